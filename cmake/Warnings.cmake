@@ -1,0 +1,8 @@
+# One interface target carries the warnings every target of ours compiles with; a warning is an error.
+add_library(ipc_warnings INTERFACE)
+if(MSVC)
+  target_compile_options(ipc_warnings INTERFACE /W4 /WX /permissive- /utf-8)
+else()
+  target_compile_options(ipc_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>)
+endif()

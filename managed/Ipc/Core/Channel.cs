@@ -1,0 +1,132 @@
+namespace Ipc;
+
+/// <summary>Answers one request: reads it in place and writes the reply through <paramref name="reply"/>.
+/// An exception it throws fails the call at the client with <see cref="Status.HandlerFailed"/> and the exception's message.</summary>
+public delegate void RequestHandler(ReadOnlySpan<byte> request, ReplyWriter reply);
+
+/// <summary>Where a handler writes its reply: reserve once, fill exactly that room. Nothing reserved means an empty reply.</summary>
+public abstract class ReplyWriter
+{
+    /// <summary>Room for a reply of exactly <paramref name="length"/> bytes, sent when the handler returns.</summary>
+    public abstract Span<byte> Reserve(int length);
+}
+
+/// <summary>
+/// A connected, ordered, message-preserving, two-way connection to one peer.
+/// </summary>
+/// <remarks>
+/// Threads: at most one sends and at most one receives at a time; <see cref="Close"/> may come from any thread and interrupts
+/// both with <see cref="Status.Closed"/>. Time-outs are milliseconds; <see cref="Forever"/> waits without end, 0 does not wait.
+/// Failures are <see cref="IpcException"/>s. A span given out (Reserve, Peek, CallInPlace, ReceiveRequest) is valid until the
+/// matching Commit, Release or Reply and must not outlive it. No method allocates per message.
+/// A channel carries either calls or plain messages at a time.
+/// </remarks>
+public abstract class Channel : IDisposable
+{
+    /// <summary>A time-out that waits without end.</summary>
+    public const int Forever = -1;
+
+    /// <summary>The largest message in bytes this channel sends or accepts (option max=).</summary>
+    public abstract int Limit { get; }
+
+    /// <summary>Sends one message (copied before return). A time-out half-way through a message breaks the channel.</summary>
+    public abstract void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds = Forever);
+    /// <summary>Copies the next message to <paramref name="buffer"/> and returns its length in bytes.
+    /// <see cref="Status.BufferTooSmall"/> leaves the message in place: <see cref="Peek"/> gives its length.</summary>
+    public abstract int Receive(Span<byte> buffer, int timeoutMilliseconds = Forever);
+
+    /// <summary>Room for one message of at most <paramref name="length"/> bytes, in place where the transport can.</summary>
+    public abstract Span<byte> Reserve(int length, int timeoutMilliseconds = Forever);
+    /// <summary>Sends the first <paramref name="length"/> bytes of the reserved room.</summary>
+    public abstract void Commit(int length, int timeoutMilliseconds = Forever);
+    /// <summary>The next message in place until <see cref="Release"/>. The peer of a zero-copy transport can still write there.</summary>
+    public abstract ReadOnlySpan<byte> Peek(int timeoutMilliseconds = Forever);
+    /// <summary>Gives a peeked message, or the reply of <see cref="CallInPlace"/>, back.</summary>
+    public abstract void Release();
+
+    /// <summary>Sends a request and copies its reply; returns the reply's length in bytes. The time-out covers the whole call;
+    /// a late reply is dropped and the channel stays good. <see cref="Status.BufferTooSmall"/> loses the reply's place no more
+    /// than the message: <see cref="ReceiveReply"/> gets it.</summary>
+    public abstract int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds = Forever);
+    /// <summary>The reply kept by a <see cref="Call"/> that ended in <see cref="Status.BufferTooSmall"/>.</summary>
+    public abstract int ReceiveReply(Span<byte> reply);
+    /// <summary>As <see cref="Call"/>, with the reply in place until <see cref="Release"/>.</summary>
+    public abstract ReadOnlySpan<byte> CallInPlace(ReadOnlySpan<byte> request, int timeoutMilliseconds = Forever);
+
+    /// <summary>Waits for the next request; it stays in place until the reply is sent.</summary>
+    public abstract ReadOnlySpan<byte> ReceiveRequest(int timeoutMilliseconds = Forever);
+    /// <summary>Answers the request received last.</summary>
+    public abstract void Reply(ReadOnlySpan<byte> reply, int timeoutMilliseconds = Forever);
+    /// <summary>Room for the reply to the request received last, written in place.</summary>
+    public abstract Span<byte> ReserveReply(int length, int timeoutMilliseconds = Forever);
+    /// <summary>Sends the first <paramref name="length"/> bytes of the reserved reply.</summary>
+    public abstract void CommitReply(int length, int timeoutMilliseconds = Forever);
+    /// <summary>Fails the request received last: the client gets <see cref="Status.HandlerFailed"/> with this text.</summary>
+    public abstract void FailRequest(string text, int timeoutMilliseconds = Forever);
+
+    /// <summary>Answers calls until the peer closes (returns) or the channel fails or is closed here (throws).</summary>
+    public void Serve(RequestHandler handler)
+    {
+        ArgumentNullException.ThrowIfNull(handler);
+        var writer = new ChannelReplyWriter(this);
+        while (true)
+        {
+            ReadOnlySpan<byte> request;
+            try
+            {
+                request = ReceiveRequest();
+            }
+            catch (IpcException e) when (e.Status == Status.PeerClosed)
+            {
+                return;
+            }
+            writer.Begin();
+            try
+            {
+                handler(request, writer);
+            }
+            // Whatever the handler throws belongs to the client that called it, not to this loop.
+            catch (Exception e) when (e is not IpcException)
+            {
+                FailRequest(e.Message);
+                continue;
+            }
+            writer.End();
+        }
+    }
+
+    /// <summary>Ends the connection and interrupts every blocked call on it. The peer reads what was sent, then the end.</summary>
+    public abstract void Close();
+
+    /// <summary>Closes and releases everything; must come when no other thread is inside a call.</summary>
+    public void Dispose()
+    {
+        Dispose(true);
+        GC.SuppressFinalize(this);
+    }
+
+    /// <summary>Closes and releases.</summary>
+    protected abstract void Dispose(bool disposing);
+
+    private sealed class ChannelReplyWriter(Channel channel) : ReplyWriter
+    {
+        private int _reserved;
+
+        public void Begin() => _reserved = -1;
+
+        public override Span<byte> Reserve(int length)
+        {
+            var room = channel.ReserveReply(length);
+            _reserved = length;
+            return room;
+        }
+
+        public void End()
+        {
+            if (_reserved < 0)
+                channel.Reply([]);
+            else
+                channel.CommitReply(_reserved);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+
+namespace Ipc;
+
+/// <summary>The one list of transports, sides, codecs, scenarios and workloads (registry.json, carried inside the library).</summary>
+public static class Registry
+{
+    private static readonly Lazy<RegistryFile> s_file = new(Load);
+
+    /// <summary>The file's text.</summary>
+    public static string Json
+    {
+        get
+        {
+            using var stream = typeof(Registry).Assembly.GetManifestResourceStream("ipc.registry.json")!;
+            using var reader = new StreamReader(stream);
+            return reader.ReadToEnd();
+        }
+    }
+
+    /// <summary>Options every transport takes.</summary>
+    public static IReadOnlyList<OptionEntry> CommonOptions => s_file.Value.CommonOptions;
+    /// <summary>Ways to move bytes.</summary>
+    public static IReadOnlyList<TransportEntry> Transports => s_file.Value.Transports;
+    /// <summary>How a process is written.</summary>
+    public static IReadOnlyList<SideEntry> Sides => s_file.Value.Sides;
+    /// <summary>Objects to bytes and back.</summary>
+    public static IReadOnlyList<CodecEntry> Codecs => s_file.Value.Codecs;
+    /// <summary>Shapes of conversation.</summary>
+    public static IReadOnlyList<ScenarioEntry> Scenarios => s_file.Value.Scenarios;
+    /// <summary>Message sizes and counts.</summary>
+    public static IReadOnlyList<WorkloadEntry> Workloads => s_file.Value.Workloads;
+
+    /// <summary>A transport's entry; <see cref="Status.UnknownTransport"/> with the known ones if there is none.</summary>
+    public static TransportEntry Transport(string id) =>
+        Transports.FirstOrDefault(t => t.Id == id)
+        ?? throw new IpcException(Status.UnknownTransport,
+            $"there is no transport '{id}'; the transports are {string.Join(", ", Transports.Select(t => t.Id))}");
+
+    /// <summary>A sentence saying why a side of a transport cannot be had on this system, or "" if it can.</summary>
+    public static string WhyNotAvailable(string transport, string side)
+    {
+        var entry = Transport(transport);
+        var platform = OperatingSystem.IsWindows() ? "windows" : OperatingSystem.IsLinux() ? "linux" : "this system";
+        if (!entry.Platforms.Contains(platform))
+            return $"transport '{transport}' exists on {string.Join(" and ", entry.Platforms)}, not on {platform}";
+        return entry.Sides.TryGetValue(side, out var why) ? why : $"transport '{transport}' has no '{side}' side";
+    }
+
+    private static RegistryFile Load() =>
+        JsonSerializer.Deserialize(Json, RegistryJson.Default.RegistryFile)
+        ?? throw new InvalidOperationException("registry.json is empty");
+}
+
+/// <summary>One option of an address. Kind: choice (one of Choices, comma-separated), size (bytes with k, M, G) or count.</summary>
+public sealed record OptionEntry(string Name, string Kind, string Default, string Help, string? Choices = null);
+
+/// <summary>A transport's capabilities. Sides: side id to "" or the reason it is missing.</summary>
+public sealed record TransportEntry(
+    string Id, string Summary, string NameForm, string Kind, IReadOnlyList<string> Platforms, bool ZeroCopy, bool Broadcast,
+    string LargestMessage, string Floor, IReadOnlyDictionary<string, string> Sides, IReadOnlyList<OptionEntry> Options,
+    IReadOnlyDictionary<string, string>? FloorWhen = null);
+
+/// <summary>A side.</summary>
+public sealed record SideEntry(string Id, string Summary);
+
+/// <summary>A codec; Objects is false for plain bytes.</summary>
+public sealed record CodecEntry(string Id, string Summary, bool Objects);
+
+/// <summary>A scenario; Ipc is false when one process plays it alone.</summary>
+public sealed record ScenarioEntry(string Id, string Summary, bool Ipc);
+
+/// <summary>A workload; N counts identifiers of object codecs, the sizes are those of the raw codec in bytes.</summary>
+public sealed record WorkloadEntry(
+    string Id, IReadOnlyList<string> Scenarios, IReadOnlyList<string> Codecs, int N = 0, int RequestBytes = 0, int ReplyBytes = 0,
+    IReadOnlyList<string>? Text = null, IReadOnlyList<int>? PublishedCounts = null, TableEntry? Table = null);
+
+/// <summary>What workload `table` asks of which file; the first column is the id. Header null: the file's first row names the fields.</summary>
+public sealed record TableEntry(
+    string File, string Separator, IReadOnlyList<string>? Header, IReadOnlyList<string> Ids, IReadOnlyList<string> Fields);
+
+internal sealed record RegistryFile(
+    IReadOnlyList<OptionEntry> CommonOptions, IReadOnlyList<TransportEntry> Transports, IReadOnlyList<SideEntry> Sides,
+    IReadOnlyList<CodecEntry> Codecs, IReadOnlyList<ScenarioEntry> Scenarios, IReadOnlyList<WorkloadEntry> Workloads);
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower)]
+[JsonSerializable(typeof(RegistryFile))]
+internal sealed partial class RegistryJson : JsonSerializerContext;

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/deadline.hpp"
+#include "core/status.hpp"
+
+namespace ipc {
+
+// Kinds of frame, docs/wire-formats.md.
+enum class FrameKind : uint32_t { message = 1, request = 2, reply = 3, fault = 4 };
+
+struct FrameInfo {
+    FrameKind kind;
+    uint32_t id;
+    size_t length; // of the payload in bytes, already checked against the limit
+};
+
+// What a channel transport implements: whole frames in order, both ways. abi.cpp builds messages and calls on it.
+// One thread uses the sender's half and one the receiver's half at a time; close() comes from any thread.
+// Every function leaves its failure's sentence with fail(). A broken channel repeats its first failure.
+class FrameChannel {
+  public:
+    explicit FrameChannel(size_t limit) : limit_(limit) {}
+    virtual ~FrameChannel() = default;
+    FrameChannel(const FrameChannel&) = delete;
+    FrameChannel& operator=(const FrameChannel&) = delete;
+
+    size_t limit() const { return limit_; }
+
+    // --- sender's half; callers have checked length <= limit()
+    virtual Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) = 0;
+    // Room for a payload of at most `length` bytes; a second reserve replaces the first.
+    virtual Status reserve(size_t length, void** data, const Deadline& deadline) = 0;
+    // Sends the first `length` bytes of the room (length <= reserved).
+    virtual Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) = 0;
+
+    // --- receiver's half
+    // Waits for the next frame and tells about it; does not consume it: calling again tells the same.
+    // IPC_PEER_TOO_LARGE when its length exceeds limit().
+    virtual Status next(FrameInfo* info, const Deadline& deadline) = 0;
+    // After next(): copies the whole payload to `buffer` (at least info.length bytes) and consumes the frame.
+    // Timing out keeps the frame: take or view may be called again.
+    virtual Status take(void* buffer, const Deadline& deadline) = 0;
+    // After next(): the payload in place, until release().
+    virtual Status view(const void** data, const Deadline& deadline) = 0;
+    // Consumes the frame of next(), viewed or not (a frame dropped unseen may still have to arrive in full: that waits).
+    virtual Status release() = 0;
+
+    // Ends the connection: the peer reads what was sent and then the end; calls blocked here return IPC_CLOSED soon.
+    virtual void close() = 0;
+
+  private:
+    size_t limit_;
+};
+
+class FrameListener {
+  public:
+    virtual ~FrameListener() = default;
+    virtual Status accept(const Deadline& deadline, FrameChannel** channel) = 0;
+    // From any thread; interrupts accept with IPC_CLOSED; removes the name.
+    virtual void close() = 0;
+    // Where clients connect, with what the system chose put in.
+    virtual const char* address() const = 0;
+};
+
+} // namespace ipc

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdarg>
+#include <string>
+
+#include "ipc/ipc.h"
+
+#if defined(__GNUC__)
+#define IPC_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#else
+#define IPC_PRINTF(format, first)
+#endif
+
+namespace ipc {
+
+// The statuses of ipc.h; functions inside the library return them and leave the sentence in the thread's last error.
+using Status = ipc_status;
+
+// Remembers a sentence (printf style) for ipc_last_error and returns the status, so that a failure is one line:
+//   return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", address);
+IPC_PRINTF(2, 3) Status fail(Status status, const char* format, ...);
+
+// The same for a failed system call: appends what the system says of `error` (an errno value).
+IPC_PRINTF(3, 4) Status fail_system(Status status, int error, const char* format, ...);
+
+const char* last_error();
+
+} // namespace ipc
