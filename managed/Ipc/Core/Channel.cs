@@ -69,30 +69,33 @@ public abstract class Channel : IDisposable
     {
         ArgumentNullException.ThrowIfNull(handler);
         var writer = new ChannelReplyWriter(this);
-        while (true)
+        try
         {
-            ReadOnlySpan<byte> request;
-            try
-            {
-                request = ReceiveRequest();
-            }
-            catch (IpcException e) when (e.Status == Status.PeerClosed)
-            {
-                return;
-            }
-            writer.Begin();
-            try
-            {
-                handler(request, writer);
-            }
-            // Whatever the handler throws belongs to the client that called it, not to this loop.
-            catch (Exception e) when (e is not IpcException)
-            {
-                FailRequest(e.Message);
-                continue;
-            }
-            writer.End();
+            while (true)
+                ServeOne(handler, writer);
         }
+        catch (IpcException e) when (e.Status == Status.PeerClosed)
+        {
+            // The client has all it wanted.
+        }
+    }
+
+    private void ServeOne(RequestHandler handler, ChannelReplyWriter writer)
+    {
+        var request = ReceiveRequest();
+        writer.Begin();
+        try
+        {
+            handler(request, writer);
+        }
+        // Whatever the handler throws belongs to the client that called it, not to this loop; should the channel itself
+        // have failed under the handler, telling the client fails the same way.
+        catch (Exception e)
+        {
+            FailRequest(e.Message);
+            return;
+        }
+        writer.End();
     }
 
     /// <summary>Ends the connection and interrupts every blocked call on it. The peer reads what was sent, then the end.</summary>

@@ -3,11 +3,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "core/deadline.hpp"
 #include "core/status.hpp"
 
 namespace ipc {
+
+class Conversation;
 
 // Kinds of frame, docs/wire-formats.md.
 enum class FrameKind : uint32_t { message = 1, request = 2, reply = 3, fault = 4 };
@@ -48,6 +51,9 @@ class FrameChannel {
     virtual Status view(const void** data, const Deadline& deadline) = 0;
     // Consumes the frame of next(), viewed or not (a frame dropped unseen may still have to arrive in full: that waits).
     virtual Status release() = 0;
+
+    // A conversation over `self`, which is this channel. Overridden where nanoseconds count (conversation_over.hpp).
+    virtual std::unique_ptr<Conversation> converse(std::unique_ptr<FrameChannel> self);
 
     // Ends the connection: the peer reads what was sent and then the end; calls blocked here return IPC_CLOSED soon.
     virtual void close() = 0;

@@ -6,9 +6,9 @@
 #include "ipc/ipc.h"
 
 #if defined(__GNUC__)
-#define IPC_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define IPC_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
 #else
-#define IPC_PRINTF(format, first)
+#define IPC_PRINTF(format_at, first_at)
 #endif
 
 namespace ipc {

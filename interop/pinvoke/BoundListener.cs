@@ -1,0 +1,47 @@
+namespace Ipc.Native;
+
+/// <summary>A listener of the native library. Lifetime as in <see cref="BoundChannel"/>.</summary>
+internal sealed unsafe class BoundListener : Listener
+{
+    private readonly ListenerHandle _handle;
+    private NativeListener* _listener;
+
+    /// <summary>Takes ownership of the native listener.</summary>
+    public BoundListener(NativeListener* listener)
+    {
+        _handle = new ListenerHandle(listener);
+        _listener = listener;
+        Address = NativeStatus.Text(NativeMethods.ListenerAddress(listener));
+    }
+
+    public override string Address { get; }
+
+    public override Channel Accept(int timeoutMilliseconds = Channel.Forever)
+    {
+        if (_listener == null)
+            throw new IpcException(Status.Closed, $"the listener at {Address} was disposed here: listen again to accept clients");
+        NativeChannel* channel;
+        var status = NativeMethods.Accept(_listener, timeoutMilliseconds, &channel);
+        GC.KeepAlive(this);
+        NativeStatus.Check(status);
+        return new BoundChannel(channel);
+    }
+
+    public override void Close()
+    {
+        try
+        {
+            NativeMethods.ListenerClose(_handle);
+        }
+        catch (ObjectDisposedException)
+        {
+            // Dispose has closed it already.
+        }
+    }
+
+    protected override void Dispose(bool disposing)
+    {
+        _listener = null;
+        _handle.Dispose();
+    }
+}

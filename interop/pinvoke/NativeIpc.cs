@@ -1,0 +1,62 @@
+namespace Ipc.Native;
+
+/// <summary>Opens channels through the C ABI (ipc.h, libipc.so or ipc.dll): the `bound` twin of <see cref="ManagedIpc"/>, call for call.
+/// Every member throws <see cref="IpcException"/> with <see cref="Status.NotAvailable"/> where the native library is missing.</summary>
+public static unsafe class NativeIpc
+{
+    /// <summary>The ABI version of the library loaded.</summary>
+    public static Version AbiVersion
+    {
+        get
+        {
+            NativeLibraryLoader.Require();
+            var version = NativeMethods.AbiVersion();
+            return new Version((int)(version >> 16), (int)(version & 0xFFFF));
+        }
+    }
+
+    /// <summary>The registry ids of the transports the native library knows.</summary>
+    public static IReadOnlyList<string> Transports
+    {
+        get
+        {
+            NativeLibraryLoader.Require();
+            var ids = new string[NativeMethods.TransportCount()];
+            for (var i = 0; i < ids.Length; i++)
+                ids[i] = NativeStatus.Text(NativeMethods.TransportId(i));
+            return ids;
+        }
+    }
+
+    /// <summary>A transport's registry entry as JSON text; <see cref="Status.UnknownTransport"/> if the native library has none.</summary>
+    public static string Describe(string transport)
+    {
+        ArgumentNullException.ThrowIfNull(transport);
+        NativeLibraryLoader.Require();
+        var entry = NativeMethods.TransportDescribe(transport);
+        return entry != null
+            ? NativeStatus.Text(entry)
+            : throw new IpcException(Status.UnknownTransport,
+                $"the native library has no transport '{transport}'; it has {string.Join(", ", Transports)}");
+    }
+
+    /// <summary>Listens at an address such as <c>shm://prices?wait=spin</c>.</summary>
+    public static Listener Listen(string address)
+    {
+        ArgumentNullException.ThrowIfNull(address);
+        NativeLibraryLoader.Require();
+        NativeListener* listener;
+        NativeStatus.Check(NativeMethods.Listen(address, &listener));
+        return new BoundListener(listener);
+    }
+
+    /// <summary>Connects. <see cref="Status.NoServer"/> comes at once when nobody listens; the time-out bounds the handover.</summary>
+    public static Channel Connect(string address, int timeoutMilliseconds = Channel.Forever)
+    {
+        ArgumentNullException.ThrowIfNull(address);
+        NativeLibraryLoader.Require();
+        NativeChannel* channel;
+        NativeStatus.Check(NativeMethods.Connect(address, timeoutMilliseconds, &channel));
+        return new BoundChannel(channel);
+    }
+}

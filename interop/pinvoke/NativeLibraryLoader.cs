@@ -1,0 +1,99 @@
+using System.Runtime.InteropServices;
+
+namespace Ipc.Native;
+
+/// <summary>Finds, loads and checks the native library once per process.</summary>
+/// <remarks>
+/// Looked for, in this order: the full path in the environment variable IPC_LIBRARY (nothing else is tried when it is set);
+/// beside this assembly, where a package or a published program has it; build/release/lib of the source tree
+/// this program was built in. Never the current folder, which may belong to somebody else.
+/// </remarks>
+internal static class NativeLibraryLoader
+{
+    public const string PathVariable = "IPC_LIBRARY";
+
+    // ABI 1.0 is what NativeMethods declares: a library with the same major part and at least this minor part has it all.
+    private const uint AbiMajor = 1;
+    private const uint AbiMinor = 0;
+
+    private static readonly Lazy<Outcome> s_outcome = new(Load);
+
+    private sealed record Outcome(nint Library, string Failure);
+
+    private static string FileName => OperatingSystem.IsWindows() ? "ipc.dll" : "libipc.so";
+
+    /// <summary>Returns when the library is loaded and fits; throws <see cref="Status.NotAvailable"/> with the reason otherwise.
+    /// Every way to a handle passes here first.</summary>
+    public static void Require()
+    {
+        var outcome = s_outcome.Value;
+        if (outcome.Failure.Length > 0)
+            throw new IpcException(Status.NotAvailable, outcome.Failure);
+    }
+
+    private static Outcome Load()
+    {
+        var outcome = Open();
+        if (outcome.Failure.Length > 0)
+            return outcome;
+        NativeLibrary.SetDllImportResolver(typeof(NativeLibraryLoader).Assembly,
+            (name, _, _) => name == NativeMethods.Library ? outcome.Library : 0);
+        return outcome with { Failure = VersionFailure(outcome.Library) };
+    }
+
+    private static Outcome Open()
+    {
+        var given = Environment.GetEnvironmentVariable(PathVariable);
+        if (!string.IsNullOrEmpty(given))
+            return OpenGiven(given);
+        if (NativeLibrary.TryLoad(NativeMethods.Library, typeof(NativeLibraryLoader).Assembly,
+                DllImportSearchPath.AssemblyDirectory, out var beside))
+            return new Outcome(beside, "");
+        var built = BuiltLibrary();
+        if (built is not null && NativeLibrary.TryLoad(built, out var developers))
+            return new Outcome(developers, "");
+        return new Outcome(0,
+            $"the native library {FileName} was not found: put it into {AppContext.BaseDirectory} or its full path into {PathVariable}");
+    }
+
+    private static Outcome OpenGiven(string path)
+    {
+        if (!Path.IsPathFullyQualified(path))
+            return new Outcome(0, $"{PathVariable} is '{path}': give it the full path of {FileName}");
+        try
+        {
+            return new Outcome(NativeLibrary.Load(path), "");
+        }
+        catch (Exception e) when (e is DllNotFoundException or BadImageFormatException)
+        {
+            return new Outcome(0, $"{PathVariable} names '{path}', which does not load: correct the path or unset it ({e.Message})");
+        }
+    }
+
+    /// <summary>The release build of the source tree around this program, or null. The way up ends at the first folder that
+    /// other users may write into (such as /tmp): what stands there may be theirs.</summary>
+    private static string? BuiltLibrary()
+    {
+        for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
+        {
+            if (!OperatingSystem.IsWindows() && folder.UnixFileMode.HasFlag(UnixFileMode.OtherWrite))
+                return null;
+            if (!File.Exists(Path.Combine(folder.FullName, "native", "include", "ipc", "ipc.h")))
+                continue;
+            var library = Path.Combine(folder.FullName, "build", "release", "lib", FileName);
+            return File.Exists(library) ? library : null;
+        }
+        return null;
+    }
+
+    private static unsafe string VersionFailure(nint library)
+    {
+        if (!NativeLibrary.TryGetExport(library, "ipc_abi_version", out var function))
+            return $"the library loaded as {FileName} has no ipc_abi_version, so it is another library of that name: put ours in its place";
+        var version = ((delegate* unmanaged<uint>)function)();
+        var (major, minor) = (version >> 16, version & 0xFFFF);
+        return major == AbiMajor && minor >= AbiMinor
+            ? ""
+            : $"the native library has ABI {major}.{minor} and this assembly needs {AbiMajor}.{AbiMinor}: install both from one release";
+    }
+}

@@ -1,0 +1,109 @@
+using System.Runtime.InteropServices;
+
+namespace Ipc.Native;
+
+/// <summary>
+/// ipc.h, function for function. Signatures are blittable, so a call costs a jump and the runtime's change of mode.
+/// </summary>
+/// <remarks>
+/// Even that change of mode is left out (SuppressGCTransition) where a function only reads memory and returns: the garbage
+/// collector cannot stop a thread inside such a call, so nothing that could wait, lock or enter the kernel may have it.
+/// Release is not among them: giving room back may wake a parked sender, which is a system call.
+/// </remarks>
+internal static unsafe partial class NativeMethods
+{
+    public const string Library = "ipc";
+
+    [LibraryImport(Library, EntryPoint = "ipc_abi_version"), SuppressGCTransition]
+    public static partial uint AbiVersion();
+
+    [LibraryImport(Library, EntryPoint = "ipc_status_text"), SuppressGCTransition]
+    public static partial byte* StatusText(Status status);
+
+    [LibraryImport(Library, EntryPoint = "ipc_last_error"), SuppressGCTransition]
+    public static partial byte* LastError();
+
+    [LibraryImport(Library, EntryPoint = "ipc_transport_count")]
+    public static partial int TransportCount();
+
+    [LibraryImport(Library, EntryPoint = "ipc_transport_id")]
+    public static partial byte* TransportId(int index);
+
+    [LibraryImport(Library, EntryPoint = "ipc_transport_describe", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial byte* TransportDescribe(string transportId);
+
+    [LibraryImport(Library, EntryPoint = "ipc_listen", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial Status Listen(string address, NativeListener** listener);
+
+    [LibraryImport(Library, EntryPoint = "ipc_listener_address")]
+    public static partial byte* ListenerAddress(NativeListener* listener);
+
+    [LibraryImport(Library, EntryPoint = "ipc_accept")]
+    public static partial Status Accept(NativeListener* listener, int timeoutMilliseconds, NativeChannel** channel);
+
+    // Close may race with Dispose, and is rare: the safe handle keeps the native object until the call has returned.
+    [LibraryImport(Library, EntryPoint = "ipc_listener_close")]
+    public static partial void ListenerClose(ListenerHandle listener);
+
+    [LibraryImport(Library, EntryPoint = "ipc_listener_free")]
+    public static partial void ListenerFree(NativeListener* listener);
+
+    [LibraryImport(Library, EntryPoint = "ipc_connect", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial Status Connect(string address, int timeoutMilliseconds, NativeChannel** channel);
+
+    [LibraryImport(Library, EntryPoint = "ipc_channel_close")]
+    public static partial void ChannelClose(ChannelHandle channel);
+
+    [LibraryImport(Library, EntryPoint = "ipc_channel_free")]
+    public static partial void ChannelFree(NativeChannel* channel);
+
+    [LibraryImport(Library, EntryPoint = "ipc_channel_limit"), SuppressGCTransition]
+    public static partial nuint ChannelLimit(NativeChannel* channel);
+
+    [LibraryImport(Library, EntryPoint = "ipc_send")]
+    public static partial Status Send(NativeChannel* channel, byte* message, nuint length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_receive")]
+    public static partial Status Receive(
+        NativeChannel* channel, byte* buffer, nuint capacity, nuint* length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_reserve")]
+    public static partial Status Reserve(NativeChannel* channel, nuint length, byte** message, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_commit")]
+    public static partial Status Commit(NativeChannel* channel, nuint length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_peek")]
+    public static partial Status Peek(NativeChannel* channel, byte** message, nuint* length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_release")]
+    public static partial Status Release(NativeChannel* channel);
+
+    [LibraryImport(Library, EntryPoint = "ipc_call")]
+    public static partial Status Call(NativeChannel* channel, byte* request, nuint requestLength, byte* reply,
+        nuint replyCapacity, nuint* replyLength, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_receive_reply")]
+    public static partial Status ReceiveReply(NativeChannel* channel, byte* reply, nuint capacity, nuint* length);
+
+    [LibraryImport(Library, EntryPoint = "ipc_call_peek")]
+    public static partial Status CallPeek(NativeChannel* channel, byte* request, nuint requestLength, byte** reply,
+        nuint* replyLength, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_receive_request")]
+    public static partial Status ReceiveRequest(
+        NativeChannel* channel, byte** request, nuint* length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_reply")]
+    public static partial Status Reply(NativeChannel* channel, byte* reply, nuint length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_reserve_reply")]
+    public static partial Status ReserveReply(
+        NativeChannel* channel, nuint length, byte** reply, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_commit_reply")]
+    public static partial Status CommitReply(NativeChannel* channel, nuint length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_fail_request", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial Status FailRequest(NativeChannel* channel, string text, int timeoutMilliseconds);
+}

@@ -1,0 +1,42 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Ipc.Native;
+
+/// <summary>The one place where a status of the C ABI becomes an exception.</summary>
+internal static unsafe class NativeStatus
+{
+    /// <summary>Returns on <see cref="Status.Ok"/>, else throws with the native sentence. Must be called on the thread that got
+    /// the status, before it calls the library again: the sentence is that thread's latest.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Check(Status status)
+    {
+        if (status != Status.Ok)
+            Throw(status);
+    }
+
+    // Apart from Check, so that Check stays small enough to be inlined on the hot path.
+    [DoesNotReturn]
+    private static void Throw(Status status)
+    {
+        var sentence = Text(NativeMethods.LastError());
+        throw new IpcException(status, sentence.Length > 0 ? sentence : Text(NativeMethods.StatusText(status)));
+    }
+
+    /// <summary>A message's length as .NET counts: spans end at 2^31 - 1 bytes.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static int Length(nuint length)
+    {
+        if (length > int.MaxValue)
+            ThrowTooLong(length);
+        return (int)length;
+    }
+
+    [DoesNotReturn]
+    private static void ThrowTooLong(nuint length) => throw new IpcException(Status.PeerTooLarge,
+        $"the peer sent {length} bytes, more than one .NET span can hold: lower the option max= on both sides");
+
+    /// <summary>Zero-terminated UTF-8 as a string; "" for null.</summary>
+    public static string Text(byte* text) => Marshal.PtrToStringUTF8((nint)text) ?? "";
+}

@@ -1,0 +1,12 @@
+namespace Ipc.Codecs;
+
+/// <summary>Bytes that are not what the codec writes, or an object it cannot write; the message says where and what to do.</summary>
+public sealed class CodecException : Exception
+{
+    /// <summary>Creates one without a reason.</summary>
+    public CodecException() : this("the bytes are not what this codec writes: check that both sides use the same codec") { }
+    /// <summary>Creates one with its sentence.</summary>
+    public CodecException(string message) : base(message) { }
+    /// <summary>Creates one with its sentence and its cause.</summary>
+    public CodecException(string message, Exception? inner) : base(message, inner) { }
+}

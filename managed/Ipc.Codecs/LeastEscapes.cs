@@ -1,0 +1,46 @@
+using System.Buffers;
+using System.Text.Encodings.Web;
+
+namespace Ipc.Codecs;
+
+/// <summary>Escapes only what JSON demands: the quotation mark, the backslash and control characters, in their short forms. All else is
+/// written as UTF-8, so that both languages write the same bytes; the framework's own encoders escape emoji and more.</summary>
+/// <remarks>Such JSON is not meant to be pasted into HTML.</remarks>
+internal sealed unsafe class LeastEscapes : JavaScriptEncoder
+{
+    private static readonly SearchValues<char> s_escaped = SearchValues.Create([.. Enumerable.Range(0, 0x20).Select(c => (char)c), '"', '\\']);
+    private static readonly SearchValues<byte> s_escapedBytes = SearchValues.Create([.. Enumerable.Range(0, 0x20).Select(c => (byte)c), (byte)'"', (byte)'\\']);
+
+    public static LeastEscapes Instance { get; } = new();
+
+    /// <summary>\u001f is the longest.</summary>
+    public override int MaxOutputCharactersPerInputCharacter => 6;
+
+    public override bool WillEncode(int unicodeScalar) => unicodeScalar is < 0x20 or '"' or '\\';
+
+    public override int FindFirstCharacterToEncode(char* text, int textLength) =>
+        new ReadOnlySpan<char>(text, textLength).IndexOfAny(s_escaped);
+
+    public override int FindFirstCharacterToEncodeUtf8(ReadOnlySpan<byte> utf8Text) => utf8Text.IndexOfAny(s_escapedBytes);
+
+    public override bool TryEncodeUnicodeScalar(int unicodeScalar, char* buffer, int bufferLength, out int numberOfCharactersWritten)
+    {
+        var room = new Span<char>(buffer, bufferLength);
+        var shortForm = unicodeScalar switch
+        {
+            '"' => '"',
+            '\\' => '\\',
+            '\b' => 'b',
+            '\f' => 'f',
+            '\n' => 'n',
+            '\r' => 'r',
+            '\t' => 't',
+            _ => '\0',
+        };
+        if (shortForm != '\0')
+            return room.TryWrite($"\\{shortForm}", out numberOfCharactersWritten);
+        if (unicodeScalar < 0x20)
+            return room.TryWrite($"\\u{unicodeScalar:x4}", out numberOfCharactersWritten);
+        return room.TryWrite($"{new System.Text.Rune(unicodeScalar)}", out numberOfCharactersWritten);
+    }
+}

@@ -1,0 +1,75 @@
+namespace Ipc.Codecs;
+
+/// <summary>Gives strings one after the other.</summary>
+public interface IStringSource
+{
+    /// <summary>The next string; asked exactly as often as the caller said there are strings.</summary>
+    string Take();
+}
+
+/// <summary>Takes strings one after the other.</summary>
+public interface IStringVisitor
+{
+    /// <summary>One string.</summary>
+    void Visit(string text);
+}
+
+/// <summary>What a codec needs to know of a container of strings. Written once per container, it lets every codec work with
+/// each of them at full speed: the compiler makes a copy of the codec per container and of the loop per source or visitor.</summary>
+public interface IStrings<TStrings> where TStrings : class
+{
+    /// <summary>How many strings it holds.</summary>
+    static abstract int Count(TStrings strings);
+    /// <summary>A new container filled from a source.</summary>
+    static abstract TStrings Create<TSource>(int count, ref TSource source) where TSource : struct, IStringSource, allows ref struct;
+    /// <summary>Shows each string, first to last.</summary>
+    static abstract void Visit<TVisitor>(TStrings strings, ref TVisitor visitor) where TVisitor : struct, IStringVisitor, allows ref struct;
+}
+
+/// <summary>Strings in an array.</summary>
+public readonly struct ArrayStrings : IStrings<string[]>
+{
+    /// <inheritdoc/>
+    public static int Count(string[] strings) => strings.Length;
+
+    /// <inheritdoc/>
+    public static string[] Create<TSource>(int count, ref TSource source) where TSource : struct, IStringSource, allows ref struct
+    {
+        if (count == 0)
+            return [];
+        var strings = new string[count];
+        for (var i = 0; i < strings.Length; i++)
+            strings[i] = source.Take();
+        return strings;
+    }
+
+    /// <inheritdoc/>
+    public static void Visit<TVisitor>(string[] strings, ref TVisitor visitor) where TVisitor : struct, IStringVisitor, allows ref struct
+    {
+        foreach (var text in strings)
+            visitor.Visit(text);
+    }
+}
+
+/// <summary>Strings in a linked list.</summary>
+public readonly struct LinkedStrings : IStrings<LinkedList<string>>
+{
+    /// <inheritdoc/>
+    public static int Count(LinkedList<string> strings) => strings.Count;
+
+    /// <inheritdoc/>
+    public static LinkedList<string> Create<TSource>(int count, ref TSource source) where TSource : struct, IStringSource, allows ref struct
+    {
+        var strings = new LinkedList<string>();
+        for (var i = 0; i < count; i++)
+            strings.AddLast(source.Take());
+        return strings;
+    }
+
+    /// <inheritdoc/>
+    public static void Visit<TVisitor>(LinkedList<string> strings, ref TVisitor visitor) where TVisitor : struct, IStringVisitor, allows ref struct
+    {
+        for (var node = strings.First; node is not null; node = node.Next)
+            visitor.Visit(node.Value);
+    }
+}

@@ -1,0 +1,111 @@
+using System.CommandLine;
+using System.Text.Json;
+using Ipc.Lab.Machine;
+using Ipc.Lab.Reporting;
+using Ipc.Lab.Running;
+using Spectre.Console;
+
+namespace Ipc.Lab.Commands;
+
+/// <summary>`ipc doctor`: what on this machine will spoil a measurement, and how to mend it.</summary>
+internal static class DoctorCommand
+{
+    private static readonly TimeSpan s_watch = TimeSpan.FromSeconds(1);
+
+    private sealed record Report(bool Possible, IReadOnlyList<Check> Checks, MachineRecord Machine);
+
+    public static Command Create()
+    {
+        var json = Options.Flag("--json", "the checks and the machine as JSON");
+        var command = new Command("doctor", "Says what on this machine will spoil a measurement, and how to mend it.") { json };
+        command.SetAction(async (parsed, stop) => Show(await ExamineAsync(stop).ConfigureAwait(false), parsed.GetValue(json)));
+        return command;
+    }
+
+    private static async Task<Report> ExamineAsync(CancellationToken stop)
+    {
+        var topology = CpuTopology.Read(SystemFiles.Real);
+        var steal = new StealMeter(SystemFiles.Real);
+        await Task.Delay(s_watch, stop).ConfigureAwait(false);
+        var machine = MachineReader.Read(SystemFiles.Real, topology) with { StealPercent = steal.Percent() };
+        var (programs, peers, binaries) = await ExamineProgramsAsync(Programs.OfThisTree(), stop).ConfigureAwait(false);
+        machine = machine with { Peers = peers, Binaries = binaries };
+        Check[] checks = [.. programs, PrivateFolder(), .. Doctor.Examine(machine, topology, StaleNames.Find())];
+        return new Report(checks.All(c => c.Status != "impossible"), checks, machine);
+    }
+
+    // Either language alone can still be measured; with no program that works, nothing can.
+    private static async Task<(List<Check>, Dictionary<string, PeerEnvironment>, IReadOnlyList<BinaryHash>)> ExamineProgramsAsync(Programs programs, CancellationToken stop)
+    {
+        var checks = new List<Check>();
+        var peers = new Dictionary<string, PeerEnvironment>();
+        var found = new List<ProgramFile>();
+        foreach (var (id, side, locate) in ((string, string?, Func<ProgramFile>)[])
+            [("native-peer", "native", programs.NativePeer), ("managed-peer", "managed", programs.ManagedPeer), ("floors", null, programs.Floors)])
+        {
+            try
+            {
+                var program = locate();
+                found.Add(program);
+                var environment = side is null ? null : await Preflight.AskAsync(program, side, stop).ConfigureAwait(false);
+                if (environment is not null)
+                    peers[side!] = environment;
+                checks.Add(Judge(id, program, side, environment));
+            }
+            catch (UserMistakeException missing)
+            {
+                checks.Add(Check.Warn(id, "missing", missing.Message));
+            }
+        }
+        if (peers.Count == 0)
+            checks.Add(Check.Impossible("peers", "no peer program runs", "build them with `dotnet build ipc.sln -c Release`"));
+        else if (checks.Any(c => c.Id == "floors" && c.Status != "ok"))
+            checks.Add(Check.Impossible("floors-needed", "the floors cannot be measured, and every run measures them", "build them with `dotnet build ipc.sln -c Release`"));
+        return (checks, peers, Programs.Hash(found));
+    }
+
+    private static Check Judge(string id, ProgramFile program, string? side, PeerEnvironment? environment)
+    {
+        if (side is null)
+            return Check.Ok(id, program.Path);
+        if (environment is null)
+            return Check.Warn(id, $"'{program.Path}' does not introduce itself", "start it by hand and look at its standard error; then build it anew");
+        return environment.Build == "release"
+            ? Check.Ok(id, $"{program.Path}, {environment.Runtime ?? environment.Compiler}")
+            : Check.Warn(id, $"'{program.Path}' is a {environment.Build} build, whose speed says nothing", "build it in Release; `ipc run` refuses it without --allow-debug");
+    }
+
+    private static Check PrivateFolder()
+    {
+        var folder = LeftoverNames.PrivateFolder();
+        if (!OperatingSystem.IsLinux() || !Directory.Exists(folder))
+            return Check.Ok("private-folder", $"{folder} is made when it is needed");
+        const UnixFileMode OnlyUser = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
+        return File.GetUnixFileMode(folder) == OnlyUser
+            ? Check.Ok("private-folder", folder)
+            : Check.Warn("private-folder", $"others may enter {folder}, so transports refuse to use it", $"chmod 700 {folder}");
+    }
+
+    private static int Show(Report report, bool json)
+    {
+        if (json)
+            Console.Out.WriteLine(JsonSerializer.Serialize(report, LabJson.Indented));
+        else
+            WriteLines(Terminal.Output, report);
+        return report.Possible ? ExitCodes.Success : ExitCodes.Failed;
+    }
+
+    private static void WriteLines(IAnsiConsole console, Report report)
+    {
+        var cpu = report.Machine.Cpu;
+        console.MarkupLineInterpolated($"[bold]{report.Machine.Name}[/]: {cpu.Model}, {cpu.Cpus} CPUs; {report.Machine.System}");
+        foreach (var check in report.Checks)
+        {
+            var colour = check.Status switch { "ok" => "green", "warning" => "yellow", _ => "red" };
+            console.MarkupLineInterpolated($"[{colour}]{check.Status,-10}[/] {check.Id}: {check.Finding}");
+            if (check.Mend.Length > 0)
+                console.MarkupLineInterpolated($"{"",-10} -> {check.Mend}");
+        }
+        console.MarkupLineInterpolated($"{(report.Possible ? "a measurement is possible" : "a measurement is impossible")}");
+    }
+}

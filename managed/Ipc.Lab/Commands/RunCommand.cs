@@ -1,0 +1,91 @@
+using System.CommandLine;
+using Ipc.Lab.Planning;
+
+namespace Ipc.Lab.Commands;
+
+/// <summary>`ipc run`: the command line, read into a request. What it does stands in <see cref="RunAction"/>.</summary>
+internal static class RunCommand
+{
+    private static readonly Option<string?> s_preset = Options.Text("--preset", string.Join(", ", Presets.All.Select(p => $"{p.Id} ({p.Summary})")));
+    private static readonly Option<string?> s_transports = Options.List("--transport", "transports, each with options if wished (shm?wait=spin)");
+    private static readonly Option<string?> s_pairs = Options.List("--pair", "server:client sides, e.g. native:managed");
+    private static readonly Option<string?> s_codecs = Options.List("--codec", "codecs");
+    private static readonly Option<string?> s_scenarios = Options.List("--scenario", "scenarios");
+    private static readonly Option<string?> s_workloads = Options.List("--workload", "workloads");
+    private static readonly Option<int?> s_launches = Options.Number<int>("--launches", "launches of each cell");
+    private static readonly Option<double?> s_seconds = Options.Number<double>("--seconds", "measured seconds of each launch");
+    private static readonly Option<string?> s_pin = Options.Text("--pin", "CPUs of server and client, e.g. 0,1; or none");
+    private static readonly Option<long?> s_seed = Options.Number<long>("--seed", "decides order and payloads; chosen and kept when left out");
+    private static readonly Option<string?> s_out = Options.Text("--out", "folder for the results; results/<time> when left out");
+    private static readonly Option<string?> s_resume = new("--resume") { Description = "go on with the interrupted run in this folder, or in --out", Arity = ArgumentArity.ZeroOrOne };
+    private static readonly Option<bool> s_json = Options.Flag("--json", "print results.json instead of tables");
+    private static readonly Option<bool> s_allowDebug = Options.Flag("--allow-debug", "measure debug builds, and label them so");
+    private static readonly Option<string?> s_table = Options.Text("--table", "a CSV file of your own for workload table; its first column is the id");
+    private static readonly Option<string> s_separator = new("--table-separator") { Description = "one character between its fields", DefaultValueFactory = _ => ";" };
+    private static readonly Option<string> s_header = new("--table-header")
+    {
+        Description = "first: its first row names the fields; none: they are numbered from 1; or the names, separated by semicolons",
+        DefaultValueFactory = _ => "first",
+    };
+    private static readonly Option<string?> s_ids = Options.List("--ids", "rows to ask for, the first eight when left out");
+    private static readonly Option<string?> s_fields = Options.List("--fields", "columns to ask for, all when left out");
+
+    public static Command Create()
+    {
+        var command = new Command("run", "Measures cells: each as two real processes, several launches, in shuffled order.")
+        {
+            s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_pin, s_seed, s_out, s_resume, s_json,
+            s_table, s_separator, s_header, s_ids, s_fields, s_allowDebug,
+        };
+        command.SetAction((parsed, _) => RunAction.RunAsync(Request(parsed), Destination(parsed)));
+        return command;
+    }
+
+    private static RunRequest Request(ParseResult parsed) => new()
+    {
+        Preset = parsed.GetValue(s_preset),
+        Transports = parsed.Parts(s_transports),
+        Pairs = parsed.Parts(s_pairs),
+        Codecs = parsed.Parts(s_codecs),
+        Scenarios = parsed.Parts(s_scenarios),
+        Workloads = parsed.Parts(s_workloads),
+        Launches = parsed.GetValue(s_launches),
+        Seconds = parsed.GetValue(s_seconds),
+        Pin = parsed.GetValue(s_pin),
+        Seed = parsed.GetValue(s_seed),
+        Table = TableOf(parsed),
+        AllowDebug = parsed.GetValue(s_allowDebug),
+    };
+
+    private static TableRequest? TableOf(ParseResult parsed)
+    {
+        if (parsed.GetValue(s_table) is { } file)
+            return new TableRequest(file, parsed.GetValue(s_separator)!, parsed.GetValue(s_header)!, parsed.Parts(s_ids), parsed.Parts(s_fields));
+        foreach (var option in (Option[])[s_separator, s_header, s_ids, s_fields])
+        {
+            if (parsed.GetResult(option) is { Implicit: false })
+                throw new UserMistakeException($"{option.Name} says how to read a table file, but none is named; add --table FILE");
+        }
+        return null;
+    }
+
+    private static RunDestination Destination(ParseResult parsed)
+    {
+        var resumes = parsed.GetResult(s_resume) is { Implicit: false };
+        var folder = parsed.GetValue(s_resume) ?? parsed.GetValue(s_out);
+        if (!resumes)
+            return new RunDestination(folder, Resume: false, parsed.GetValue(s_json));
+        if (folder is null)
+            throw new UserMistakeException("--resume needs the folder of the interrupted run: --resume DIR");
+        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_pin, s_seed, s_table])
+        {
+            if (parsed.GetResult(option) is { Implicit: false })
+                throw new UserMistakeException($"--resume goes on with the plan kept in '{folder}'; leave {option.Name} out");
+        }
+        return new RunDestination(folder, Resume: true, parsed.GetValue(s_json));
+    }
+}
+
+/// <summary>Where results go, and how they are shown.</summary>
+/// <param name="Folder">Null: a new one below results/.</param>
+internal sealed record RunDestination(string? Folder, bool Resume, bool Json);

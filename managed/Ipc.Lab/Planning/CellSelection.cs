@@ -1,0 +1,99 @@
+namespace Ipc.Lab.Planning;
+
+/// <summary>Turns a request into cells: a preset, a preset narrowed, or the product of what was picked.</summary>
+internal static class CellSelection
+{
+    private const string DefaultWorkload = "1k-10k";
+
+    public static IReadOnlyList<Cell> Select(RunRequest request)
+    {
+        var checkedRequest = Check(request);
+        var cells = request.Preset is not null || !request.PicksCells
+            ? Narrow(Presets.Get(request.Preset ?? "quick").Cells(), checkedRequest)
+            : Product(checkedRequest);
+        return cells.Count > 0 ? cells : throw new UserMistakeException(WhyNothing(checkedRequest));
+    }
+
+    private static RunRequest Check(RunRequest request) => request with
+    {
+        Transports = [.. request.Transports.Select(TransportSpec.Check).Distinct()],
+        Pairs = [.. request.Pairs.Select(Choices.Pair).Distinct()],
+        Codecs = [.. request.Codecs.Select(Choices.Codec).Distinct()],
+        Scenarios = [.. request.Scenarios.Select(Choices.Scenario).Distinct()],
+        Workloads = [.. WorkloadsOf(request).Select(Choices.Workload).Distinct()],
+    };
+
+    // A table file is only of use to the workload `table`; naming one asks for it.
+    private static IReadOnlyList<string> WorkloadsOf(RunRequest request) =>
+        request.Table is not null && request.Workloads.Count == 0 ? ["table"] : request.Workloads;
+
+    private static List<Cell> Narrow(IReadOnlyList<Cell> cells, RunRequest request) =>
+    [
+        .. cells
+            .Where(c => Allows(request.Pairs, c.Pair) && Allows(request.Codecs, c.Codec)
+                        && Allows(request.Scenarios, c.Scenario) && Allows(request.Workloads, c.Workload))
+            .SelectMany(c => OnTransports(c, request.Transports))
+            .Distinct(),
+    ];
+
+    private static bool Allows(IReadOnlyList<string> picked, string id) => picked.Count == 0 || picked.Contains(id);
+
+    // A plain id keeps the preset's cells of that transport; one with options moves its plain cells onto them.
+    private static IEnumerable<Cell> OnTransports(Cell cell, IReadOnlyList<string> specs)
+    {
+        if (specs.Count == 0)
+            return [cell];
+        return from spec in specs
+               where spec == cell.TransportId || spec == cell.Transport || TransportSpec.IdOf(spec) == cell.Transport
+               select spec == cell.TransportId ? cell : cell with { Transport = spec };
+    }
+
+    private static List<Cell> Product(RunRequest request)
+    {
+        var workloads = request.Workloads.Count > 0 ? request.Workloads
+            : request.Scenarios.Count > 0 ? FirstWorkloadOfEach(request.Scenarios) : [DefaultWorkload];
+        var pairs = request.Pairs.Count > 0 ? request.Pairs : Presets.MainPairs;
+        var transports = request.Transports.Count > 0 ? request.Transports : Grid.AllTransports;
+        return
+        [
+            .. from workload in workloads
+               from scenario in request.Scenarios.Count > 0 ? request.Scenarios : [MainScenario(workload)]
+               from cell in Grid.Cross(transports, pairs, CodecsOf(request, workload, scenario), [scenario], [workload])
+               select cell,
+        ];
+    }
+
+    private static List<string> FirstWorkloadOfEach(IReadOnlyList<string> scenarios) =>
+    [
+        .. scenarios.Select(scenario =>
+                Choices.WorkloadEntry(DefaultWorkload).Scenarios.Contains(scenario)
+                    ? DefaultWorkload
+                    : Registry.Workloads.First(w => w.Scenarios.Contains(scenario)).Id)
+            .Distinct(),
+    ];
+
+    // Registry order states which scenario a workload was made for.
+    private static string MainScenario(string workload) => Choices.WorkloadEntry(workload).Scenarios[0];
+
+    private static IReadOnlyList<string> CodecsOf(RunRequest request, string workload, string scenario)
+    {
+        if (request.Codecs.Count > 0)
+            return request.Codecs;
+        var codecs = Choices.WorkloadEntry(workload).Codecs;
+        return Choices.ScenarioEntry(scenario).Ipc ? [codecs[0]] : [.. codecs.Intersect(Grid.ObjectCodecs)];
+    }
+
+    private static string WhyNothing(RunRequest request)
+    {
+        foreach (var workload in request.Workloads.Select(Choices.WorkloadEntry))
+        {
+            if (request.Codecs.Count > 0 && !request.Codecs.Intersect(workload.Codecs).Any())
+                return $"workload '{workload.Id}' has no codec '{string.Join(", ", request.Codecs)}'; it takes {string.Join(", ", workload.Codecs)}";
+            if (request.Scenarios.Count > 0 && !request.Scenarios.Intersect(workload.Scenarios).Any())
+                return $"workload '{workload.Id}' has no scenario '{string.Join(", ", request.Scenarios)}'; it takes {string.Join(", ", workload.Scenarios)}";
+        }
+        return request.Preset is null
+            ? "no cell fits these choices together; leave one out, or see `ipc list workloads`"
+            : $"preset '{request.Preset}' has no cell that fits these choices; leave one out, or leave --preset out to measure exactly what you name";
+    }
+}

@@ -1,0 +1,29 @@
+namespace Ipc.Lab.Planning;
+
+/// <summary>Checks what the user names against the registry; every refusal says what there is.</summary>
+internal static class Choices
+{
+    public static string Side(string id) => Check("side", id, Registry.Sides.Select(s => s.Id));
+    public static string Codec(string id) => Check("codec", id, Registry.Codecs.Select(c => c.Id));
+    public static string Scenario(string id) => Check("scenario", id, Registry.Scenarios.Select(s => s.Id));
+    public static string Workload(string id) => Check("workload", id, Registry.Workloads.Select(w => w.Id));
+
+    public static string Pair(string text)
+    {
+        var sides = text.Split(':');
+        if (sides.Length != 2)
+            throw new UserMistakeException($"pair '{text}' is not of the form server:client, e.g. native:managed");
+        return $"{Side(sides[0])}:{Side(sides[1])}";
+    }
+
+    public static string Check(string kind, string id, IEnumerable<string> known)
+    {
+        var all = known.ToList();
+        return all.Contains(id, StringComparer.Ordinal)
+            ? id
+            : throw new UserMistakeException($"there is no {kind} '{id}'; the {kind}s are {string.Join(", ", all)}");
+    }
+
+    public static WorkloadEntry WorkloadEntry(string id) => Registry.Workloads.First(w => w.Id == id);
+    public static ScenarioEntry ScenarioEntry(string id) => Registry.Scenarios.First(s => s.Id == id);
+}

@@ -1,0 +1,52 @@
+namespace Ipc.Lab.Planning;
+
+/// <summary>Crosses axes into cells, keeping the combinations the registry knows.</summary>
+internal static class Grid
+{
+    public static IReadOnlyList<string> AllTransports { get; } = [.. Registry.Transports.Select(t => t.Id)];
+    public static IReadOnlyList<string> AllPairs { get; } = [.. from server in Registry.Sides from client in Registry.Sides select $"{server.Id}:{client.Id}"];
+    public static IReadOnlyList<string> AllCodecs { get; } = [.. Registry.Codecs.Select(c => c.Id)];
+    public static IReadOnlyList<string> ObjectCodecs { get; } = [.. Registry.Codecs.Where(c => c.Objects).Select(c => c.Id)];
+    public static IReadOnlyList<string> AllScenarios { get; } = [.. Registry.Scenarios.Select(s => s.Id)];
+    public static IReadOnlyList<string> AllWorkloads { get; } = [.. Registry.Workloads.Select(w => w.Id)];
+
+    /// <summary>Every transport, and each of its ways to wait apart from the default, which its plain id stands for.</summary>
+    public static IReadOnlyList<string> AllWaits { get; } =
+    [
+        .. from transport in Registry.Transports
+           from spec in WaitsOf(transport)
+           select spec,
+    ];
+
+    /// <summary>The cells of these axes. Scenarios without IPC have no transport and one process; transports and mixed pairs do not multiply them.</summary>
+    public static IEnumerable<Cell> Cross(
+        IEnumerable<string> transports, IEnumerable<string> pairs, IEnumerable<string> codecs,
+        IEnumerable<string> scenarios, IEnumerable<string> workloads) =>
+        from scenario in scenarios
+        from workload in workloads
+        let entry = Choices.WorkloadEntry(workload)
+        where entry.Scenarios.Contains(scenario)
+        from codec in codecs
+        where entry.Codecs.Contains(codec)
+        from place in Choices.ScenarioEntry(scenario).Ipc ? Between(transports, pairs) : Alone(pairs, codec)
+        select new Cell(place.Transport, place.Pair, codec, scenario, workload);
+
+    private static IEnumerable<(string Transport, string Pair)> Between(IEnumerable<string> transports, IEnumerable<string> pairs) =>
+        from transport in transports from pair in pairs select (transport, pair);
+
+    // `bound` is left out: without a transport it is the managed code a second time. So is `raw`: nothing is serialized.
+    private static IEnumerable<(string Transport, string Pair)> Alone(IEnumerable<string> pairs, string codec) =>
+        from pair in pairs
+        let sides = pair.Split(':')
+        where sides[0] == sides[1] && sides[0] != "bound" && ObjectCodecs.Contains(codec)
+        select (Cell.NoTransport, pair);
+
+    private static IEnumerable<string> WaitsOf(TransportEntry transport)
+    {
+        yield return transport.Id;
+        if (transport.Options.FirstOrDefault(o => o.Name == "wait") is not { Choices: { } choices } wait)
+            yield break;
+        foreach (var choice in choices.Split(',').Where(c => c != wait.Default))
+            yield return $"{transport.Id}?wait={choice}";
+    }
+}

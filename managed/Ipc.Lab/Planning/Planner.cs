@@ -1,0 +1,66 @@
+using System.Security.Cryptography;
+using Ipc.Lab.Machine;
+
+namespace Ipc.Lab.Planning;
+
+/// <summary>Makes a plan of a request; every mistake in the request is refused here, before anything is started.</summary>
+internal static class Planner
+{
+    public static Plan Make(RunRequest request, CpuTopology topology, DateTimeOffset now)
+    {
+        CheckNumbers(request);
+        var cells = CellSelection.Select(request);
+        var table = request.Table is { } asked ? TableFile.Check(asked) : null;
+        return new Plan
+        {
+            Schema = Plan.CurrentSchema,
+            Preset = request.Preset ?? (request.PicksCells ? "chosen" : "quick"),
+            Seed = request.Seed ?? RandomNumberGenerator.GetInt32(1, int.MaxValue),
+            Schedule = ScheduleOf(request),
+            Pins = Pins.Choose(request.Pin, topology),
+            Debug = false,
+            Started = now,
+            Table = table,
+            Binaries = [],
+            Cells = [.. cells.Select(cell => new PlannedCell(cell, WhySkipped(cell, table)))],
+        };
+    }
+
+    private static void CheckNumbers(RunRequest request)
+    {
+        if (request.Launches is < 1 or > 1000)
+            throw new UserMistakeException($"--launches {request.Launches} is not between 1 and 1000");
+        // Written so that NaN is refused too.
+        if (request.Seconds is { } seconds && !(seconds is >= 0.01 and <= 3600))
+            throw new UserMistakeException($"--seconds {seconds} is not between 0.01 and 3600");
+        if (request.Seed is < 0)
+            throw new UserMistakeException($"--seed {request.Seed} is negative; give a number from 0 on");
+    }
+
+    private static Schedule ScheduleOf(RunRequest request)
+    {
+        var schedule = request.Preset is not null || !request.PicksCells
+            ? Presets.Get(request.Preset ?? "quick").Schedule
+            : Presets.ChosenCells;
+        // Whoever states launches or seconds wants exactly these, not what fits a budget.
+        var budget = request.Launches is null && request.Seconds is null ? schedule.BudgetSeconds : null;
+        return schedule with
+        {
+            Launches = request.Launches ?? schedule.Launches,
+            Seconds = request.Seconds ?? schedule.Seconds,
+            BudgetSeconds = budget,
+        };
+    }
+
+    private static string? WhySkipped(Cell cell, TableEntry? table)
+    {
+        if (cell.IsAlone)
+            return null;
+        foreach (var side in (string[])[cell.ServerSide, cell.ClientSide])
+        {
+            if (Registry.WhyNotAvailable(cell.TransportId, side) is { Length: > 0 } why)
+                return why;
+        }
+        return table is null && Choices.WorkloadEntry(cell.Workload).Table is { } usual ? TableFile.WhyUnreadable(usual) : null;
+    }
+}

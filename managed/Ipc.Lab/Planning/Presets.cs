@@ -1,0 +1,40 @@
+namespace Ipc.Lab.Planning;
+
+/// <summary>A named choice of cells and schedule.</summary>
+internal sealed record Preset(string Id, string Summary, Schedule Schedule, Func<IReadOnlyList<Cell>> Cells);
+
+/// <summary>The presets, stated in registry words. Everything that is a list here is a choice; everything that is "all" comes from the registry.</summary>
+internal static class Presets
+{
+    public static IReadOnlyList<Preset> All { get; } =
+    [
+        new("quick", "every transport and language pair at the headline sizes, within 4 minutes",
+            new Schedule(Launches: 3, WarmupSeconds: 0.10, Seconds: 0.10, FloorSeconds: 0.05, BudgetSeconds: 225), QuickCells),
+        new("seed", "the published workloads and counts, printed beside the published figures",
+            new Schedule(Launches: 3, WarmupSeconds: 0.5, Seconds: 2.0, FloorSeconds: 0.2, BudgetSeconds: null), SeedCells),
+        new("full", "everything in the registry, all pairs, every way to wait; takes hours",
+            new Schedule(Launches: 10, WarmupSeconds: 0.3, Seconds: 0.5, FloorSeconds: 0.2, BudgetSeconds: null), FullCells),
+    ];
+
+    /// <summary>What is measured when the user picks cells instead of a preset.</summary>
+    public static Schedule ChosenCells { get; } =
+        new(Launches: 3, WarmupSeconds: 0.3, Seconds: 0.5, FloorSeconds: 0.1, BudgetSeconds: null);
+
+    /// <summary>One pair for each way two languages meet, and the C ABI against itself.</summary>
+    public static IReadOnlyList<string> MainPairs { get; } = ["native:native", "native:managed", "managed:native", "managed:managed", "bound:bound"];
+
+    public static Preset Get(string id) => All.First(p => p.Id == Choices.Check("preset", id, All.Select(q => q.Id)));
+
+    private static List<Cell> QuickCells() =>
+    [
+        .. Grid.Cross(Grid.AllTransports, MainPairs, ["raw", "custom", "protobuf"], ["call"], ["1k-10k"]),
+        .. Grid.Cross(Grid.AllTransports, MainPairs, ["raw"], ["call"], ["32", "64"]),
+        .. Grid.Cross(Grid.AllTransports, MainPairs, ["raw"], ["push"], ["push-1k"]),
+        .. Grid.Cross(["shm"], ["native:managed"], ["custom"], ["call"], ["table"]),
+        .. Grid.Cross([], ["native:native", "managed:managed"], Grid.ObjectCodecs, ["serialize"], ["1k-10k"]),
+    ];
+
+    private static List<Cell> SeedCells() => [.. PublishedFigures.All.Select(f => f.ToCell().Cell).OfType<Cell>().Distinct()];
+
+    private static List<Cell> FullCells() => [.. Grid.Cross(Grid.AllWaits, Grid.AllPairs, Grid.AllCodecs, Grid.AllScenarios, Grid.AllWorkloads)];
+}

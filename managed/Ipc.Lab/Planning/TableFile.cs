@@ -1,0 +1,84 @@
+using System.Globalization;
+using System.Text;
+using CsvHelper;
+
+namespace Ipc.Lab.Planning;
+
+/// <summary>Reads a user's table file before anything is started, so that a wrong one is a sentence and not a failed cell.</summary>
+internal static class TableFile
+{
+    private const int DefaultRows = 8;
+
+    /// <summary>The registry's form of what was asked, checked against the file itself.</summary>
+    public static TableEntry Check(TableRequest request)
+    {
+        var path = Path.GetFullPath(request.File);
+        if (request.Separator.Length != 1 || !char.IsAscii(request.Separator[0]))
+            throw new UserMistakeException($"table separator '{request.Separator}' is not one ASCII character; give e.g. --table-separator ';'");
+        var rows = Read(path, request.Separator);
+        var header = HeaderOf(request.Header, path, rows[0]);
+        var data = request.Header == "first" ? rows[1..] : rows;
+        if (data.Count == 0)
+            throw new UserMistakeException($"table file '{path}' has no rows below its header; give one with data");
+        if (data.FirstOrDefault(r => r.Length != header.Length) is { } odd)
+            throw new UserMistakeException(
+                $"table file '{path}': the row of id '{odd[0]}' has {odd.Length} fields, the header {header.Length}; check --table-separator '{request.Separator}' and --table-header");
+        var ids = request.Ids.Count > 0 ? request.Ids : [.. data.Take(DefaultRows).Select(r => r[0])];
+        var fields = request.Fields.Count > 0 ? request.Fields : [.. header.Skip(1)];
+        CheckNames(path, "field", fields, header);
+        CheckNames(path, "id", ids, [.. data.Select(r => r[0])]);
+        return new TableEntry(path, request.Separator, request.Header == "first" ? null : header, ids, fields);
+    }
+
+    /// <summary>Why a table of the registry cannot be read here, or null.</summary>
+    public static string? WhyUnreadable(TableEntry table) =>
+        File.Exists(table.File) ? null : $"table file '{table.File}' does not exist; give one of your own with --table FILE";
+
+    private static List<string[]> Read(string path, string separator)
+    {
+        try
+        {
+            // Strict, as the peers are: text that is not UTF-8 would otherwise differ between two languages.
+            using var text = new StreamReader(path, new UTF8Encoding(false, throwOnInvalidBytes: true));
+            using var csv = CsvReader.Create(text, new CsvReaderOptions { Separator = separator[0], HasHeader = false });
+            var rows = new List<string[]>();
+            while (csv.Read())
+                rows.Add(csv.Current.ToArray());
+            return rows.Count > 0 ? rows : throw new UserMistakeException($"table file '{path}' is empty; give one with rows");
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new UserMistakeException($"table file '{path}' cannot be read: {Sentence.Of(e)}");
+        }
+        catch (DecoderFallbackException)
+        {
+            throw new UserMistakeException($"table file '{path}' is not UTF-8; save it as UTF-8");
+        }
+        catch (CsvFormatException e)
+        {
+            throw new UserMistakeException($"table file '{path}' is not a table with separator '{separator}': {Sentence.Of(e)}");
+        }
+    }
+
+    private static string[] HeaderOf(string header, string path, string[] firstRow)
+    {
+        string[] names = header switch
+        {
+            "first" => firstRow,
+            "none" => [.. Enumerable.Range(1, firstRow.Length).Select(i => i.ToString(CultureInfo.InvariantCulture))],
+            _ => header.Split(';'),
+        };
+        return names.Distinct().Count() == names.Length
+            ? names
+            : throw new UserMistakeException($"table file '{path}': the header names a field twice; give the names with --table-header a;b;c");
+    }
+
+    private static void CheckNames(string path, string kind, IReadOnlyList<string> asked, string[] known)
+    {
+        var set = known.ToHashSet(StringComparer.Ordinal);
+        if (asked.FirstOrDefault(name => !set.Contains(name)) is not { } missing)
+            return;
+        var shown = string.Join(", ", known.Take(20)) + (known.Length > 20 ? " ..." : "");
+        throw new UserMistakeException($"table file '{path}' has no {kind} '{missing}'; it has {shown}");
+    }
+}

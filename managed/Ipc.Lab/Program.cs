@@ -1,0 +1,54 @@
+using System.CommandLine;
+using System.CommandLine.Help;
+using Ipc.Lab;
+using Ipc.Lab.Commands;
+
+return await Program.RunAsync(args).ConfigureAwait(false);
+
+/// <summary>The `ipc` command.</summary>
+internal static partial class Program
+{
+    public static async Task<int> RunAsync(string[] args)
+    {
+        // Not a RootCommand: that would call itself after the assembly.
+        var root = new Command("ipc", "Measures inter-process communication between C++ and C# on this machine.")
+        {
+            new HelpOption(), new VersionOption(),
+            ListCommand.Create(), RunCommand.Create(), ServeCommand.Create(), DriveCommand.Create(), DoctorCommand.Create(),
+        };
+        var parsed = root.Parse(args);
+        if (parsed.Errors.Count > 0)
+            return await RefuseAsync(WhatIsWrong(parsed)).ConfigureAwait(false);
+        try
+        {
+            // Commands handle Ctrl-C themselves: peers are to end in order and results to be kept.
+            var configuration = new InvocationConfiguration { EnableDefaultExceptionHandler = false, ProcessTerminationTimeout = null };
+            return await parsed.InvokeAsync(configuration).ConfigureAwait(false);
+        }
+        catch (UserMistakeException mistake)
+        {
+            return await RefuseAsync(mistake.Message).ConfigureAwait(false);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            // A full disk or a folder that went away in the middle of a run; whatever was written before is kept.
+            await Console.Error.WriteLineAsync($"a file of the run cannot be used any more: {Sentence.Of(e)}; mend that and continue with --resume").ConfigureAwait(false);
+            return ExitCodes.Failed;
+        }
+    }
+
+    private static string WhatIsWrong(ParseResult parsed)
+    {
+        var command = parsed.CommandResult.Parent is null ? "ipc" : $"ipc {parsed.CommandResult.Command.Name}";
+        var what = parsed.UnmatchedTokens.Count > 0
+            ? $"`{command}` does not know '{parsed.UnmatchedTokens[0]}'"
+            : Sentence.OneLine(parsed.Errors[0].Message);
+        return $"{what}; `{command} --help` says what there is";
+    }
+
+    private static async Task<int> RefuseAsync(string sentence)
+    {
+        await Console.Error.WriteLineAsync(sentence).ConfigureAwait(false);
+        return ExitCodes.UserMistake;
+    }
+}

@@ -1,0 +1,57 @@
+using Ipc.Lab.Results;
+
+namespace Ipc.Lab.Reporting;
+
+/// <summary>One column of the tables of cells.</summary>
+internal sealed record Column(string Title, bool IsText, Func<CellResult, string> Value);
+
+/// <summary>The columns all tables choose from.</summary>
+internal static class Columns
+{
+    public static Column Transport { get; } = new("transport", true, c => c.Transport);
+    public static Column Pair { get; } = new("server:client", true, c => c.Pair);
+    public static Column P50 { get; } = new("p50", false, c => c.Status == "ok" ? Units.Time(c.P50Ns) : c.Status);
+    public static Column P99 { get; } = new("p99", false, c => Units.Time(c.P99Ns));
+    public static Column Rate { get; } = new("ops/s", false, c => Units.Rate(c.OpsPerS));
+    public static Column FloorRatio { get; } = new("x floor", false, c => Units.Ratio(c.FloorRatio));
+
+    /// <summary>What fits a terminal of 80 columns.</summary>
+    public static IReadOnlyList<Column> Narrow { get; } = [Transport, Pair, P50, P99, Rate, FloorRatio];
+
+    /// <summary>Everything that is compared between cells.</summary>
+    public static IReadOnlyList<Column> Wide { get; } =
+    [
+        Transport, Pair, P50,
+        new("p50, 95 % interval", false, c => Units.Interval(c.P50Ci95Ns, Units.Time)),
+        new("p90", false, c => Units.Time(c.P90Ns)),
+        P99,
+        new("p99.9", false, c => Units.Time(c.P999Ns)),
+        new("max", false, c => Units.Time(c.MaxNs)),
+        Rate, FloorRatio,
+        new("CPU server", false, c => Units.Time(c.CpuNsPerOp?.Server)),
+        new("CPU client", false, c => Units.Time(c.CpuNsPerOp?.Client)),
+        new("allocated", false, c => Units.Bytes(c.AllocatedBytesPerOp)),
+    ];
+
+    /// <summary>The whole set, for files.</summary>
+    public static IReadOnlyList<Column> Full { get; } =
+    [
+        .. Wide,
+        new("ops/s, 95 % interval", false, c => Units.Interval(c.OpsPerSCi95, Units.Rate)),
+        new("bytes/s", false, c => Units.BytesPerSecond(c.BytesPerS)),
+        new("floor", true, c => c.Floor is null ? Units.Unknown : $"{c.Floor} {Units.Time(c.FloorNs)}"),
+        new("cold", false, c => Units.Time(c.ColdNs)),
+        new("memory server", false, c => Units.Bytes(c.MemoryBytes?.Server)),
+        new("memory client", false, c => Units.Bytes(c.MemoryBytes?.Client)),
+        new("operations", false, c => c.Operations?.ToString(System.Globalization.CultureInfo.InvariantCulture) ?? Units.Unknown),
+        new("launches", false, c => c.Launches.ToString(System.Globalization.CultureInfo.InvariantCulture)),
+    ];
+
+    /// <summary>The steps of scenario `serialize`.</summary>
+    public static IReadOnlyList<Column> Phases { get; } =
+    [
+        .. from phase in (string[])["build", "translate", "encode", "decode", "traverse"]
+           select new Column(phase, false, c => Units.Time(c.Phases?.GetValueOrDefault(phase + "_ns"))),
+        new("reply", false, c => Units.Bytes(c.Phases?.GetValueOrDefault("reply_bytes"))),
+    ];
+}

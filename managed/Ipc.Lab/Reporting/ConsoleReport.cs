@@ -1,0 +1,61 @@
+using Ipc.Lab.Results;
+using Spectre.Console;
+
+namespace Ipc.Lab.Reporting;
+
+/// <summary>The results on a terminal as tables that fit it; elsewhere as one plain line per cell.</summary>
+internal static class ConsoleReport
+{
+    // Below this, the wide tables would break their columns.
+    private const int WideFrom = 170;
+
+    public static void WriteTables(IAnsiConsole console, RunResults results)
+    {
+        WriteFloors(console, results);
+        foreach (var group in CellGroup.Of(results.Cells))
+            WriteGroup(console, group);
+    }
+
+    /// <summary>One line per cell, fields separated by tabs: fit for grep and cut.</summary>
+    public static void WriteLines(TextWriter output, RunResults results)
+    {
+        foreach (var cell in results.Cells)
+        {
+            var name = $"{cell.Transport}\t{cell.Pair}\t{cell.Codec}\t{cell.Scenario}\t{cell.Workload}\t{cell.Status}";
+            output.WriteLine(cell.Status == "ok"
+                ? $"{name}\tp50 {Units.Time(cell.P50Ns)}\tp99 {Units.Time(cell.P99Ns)}\t{Units.Rate(cell.OpsPerS)}\tx floor {Units.Ratio(cell.FloorRatio)}"
+                : $"{name}\t{cell.Reason}");
+        }
+    }
+
+    private static void WriteFloors(IAnsiConsole console, RunResults results)
+    {
+        if (results.Floors is { } f)
+        {
+            console.MarkupLineInterpolated($"[bold]floors[/] (round trips): cache line {Units.Time(f.CachelineRttNs)}, slot {Units.Time(f.For("slot", "64"))}, futex {Units.Time(f.FutexRttNs)}, pipe {Units.Time(f.PipeRttNs)}, unix {Units.Time(f.UnixRttNs)}; memcpy {Units.BytesPerSecond(f.MemcpyBytesPerS)}; clock {Units.Time(f.ClockNs)}");
+        }
+        if (results.FloorsReason is { } reason)
+            console.MarkupLineInterpolated($"[red]floors failed: {reason}[/]");
+    }
+
+    private static void WriteGroup(IAnsiConsole console, CellGroup group)
+    {
+        IReadOnlyList<Column> columns = group.IsAlone ? [Columns.Pair, Columns.P50, .. Columns.Phases]
+            : console.Profile.Width >= WideFrom ? Columns.Wide : Columns.Narrow;
+        var table = new Table().Border(TableBorder.Simple).Title($"[bold]{Markup.Escape(group.Title)}[/]");
+        table.Title!.Style = Style.Plain;
+        foreach (var column in columns)
+            table.AddColumn(Format(column));
+        foreach (var cell in group.Cells)
+            table.AddRow([.. columns.Select(c => Markup.Escape(c.Value(cell)))]);
+        console.Write(table);
+        foreach (var cell in group.Cells.Where(c => c.Status is "failed" or "skipped"))
+            console.MarkupLineInterpolated($"  [{(cell.Status == "failed" ? "red" : "yellow")}]{cell.Status}[/] {cell.Transport} {cell.Pair}: {cell.Reason}");
+    }
+
+    private static TableColumn Format(Column column)
+    {
+        var formatted = new TableColumn(Markup.Escape(column.Title)).NoWrap().Padding(0, 0, 1, 0);
+        return column.IsText ? formatted : formatted.RightAligned();
+    }
+}

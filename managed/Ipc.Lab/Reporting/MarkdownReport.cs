@@ -1,0 +1,120 @@
+using System.Globalization;
+using System.Text;
+using Ipc.Lab.Planning;
+using Ipc.Lab.Results;
+
+namespace Ipc.Lab.Reporting;
+
+/// <summary>results.md: the run for people, with the machine before the figures and every failure among them.</summary>
+internal static class MarkdownReport
+{
+    public static string Write(RunResults results)
+    {
+        var text = new StringBuilder();
+        WriteHead(text, results);
+        WriteMachine(text, results);
+        WriteFloors(text, results);
+        foreach (var group in CellGroup.Of(results.Cells))
+            WriteGroup(text, group);
+        if (results.Run.Preset == "seed")
+            WritePublished(text, results);
+        return text.ToString();
+    }
+
+    private static void WriteHead(StringBuilder text, RunResults results)
+    {
+        var run = results.Run;
+        Line(text, $"# Measurements on {results.Machine.Name}");
+        Line(text);
+        if (run.Build == "debug")
+            Paragraph(text, "**Debug builds: these figures say nothing about speed.**");
+        if (!run.Complete)
+            Paragraph(text, $"**Not complete: {run.RoundsDone} of {run.Schedule.Launches} rounds are whole.**");
+        Paragraph(text, $"Preset {run.Preset}, seed {run.Seed}, {run.Pins.Describe()}, started {run.Started.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)}. "
+            + "Times are of one operation, seen from the client; percentiles are exact over all launches together; intervals are 95 % bootstrap intervals over launches. "
+            + "`x floor` is p50 divided by the floor that bounds the cell.");
+        if (results.Cells.Count(c => c.Status == "failed") is var failed and > 0)
+            Paragraph(text, $"**{failed} of {results.Cells.Count} cells failed**; they stand in their tables with the reason.");
+    }
+
+    private static void WriteMachine(StringBuilder text, RunResults results)
+    {
+        var machine = results.Machine;
+        Line(text, "## Machine");
+        Line(text);
+        Row(text, "what", "value");
+        Row(text, "---", "---");
+        Row(text, "CPU", $"{machine.Cpu.Model}, {machine.Cpu.Cpus} CPUs, {machine.Cpu.AllowedCores} cores usable");
+        Row(text, "governor, turbo, clock", $"{machine.Cpu.Governor ?? "not known"}, {machine.Cpu.Turbo?.ToString() ?? "not known"}, {machine.Cpu.Clocksource ?? "not known"}");
+        Row(text, "virtualisation, steal", $"{machine.Virtualisation}, {(machine.StealPercent is { } s ? $"{s} %" : "not known")}");
+        Row(text, "system", $"{machine.System}, kernel {machine.Kernel}, {machine.Architecture}");
+        Row(text, "memory, huge pages", $"{Units.Bytes(machine.MemoryBytes)}, {machine.TransparentHugePages ?? "none"}");
+        foreach (var (side, peer) in machine.Peers.OrderBy(p => p.Key, StringComparer.Ordinal))
+            Row(text, $"side {side}", string.Join(", ", ((string?[])[peer.Runtime, peer.Compiler, peer.Build, peer.Library]).Where(v => !string.IsNullOrEmpty(v))));
+        foreach (var binary in machine.Binaries)
+            Row(text, binary.File, $"sha256 {binary.Sha256}");
+        Line(text);
+    }
+
+    private static void WriteFloors(StringBuilder text, RunResults results)
+    {
+        Line(text, "## Floors");
+        Line(text);
+        if (results.FloorsReason is { } reason)
+            Paragraph(text, $"**Floors failed: {Escape(reason)}**");
+        if (results.Floors is not { } floors)
+            return;
+        Row(text, "floor", "p50 round trip");
+        Row(text, "---", "---:");
+        Row(text, "cache line", Units.Time(floors.CachelineRttNs));
+        foreach (var (workload, time) in floors.SlotRttNs ?? new Dictionary<string, double>())
+            Row(text, $"slot, {workload}", Units.Time(time));
+        Row(text, "futex", Units.Time(floors.FutexRttNs));
+        Row(text, "pipe", Units.Time(floors.PipeRttNs));
+        Row(text, "unix", Units.Time(floors.UnixRttNs));
+        Row(text, "clock, one reading", Units.Time(floors.ClockNs));
+        Row(text, "memory copied", Units.BytesPerSecond(floors.MemcpyBytesPerS));
+        Line(text);
+    }
+
+    private static void WriteGroup(StringBuilder text, CellGroup group)
+    {
+        IReadOnlyList<Column> columns = group.IsAlone ? [Columns.Pair, Columns.P50, .. Columns.Phases] : Columns.Full;
+        Line(text, $"## {group.Title}");
+        Line(text);
+        Row(text, [.. columns.Select(c => c.Title)]);
+        Row(text, [.. columns.Select(c => c.IsText ? "---" : "---:")]);
+        foreach (var cell in group.Cells)
+            Row(text, [.. columns.Select(c => c.Value(cell))]);
+        Line(text);
+        foreach (var cell in group.Cells.Where(c => c.Status is "failed" or "skipped"))
+            Line(text, $"- {cell.Status}: {cell.Transport} {cell.Pair}: {Escape(cell.Reason ?? "")}");
+        if (group.Cells.Any(c => c.Status is "failed" or "skipped"))
+            Line(text);
+    }
+
+    private static void WritePublished(StringBuilder text, RunResults results)
+    {
+        Line(text, "## Beside published figures");
+        Line(text);
+        Paragraph(text, "Mean time of one operation. Theirs were measured on other machines by other programs (reference/published-figures.csv); they are shown, never mixed in.");
+        Row(text, [.. PublishedTable.Titles]);
+        Row(text, "---", "---", "---:", "---:", "---");
+        foreach (var row in PublishedTable.Rows(PublishedFigures.All, results.Cells))
+            Row(text, [.. row]);
+        Line(text);
+    }
+
+    private static void Paragraph(StringBuilder text, string line)
+    {
+        Line(text, line);
+        Line(text);
+    }
+
+    private static void Row(StringBuilder text, params string[] values) => Line(text, $"| {string.Join(" | ", values.Select(Escape))} |");
+
+    private static string Escape(string value) => value.Replace("|", "\\|", StringComparison.Ordinal);
+
+    // Files are the same on every system.
+    private static void Line(StringBuilder text, string line = "") => text.Append(line).Append('\n');
+}

@@ -1,0 +1,39 @@
+namespace Ipc.Lab.Results;
+
+/// <summary>What the hardware and the kernel allow, from `ipc-floors`: p50 round trips in nanoseconds.</summary>
+/// <param name="SlotRttNs">By workload: one fixed slot each way, spinning.</param>
+internal sealed record FloorFigures(
+    double? CachelineRttNs, IReadOnlyDictionary<string, double>? SlotRttNs, double? FutexRttNs, double? PipeRttNs, double? UnixRttNs,
+    double? MemcpyBytesPerS, double? ClockNs, IReadOnlyDictionary<string, double>? FutexRttNsByWorkload,
+    IReadOnlyDictionary<string, double>? PipeRttNsByWorkload, IReadOnlyDictionary<string, double>? UnixRttNsByWorkload)
+{
+    // Floors for cells without sizes of their own, and the size of the kernel's plain figures.
+    private const string SmallestSize = "64";
+
+    /// <summary>A floor by its registry name at a workload's size, or null if it was not measured.</summary>
+    public double? For(string floor, string workload) => floor switch
+    {
+        "slot" => At(SlotRttNs, workload) ?? At(SlotRttNs, SmallestSize),
+        "futex" => At(FutexRttNsByWorkload, workload) ?? FutexRttNs,
+        "pipe" => At(PipeRttNsByWorkload, workload) ?? PipeRttNs,
+        "unix" => At(UnixRttNsByWorkload, workload) ?? UnixRttNs,
+        _ => null,
+    };
+
+    /// <summary>Each figure's median over the rounds that have it.</summary>
+    public static FloorFigures MedianOf(IReadOnlyList<FloorFigures> rounds) => new(
+        Median(rounds.Select(r => r.CachelineRttNs)), Medians(rounds.Select(r => r.SlotRttNs)), Median(rounds.Select(r => r.FutexRttNs)),
+        Median(rounds.Select(r => r.PipeRttNs)), Median(rounds.Select(r => r.UnixRttNs)), Median(rounds.Select(r => r.MemcpyBytesPerS)),
+        Median(rounds.Select(r => r.ClockNs)), Medians(rounds.Select(r => r.FutexRttNsByWorkload)),
+        Medians(rounds.Select(r => r.PipeRttNsByWorkload)), Medians(rounds.Select(r => r.UnixRttNsByWorkload)));
+
+    private static double? At(IReadOnlyDictionary<string, double>? figures, string workload) =>
+        figures is not null && figures.TryGetValue(workload, out var figure) ? figure : null;
+
+    private static double? Median(IEnumerable<double?> figures) => Statistics.Medians.Of(figures.OfType<double>());
+
+    private static Dictionary<string, double> Medians(IEnumerable<IReadOnlyDictionary<string, double>?> rounds) =>
+        rounds.SelectMany(r => r ?? new Dictionary<string, double>())
+            .GroupBy(pair => pair.Key, pair => pair.Value)
+            .ToDictionary(group => group.Key, group => Statistics.Medians.Of(group)!.Value);
+}

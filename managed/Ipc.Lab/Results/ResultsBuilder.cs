@@ -1,0 +1,42 @@
+using Ipc.Lab.Machine;
+using Ipc.Lab.Planning;
+using Ipc.Lab.Running;
+
+namespace Ipc.Lab.Results;
+
+/// <summary>Makes results of what a folder holds. Nothing else decides what results.json says.</summary>
+internal static class ResultsBuilder
+{
+    public static RunResults Build(ResultsFolder folder, KeptPlan kept, IReadOnlyList<LaunchRecord> launches, IReadOnlyList<FloorRecord> floors, DateTimeOffset now)
+    {
+        var plan = kept.Plan;
+        var floorFigures = floors.Select(f => f.Figures).OfType<FloorFigures>().ToList();
+        var medianFloors = floorFigures.Count > 0 ? FloorFigures.MedianOf(floorFigures) : null;
+        var byCell = launches.ToLookup(l => l.Cell);
+        var cells = new CellResult[plan.Cells.Count];
+        Parallel.For(0, cells.Length, i => cells[i] = CellResultBuilder.Build(plan, plan.Cells[i], [.. byCell[i].OrderBy(l => l.Round)], medianFloors, folder.ReadSamples));
+        return new RunResults
+        {
+            Schema = RunResults.CurrentSchema,
+            Run = FactsOf(plan, byCell, now),
+            Machine = kept.Machine,
+            Floors = medianFloors,
+            FloorsReason = floors.LastOrDefault(f => f.Reason is not null)?.Reason,
+            Cells = cells,
+        };
+    }
+
+    private static RunFacts FactsOf(Plan plan, ILookup<int, LaunchRecord> byCell, DateTimeOffset now)
+    {
+        var roundsDone = Enumerable.Range(0, plan.Schedule.Launches)
+            .TakeWhile(round => plan.Runnable().All(cell => IsDone(byCell[cell], round)))
+            .Count();
+        return new RunFacts(
+            plan.Preset, plan.Seed, plan.Pins, plan.Schedule, plan.Debug ? "debug" : "release", plan.Started, now, roundsDone,
+            Complete: roundsDone == plan.Schedule.Launches);
+    }
+
+    /// <summary>Whether a cell needs no launch in a round: it had one, or it has failed before.</summary>
+    public static bool IsDone(IEnumerable<LaunchRecord> launchesOfCell, int round) =>
+        launchesOfCell.Any(l => l.Round == round || l.Status == "failed");
+}

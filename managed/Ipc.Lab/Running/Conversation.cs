@@ -1,0 +1,53 @@
+using System.Diagnostics;
+
+namespace Ipc.Lab.Running;
+
+/// <summary>Leads a server and a client from start to end; either one's failure ends every wait.</summary>
+internal sealed class Conversation(Peer server, Peer client, LaunchBounds bounds, CancellationToken stop)
+{
+    /// <summary>Tells the server its cell; the address at which it listens.</summary>
+    public async Task<string> ReadyAsync(LaunchTask task)
+    {
+        var asked = Planning.TransportSpec.ToAddress(task.Cell.Transport, task.Name);
+        await server.SendAsync(task.ToPeerCell("server", task.Cell.ServerSide, task.Pins.Server, asked)).ConfigureAwait(false);
+        var ready = await WaitAsync(server, client, bounds.Start, "ready").ConfigureAwait(false);
+        var address = ready.Text("address") ?? "";
+        return address.StartsWith(task.Cell.TransportId + "://", StringComparison.Ordinal)
+            ? address
+            : throw new PeerFailure("NOT_THE_PROTOCOL", $"the server was to listen at '{asked}' and says it listens at '{address}'");
+    }
+
+    /// <summary>Tells the client its cell and waits until it is warm.</summary>
+    public async Task<Warm> WarmAsync(LaunchTask task, string address)
+    {
+        await client.SendAsync(task.ToPeerCell("client", task.Cell.ClientSide, task.Pins.Client, address)).ConfigureAwait(false);
+        var warm = await WaitAsync(client, server, bounds.Start + TimeSpan.FromSeconds(task.Timing.WarmupSeconds), "warm").ConfigureAwait(false);
+        return warm.As<Warm>(client.Who);
+    }
+
+    /// <summary>Lets the client measure; its claim, and the time that passed here meanwhile.</summary>
+    public async Task<(Measured Measured, TimeSpan Wall)> MeasureAsync(LaunchTask task)
+    {
+        var clock = Stopwatch.StartNew();
+        await client.SendAsync(PeerCommand.Go).ConfigureAwait(false);
+        var measured = await WaitAsync(client, server, bounds.ForMeasuring(task.Timing.Seconds, task.Cell.Count), "measured").ConfigureAwait(false);
+        return (measured.As<Measured>(client.Who), clock.Elapsed);
+    }
+
+    /// <summary>Waits for the server's word that every exchange was right; the number of exchanges it served.</summary>
+    public async Task<long> ServedAsync()
+    {
+        var served = await server.ExpectAsync(bounds.Answer, stop, "served").ConfigureAwait(false);
+        return served.Body.TryGetProperty("operations", out var n) && n.TryGetInt64(out var operations) ? operations : 0;
+    }
+
+    private async Task<PeerEvent> WaitAsync(Peer peer, Peer other, TimeSpan bound, string name)
+    {
+        var expected = peer.ExpectAsync(bound, stop, name);
+        // ExpectAsync ends by itself when its own peer fails; only the other's failure must be looked for.
+        if (await Task.WhenAny(expected, other.Failure).ConfigureAwait(false) == expected || expected.IsCompleted)
+            return await expected.ConfigureAwait(false);
+        _ = expected.ContinueWith(static t => t.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted, TaskScheduler.Default);
+        throw await other.Failure.ConfigureAwait(false);
+    }
+}

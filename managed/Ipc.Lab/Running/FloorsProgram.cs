@@ -1,0 +1,70 @@
+using System.Globalization;
+using System.Text.Json;
+using Ipc.Lab.Planning;
+using Ipc.Lab.Results;
+
+namespace Ipc.Lab.Running;
+
+/// <summary>Measures the floors with the native program `ipc-floors`.</summary>
+internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
+{
+    private sealed record Sizes(string Id, int RequestBytes, int ReplyBytes);
+
+    /// <summary>One round of floors at the sizes of these workloads. A failure is a record with a reason; only a stop throws.</summary>
+    public async Task<FloorRecord> MeasureAsync(int round, Pins pins, double seconds, IEnumerable<string> workloads, CancellationToken stop)
+    {
+        try
+        {
+            await using var process = ChildProcess.Start(program, Arguments(pins, seconds, workloads));
+            var text = await ReadAsync(process, stop).ConfigureAwait(false);
+            var code = await process.WaitAsync(TimeSpan.FromSeconds(2)).ConfigureAwait(false);
+            if (code != 0)
+                return new FloorRecord(round, null, $"the floors program ended with exit code {code}; its last words: {process.LastWords()}");
+            return new FloorRecord(round, JsonSerializer.Deserialize<FloorFigures>(text, LabJson.Line), null);
+        }
+        catch (JsonException e)
+        {
+            return new FloorRecord(round, null, $"the floors program did not print one JSON object: {Sentence.Of(e)}");
+        }
+        catch (InvalidDataException e)
+        {
+            return new FloorRecord(round, null, $"the floors program printed {Sentence.Of(e)}");
+        }
+        catch (PeerFailure failure)
+        {
+            return new FloorRecord(round, null, failure.Message);
+        }
+    }
+
+    private static string[] Arguments(Pins pins, double seconds, IEnumerable<string> workloads)
+    {
+        var sizes = workloads.Select(Choices.WorkloadEntry).Where(w => w.RequestBytes + w.ReplyBytes > 0)
+            .Select(w => new Sizes(w.Id, w.RequestBytes, w.ReplyBytes)).ToArray();
+        return
+        [
+            "--pin", pins.ToString(), "--seconds", seconds.ToString(CultureInfo.InvariantCulture),
+            "--workloads", JsonSerializer.Serialize(sizes, LabJson.Line),
+        ];
+    }
+
+    private async Task<string> ReadAsync(ChildProcess process, CancellationToken stop)
+    {
+        var reading = ReadToEndAsync(new BoundedLineReader(process.Output));
+        try
+        {
+            return await reading.WaitAsync(bound, stop).ConfigureAwait(false);
+        }
+        catch (TimeoutException)
+        {
+            throw new PeerFailure("HUNG", $"the floors program did not end within {bound.TotalSeconds:0} s and was killed");
+        }
+    }
+
+    private static async Task<string> ReadToEndAsync(BoundedLineReader reader)
+    {
+        var lines = new List<string>();
+        while (await reader.ReadAsync().ConfigureAwait(false) is { } line)
+            lines.Add(line);
+        return string.Join('\n', lines);
+    }
+}

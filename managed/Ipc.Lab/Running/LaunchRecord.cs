@@ -1,0 +1,38 @@
+using Ipc.Lab.Planning;
+
+namespace Ipc.Lab.Running;
+
+/// <summary>What a process used before and after the measured operations.</summary>
+internal sealed record UsageSpan(Usage? Before, Usage? After);
+
+/// <summary>What one launch gave: one line of launches.jsonl. A failed launch has a reason and no figures.</summary>
+internal sealed record LaunchRecord
+{
+    /// <summary>The cell's place in the plan.</summary>
+    public required int Cell { get; init; }
+    public required int Round { get; init; }
+    /// <summary>ok or failed.</summary>
+    public required string Status { get; init; }
+    public string? Reason { get; init; }
+    public LaunchTiming? Timing { get; init; }
+    public long Operations { get; init; }
+    /// <summary>The client's own time from its first to its last operation, checking included.</summary>
+    public long ElapsedNs { get; init; }
+    /// <summary>The sum of all samples: the timed regions alone.</summary>
+    public long TimedNs { get; init; }
+    /// <summary>Request and reply bytes moved.</summary>
+    public long Bytes { get; init; }
+    /// <summary>Connect plus first operation.</summary>
+    public long? ColdNs { get; init; }
+    public UsageSpan? Server { get; init; }
+    public UsageSpan? Client { get; init; }
+    /// <summary>Exchanges the server served between its two usages: a few more than were measured.</summary>
+    public long? ServerOperations { get; init; }
+    /// <summary>The numbers of a `phases` event (scenario serialize).</summary>
+    public IReadOnlyDictionary<string, double?>? Phases { get; init; }
+    /// <summary>The file of raw samples, relative to the results folder.</summary>
+    public string? Samples { get; init; }
+
+    public static LaunchRecord Failed(int cell, int round, PeerFailure failure) =>
+        new() { Cell = cell, Round = round, Status = "failed", Reason = failure.Message };
+}

@@ -1,0 +1,30 @@
+using System.Text.Json.Nodes;
+using Ipc.Lab.Planning;
+
+namespace Ipc.Lab.Running;
+
+/// <summary>One launch of one cell, ready to run.</summary>
+/// <param name="Name">Unique name of the launch; addresses are made of it.</param>
+/// <param name="Samples">Where the client writes its raw samples.</param>
+internal sealed record LaunchTask(
+    Cell Cell, JsonNode Workload, string Name, long Seed, Pins Pins, LaunchTiming Timing, string Samples)
+{
+    /// <summary>The first line to a peer of this launch.</summary>
+    public PeerCell ToPeerCell(string role, string side, int? cpu, string address) => new(
+        role, side, address, Cell.Codec, Cell.Scenario, Workload.DeepClone(), Seed, cpu, Timing.WarmupSeconds,
+        Cell.Count is null ? Timing.Seconds : null, Cell.Count, role == "server" ? null : Samples);
+}
+
+/// <summary>The registry's workload objects as peers get them.</summary>
+internal static class PeerWorkloads
+{
+    /// <summary>The object of a workload as it stands in the registry, with the user's table put in if it has one.</summary>
+    public static JsonNode Of(string id, TableEntry? table)
+    {
+        var all = JsonNode.Parse(Registry.Json)!["workloads"]!.AsArray();
+        var workload = all.First(w => (string?)w!["id"] == id)!.DeepClone();
+        if (table is not null && workload["table"] is not null)
+            workload["table"] = System.Text.Json.JsonSerializer.SerializeToNode(table, LabJson.Line);
+        return workload;
+    }
+}

@@ -1,0 +1,127 @@
+using System.Diagnostics;
+using Ipc.Lab.Machine;
+using Ipc.Lab.Planning;
+using Ipc.Lab.Results;
+
+namespace Ipc.Lab.Running;
+
+/// <summary>Runs launches: starts the peers of a cell, leads them through docs/peer-protocol.md and checks what they claim.</summary>
+internal sealed class Launcher(Programs programs, LaunchBounds bounds)
+{
+    // How long the other side's failure may take to arrive: it usually tells the cause.
+    private static readonly TimeSpan s_graceForCause = TimeSpan.FromSeconds(0.3);
+
+    private readonly Dictionary<string, PeerEnvironment> _environments = [];
+
+    /// <summary>What the peers said of themselves so far, by side.</summary>
+    public IReadOnlyDictionary<string, PeerEnvironment> Environments => _environments;
+
+    /// <summary>Runs one launch. Throws <see cref="PeerFailure"/> if the cell fails, <see cref="OperationCanceledException"/> when asked to
+    /// stop; either way no process and no name of the launch is left. The samples are at <see cref="LaunchTask.Samples"/>.</summary>
+    public async Task<(LaunchRecord Record, uint[] Samples)> RunAsync(LaunchTask task, int cell, int round, CancellationToken stop)
+    {
+        try
+        {
+            return task.Cell.IsAlone
+                ? await RunAloneAsync(task, cell, round, stop).ConfigureAwait(false)
+                : await RunPairAsync(task, cell, round, stop).ConfigureAwait(false);
+        }
+        finally
+        {
+            LeftoverNames.Remove(task.Name);
+            File.Delete(task.Samples);
+        }
+    }
+
+    private async Task<(LaunchRecord, uint[])> RunPairAsync(LaunchTask task, int cell, int round, CancellationToken stop)
+    {
+        // Both are started at once: one's runtime starts while the other listens.
+        await using var server = new Peer(programs.Peer(task.Cell.ServerSide), "server", "served");
+        await using var client = new Peer(programs.Peer(task.Cell.ClientSide), "client", "measured");
+        try
+        {
+            var conversation = new Conversation(server, client, bounds, stop);
+            var address = await conversation.ReadyAsync(task).ConfigureAwait(false);
+            var warm = await conversation.WarmAsync(task, address).ConfigureAwait(false);
+            var before = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
+            var (measured, wall) = await conversation.MeasureAsync(task).ConfigureAwait(false);
+            var after = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
+            var served = await conversation.ServedAsync().ConfigureAwait(false);
+            await client.EndAsync(bounds.Answer).ConfigureAwait(false);
+            await server.EndAsync(bounds.Answer).ConfigureAwait(false);
+            var samples = SampleFile.ReadRaw(task.Samples);
+            Claims.Check(measured, wall, samples, task.Cell.Count);
+            Claims.CheckServed(served, warm, measured);
+            return (ToRecord(task, cell, round, measured, samples) with
+            {
+                ColdNs = warm.ColdNs,
+                Server = new UsageSpan(before, after),
+                ServerOperations = served - warm.Operations,
+            }, samples);
+        }
+        catch (PeerFailure failure)
+        {
+            throw await CauseAsync(failure, server, client).ConfigureAwait(false);
+        }
+        finally
+        {
+            Remember(task.Cell.ServerSide, server);
+            Remember(task.Cell.ClientSide, client);
+        }
+    }
+
+    private async Task<(LaunchRecord, uint[])> RunAloneAsync(LaunchTask task, int cell, int round, CancellationToken stop)
+    {
+        var side = task.Cell.ClientSide;
+        await using var peer = new Peer(programs.Peer(side), "process", "measured");
+        try
+        {
+            var clock = Stopwatch.StartNew();
+            await peer.SendAsync(task.ToPeerCell("alone", side, task.Pins.Client, "")).ConfigureAwait(false);
+            var bound = bounds.Start + TimeSpan.FromSeconds(task.Timing.WarmupSeconds) + bounds.ForMeasuring(task.Timing.Seconds, task.Cell.Count);
+            var phases = (await peer.ExpectAsync(bound, stop, "phases").ConfigureAwait(false)).Numbers();
+            var measured = (await peer.ExpectAsync(bounds.Answer, stop, "measured").ConfigureAwait(false)).As<Measured>(peer.Who);
+            var wall = clock.Elapsed;
+            await peer.EndAsync(bounds.Answer).ConfigureAwait(false);
+            var samples = SampleFile.ReadRaw(task.Samples);
+            Claims.Check(measured, wall, samples, task.Cell.Count);
+            return (ToRecord(task, cell, round, measured, samples) with { Phases = phases }, samples);
+        }
+        finally
+        {
+            Remember(side, peer);
+        }
+    }
+
+    private static LaunchRecord ToRecord(LaunchTask task, int cell, int round, Measured measured, uint[] samples) => new()
+    {
+        Cell = cell,
+        Round = round,
+        Status = "ok",
+        Timing = task.Timing,
+        Operations = measured.Operations,
+        ElapsedNs = measured.ElapsedNs,
+        TimedNs = samples.Sum(s => (long)s),
+        Bytes = measured.Bytes,
+        Client = new UsageSpan(measured.UsageBefore, measured.UsageAfter),
+    };
+
+    // A client that lost its server, or the reverse, only tells that; the other side may be about to tell why.
+    private static async Task<PeerFailure> CauseAsync(PeerFailure first, Peer server, Peer client)
+    {
+        await Task.WhenAny(Task.WhenAll(server.Failure, client.Failure), Task.Delay(s_graceForCause)).ConfigureAwait(false);
+        var all = new List<PeerFailure> { first };
+        foreach (var peer in (Peer[])[server, client])
+        {
+            if (peer.Failure.IsCompletedSuccessfully)
+                all.Add(await peer.Failure.ConfigureAwait(false));
+        }
+        return all.FirstOrDefault(f => !f.IsConsequence) ?? first;
+    }
+
+    private void Remember(string side, Peer peer)
+    {
+        if (peer.Environment is { } environment)
+            _environments.TryAdd(side, environment);
+    }
+}

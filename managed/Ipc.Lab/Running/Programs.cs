@@ -1,0 +1,68 @@
+using Ipc.Lab.Machine;
+
+namespace Ipc.Lab.Running;
+
+/// <summary>Finds the programs a run needs: below the repository root, or where environment variables say.</summary>
+internal sealed class Programs(string? root, Func<string, string?> environment)
+{
+    private const string HowToBuild = "build it with `dotnet build ipc.sln -c Release`";
+
+    public static Programs OfThisTree() => new(RepositoryRoot.Find(), Environment.GetEnvironmentVariable);
+
+    /// <summary>The peer program that plays a side.</summary>
+    public ProgramFile Peer(string side) => side == "native" ? NativePeer() : ManagedPeer();
+
+    public ProgramFile NativePeer() => Native("native peer", "IPC_NATIVE_PEER", "ipc-peer");
+
+    public ProgramFile Floors() => Native("floors program", "IPC_FLOORS", "ipc-floors");
+
+    public ProgramFile ManagedPeer()
+    {
+        const string Name = "ipc-peer-managed";
+        var path = environment("IPC_MANAGED_PEER") is { Length: > 0 } given ? given
+            : FirstThatExists(Under($"artifacts/bin/Ipc.Peer/release/{Executable(Name)}"), Under($"artifacts/bin/Ipc.Peer/release/{Name}.dll"));
+        MustExist("managed peer", path, "IPC_MANAGED_PEER");
+        return path.EndsWith(".dll", StringComparison.OrdinalIgnoreCase)
+            ? new ProgramFile("managed peer", path, [DotnetHost(), "exec", path], CodeBeside(path))
+            : new ProgramFile("managed peer", path, [path], CodeBeside(path));
+    }
+
+    /// <summary>Hashes of everything these programs consist of that the project builds, each file once.</summary>
+    public static IReadOnlyList<BinaryHash> Hash(IEnumerable<ProgramFile> programs) =>
+        [.. programs.SelectMany(p => p.HashedFiles).Distinct().Select(BinaryHash.Of)];
+
+    private ProgramFile Native(string name, string variable, string file)
+    {
+        var path = environment(variable) is { Length: > 0 } given ? given : Under($"build/release/bin/{Executable(file)}");
+        MustExist(name, path, variable);
+        return new ProgramFile(name, path, [path], [path]);
+    }
+
+    // The host next to a managed program is the same for every build; its code is in the assemblies and the library they load.
+    private string[] CodeBeside(string path)
+    {
+        var folder = Path.GetDirectoryName(Path.GetFullPath(path))!;
+        var assemblies = Directory.EnumerateFiles(folder, "*.dll")
+            .Where(f => Path.GetFileName(f).StartsWith("ipc", StringComparison.OrdinalIgnoreCase))
+            .Order(StringComparer.Ordinal).ToList();
+        string[] libraries = [Path.Combine(folder, "libipc.so"), Under("build/release/lib/libipc.so")];
+        var library = libraries.FirstOrDefault(File.Exists);
+        string[] code = [.. assemblies, .. library is null ? (string[])[] : [library]];
+        return assemblies.Count > 0 ? code : [path, .. code];
+    }
+
+    private string Under(string relative) => Path.Combine(root ?? ".", relative);
+
+    private static string FirstThatExists(string first, string second) => !File.Exists(first) && File.Exists(second) ? second : first;
+
+    private static string Executable(string name) => OperatingSystem.IsWindows() ? name + ".exe" : name;
+
+    private static string DotnetHost() =>
+        Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") is { Length: > 0 } host ? host : "dotnet";
+
+    private static void MustExist(string name, string path, string variable)
+    {
+        if (!File.Exists(path))
+            throw new UserMistakeException($"the {name} '{path}' does not exist; {HowToBuild}, or name another with the environment variable {variable}");
+    }
+}

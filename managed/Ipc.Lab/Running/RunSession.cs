@@ -1,0 +1,117 @@
+using System.Diagnostics;
+using System.Text.Json;
+using System.Text.Json.Nodes;
+using Ipc.Lab.Machine;
+using Ipc.Lab.Planning;
+using Ipc.Lab.Results;
+
+namespace Ipc.Lab.Running;
+
+/// <summary>Carries a plan out, round by round, and keeps everything in the results folder as it comes.</summary>
+internal sealed class RunSession(
+    ResultsFolder folder, KeptPlan kept, Launcher launcher, FloorsProgram floorsProgram, IRunWatcher watcher)
+{
+    private readonly Plan _plan = kept.Plan;
+    // Names of launches are unique among all runs on the machine, so that leftovers can be told apart.
+    private readonly string _runName = $"lab-{Guid.NewGuid():N}"[..16];
+    private readonly Dictionary<string, JsonNode> _workloads = [];
+    private readonly List<LaunchRecord> _launches = [.. folder.ReadLaunches()];
+    private readonly List<FloorRecord> _floors = [.. folder.ReadFloors()];
+    private readonly Stopwatch _clock = Stopwatch.StartNew();
+    private readonly StealMeter _steal = new(SystemFiles.Real);
+    private int _started;
+
+    /// <summary>Runs what is missing. A stop ends the present launch, keeps what was measured and returns false.</summary>
+    public async Task<bool> RunAsync(CancellationToken stop)
+    {
+        var runnable = _plan.Runnable().Count();
+        var pace = new Pace(_plan.Schedule, runnable);
+        try
+        {
+            for (var round = 0; round < _plan.Schedule.Launches; round++)
+            {
+                var todo = LaunchOrder.Of(_plan, round).Where(cell => !ResultsBuilder.IsDone(_launches.Where(l => l.Cell == cell), round)).ToList();
+                if (todo.Count == 0)
+                    continue;
+                if (pace.For(round, _clock.Elapsed.TotalSeconds) is not { } timing)
+                {
+                    watcher.Note($"the last {_plan.Schedule.Launches - round} of {_plan.Schedule.Launches} rounds are left out to keep to the time; each cell has {round} launches");
+                    break;
+                }
+                await RunRoundAsync(round, todo, timing, pace, stop).ConfigureAwait(false);
+                WriteResults();
+            }
+            return true;
+        }
+        catch (OperationCanceledException) when (stop.IsCancellationRequested)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>Writes results.json anew from everything kept, and returns it.</summary>
+    public RunResults WriteResults()
+    {
+        var peers = launcher.Environments.Count > 0 ? launcher.Environments : kept.Machine.Peers;
+        var machine = kept.Machine with { Peers = peers, StealPercent = _steal.Percent() };
+        var results = ResultsBuilder.Build(folder, kept with { Machine = machine }, _launches, _floors, DateTimeOffset.UtcNow);
+        AtomicFile.Write(folder.ResultsFile, JsonSerializer.Serialize(results, LabJson.Indented));
+        return results;
+    }
+
+    private async Task RunRoundAsync(int round, List<int> todo, LaunchTiming timing, Pace pace, CancellationToken stop)
+    {
+        watcher.RoundStarts(round, _plan.Schedule.Launches, timing);
+        var start = _clock.Elapsed;
+        if (_floors.All(f => f.Round != round))
+            await MeasureFloorsAsync(round, stop).ConfigureAwait(false);
+        for (var i = 0; i < todo.Count; i++)
+        {
+            var left = pace.Remaining(timing, todo.Count - i, _plan.Schedule.Launches - round - 1);
+            watcher.LaunchStarts(_plan.Cells[todo[i]].Cell, i, todo.Count, TimeSpan.FromSeconds(left));
+            await LaunchAsync(todo[i], round, timing, stop).ConfigureAwait(false);
+            // Floors are part of a round, so they count as part of what its launches take.
+            pace.Learn((_clock.Elapsed - start).TotalSeconds / (i + 1), timing);
+        }
+    }
+
+    private async Task MeasureFloorsAsync(int round, CancellationToken stop)
+    {
+        var workloads = _plan.Cells.Where(c => c.SkipReason is null && !c.Cell.IsAlone).Select(c => c.Cell.Workload).Distinct().ToList();
+        if (workloads.Count == 0)
+            return;
+        var floors = await floorsProgram.MeasureAsync(round, _plan.Pins, _plan.Schedule.FloorSeconds, workloads, stop).ConfigureAwait(false);
+        _floors.Add(floors);
+        folder.Add(floors);
+        if (floors.Reason is { } reason)
+            watcher.Failed("floors", reason);
+    }
+
+    private async Task LaunchAsync(int index, int round, LaunchTiming timing, CancellationToken stop)
+    {
+        stop.ThrowIfCancellationRequested();
+        var cell = _plan.Cells[index].Cell;
+        var task = new LaunchTask(
+            cell, WorkloadOf(cell.Workload), $"{_runName}-{++_started}", _plan.Seed, _plan.Pins, timing, folder.RawSamplesFile);
+        LaunchRecord record;
+        try
+        {
+            var (done, samples) = await launcher.RunAsync(task, index, round, stop).ConfigureAwait(false);
+            record = done with { Samples = folder.KeepSamples(cell, round, samples) };
+        }
+        catch (PeerFailure failure)
+        {
+            record = LaunchRecord.Failed(index, round, failure);
+            watcher.Failed(cell.ToString(), failure.Message);
+        }
+        _launches.Add(record);
+        folder.Add(record);
+    }
+
+    private JsonNode WorkloadOf(string id)
+    {
+        if (!_workloads.TryGetValue(id, out var workload))
+            _workloads[id] = workload = PeerWorkloads.Of(id, _plan.Table);
+        return workload;
+    }
+}

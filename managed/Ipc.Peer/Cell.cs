@@ -1,0 +1,52 @@
+using System.Text.Json;
+using System.Text.Json.Serialization;
+
+namespace Ipc.Peer;
+
+/// <summary>What this process has to play: the first line from the runner, docs/peer-protocol.md.</summary>
+internal sealed record Cell(
+    string Role, string Side, string? Address, string Codec, string Scenario, WorkloadEntry Workload, ulong Seed, double WarmupSeconds,
+    int? Cpu = null, double? Seconds = null, long? Count = null, string? Samples = null)
+{
+    public bool IsBound => Side == "bound";
+
+    /// <summary>Reads the line; a <see cref="Failure"/> says what is wrong with it.</summary>
+    public static Cell Parse(string line)
+    {
+        Cell cell;
+        try
+        {
+            cell = JsonSerializer.Deserialize(line, CellJson.Default.Cell) ?? throw Failure.BadCell("the cell is null: send an object as docs/peer-protocol.md has it");
+        }
+        catch (JsonException e)
+        {
+            throw Failure.BadCell($"the cell cannot be read: send it as docs/peer-protocol.md has it ({e.Message})");
+        }
+        cell.Check();
+        return cell;
+    }
+
+    private void Check()
+    {
+        Require(Role is "server" or "client" or "alone", "role", Role, "server, client or alone");
+        Require(Side is "managed" or "bound", "side", Side, "managed or bound; ipc-peer plays native");
+        Require(Role == "alone" == (Scenario == "serialize"), "role", Role, "alone in scenario serialize, server or client in every other");
+        Require(Role == "alone" || !string.IsNullOrEmpty(Address), "address", Address, "an address such as shm://name");
+        Require(double.IsFinite(WarmupSeconds) && WarmupSeconds is >= 0 and <= 3600, "warmup_seconds", WarmupSeconds, "0 to 3600");
+        if (Role == "server")
+            return;
+        Require(Count is not null || Seconds is > 0 and <= 86400, "seconds", Seconds, "above 0 and at most 86400, or give count");
+        Require(Count is null or > 0, "count", Count, "above 0, or give seconds");
+    }
+
+    private static void Require(bool good, string field, object? value, string wanted)
+    {
+        if (!good)
+            throw Failure.BadCell(FormattableString.Invariant($"the cell's {field} is '{value}': it must be {wanted}"));
+    }
+}
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, RespectRequiredConstructorParameters = true,
+    RespectNullableAnnotations = true, GenerationMode = JsonSourceGenerationMode.Metadata)]
+[JsonSerializable(typeof(Cell))]
+internal sealed partial class CellJson : JsonSerializerContext;

@@ -1,0 +1,137 @@
+using System.Runtime.InteropServices;
+using System.Text;
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+
+namespace Ipc.Peer;
+
+/// <summary>The line to the runner: JSON lines in on standard input, out on standard output. Once started, a thread of its own answers
+/// commands, so that the thread that serves or measures is not disturbed. All members may be used by any thread.</summary>
+internal sealed class Control : IDisposable
+{
+    // A closed channel lets go of blocked calls within 100 ms; this is for a program that does not come back all the same.
+    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(5);
+
+    private readonly StreamReader _input = new(Console.OpenStandardInput(), Encoding.UTF8);
+    private readonly Stream _output = Console.OpenStandardOutput();
+    private readonly Lock _writing = new();
+    private readonly Lock _ending = new();
+    private readonly ManualResetEventSlim _go = new();
+    private readonly ManualResetEventSlim _ended = new();
+    private readonly List<PosixSignalRegistration> _signals = [];
+    private Action? _interrupt;
+
+    /// <summary>Whether the runner has ended standard input (or a signal has): there is nobody to work for.</summary>
+    public bool HasEnded => _ended.IsSet;
+
+    /// <summary>The cell; to be read once, before <see cref="Start"/>.</summary>
+    public string ReadFirstLine() =>
+        _input.ReadLine() ?? throw Failure.BadCell("standard input ended before a cell came: start this peer with `ipc run`, or see --help");
+
+    public void Start()
+    {
+        // What a signal leaves undone (names in the file system) is the same as what the end of the input leaves.
+        foreach (var signal in (PosixSignal[])[PosixSignal.SIGINT, PosixSignal.SIGTERM])
+        {
+            _signals.Add(PosixSignalRegistration.Create(signal, context =>
+            {
+                context.Cancel = true;
+                End();
+            }));
+        }
+        new Thread(ReadCommands) { IsBackground = true, Name = "standard input" }.Start();
+    }
+
+    /// <summary>Writes one line at once.</summary>
+    public void Emit<TEvent>(TEvent value, JsonTypeInfo<TEvent> type)
+    {
+        var json = JsonSerializer.SerializeToUtf8Bytes(value, type);
+        var line = new byte[json.Length + 1];
+        json.CopyTo(line, 0);
+        line[^1] = (byte)'\n';
+        lock (_writing)
+        {
+            _output.Write(line);
+            _output.Flush();
+        }
+    }
+
+    public void WaitForGo()
+    {
+        WaitHandle.WaitAny([_go.WaitHandle, _ended.WaitHandle]);
+        ThrowIfEnded();
+    }
+
+    public void WaitForEnd() => _ended.Wait();
+
+    public void ThrowIfEnded()
+    {
+        if (HasEnded)
+            throw new Failure("CLOSED", "standard input ended before the cell was done: keep it open until the peer has answered");
+    }
+
+    /// <summary>What the end of standard input does from now on to make a blocked call return; replaces what was there. Null: nothing.</summary>
+    public void OnEnd(Action? interrupt)
+    {
+        lock (_ending)
+        {
+            _interrupt = interrupt;
+            if (HasEnded)
+                interrupt?.Invoke();
+        }
+    }
+
+    public void Dispose()
+    {
+        foreach (var signal in _signals)
+            signal.Dispose();
+    }
+
+    private void ReadCommands()
+    {
+        while (_input.ReadLine() is { } line)
+            Obey(line);
+        End();
+        Thread.Sleep(s_patience);
+        Environment.Exit(Program.Failed);
+    }
+
+    private void End()
+    {
+        lock (_ending)
+        {
+            _ended.Set();
+            _interrupt?.Invoke();
+        }
+    }
+
+    private void Obey(string line)
+    {
+        switch (CommandOf(line))
+        {
+            case "go":
+                _go.Set();
+                break;
+            case "usage":
+                var memory = Memory.Read();
+                Emit(new UsageEvent(Counters.ReadAsBystander().With(memory)), EventJson.Default.UsageEvent);
+                break;
+            default:
+                Console.Error.WriteLine($"ipc-peer-managed: the line {line} is no command; use go or usage, see docs/peer-protocol.md");
+                break;
+        }
+    }
+
+    private static string? CommandOf(string line)
+    {
+        try
+        {
+            using var document = JsonDocument.Parse(line);
+            return document.RootElement.GetProperty("command").GetString();
+        }
+        catch (Exception e) when (e is JsonException or InvalidOperationException or KeyNotFoundException)
+        {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,48 @@
+using System.Text.Json.Serialization;
+
+namespace Ipc.Peer;
+
+// The lines this process writes, docs/peer-protocol.md "Events". Property names become snake_case.
+
+internal abstract record PeerEvent([property: JsonPropertyOrder(-1)] string Event);
+
+internal sealed record EnvironmentEvent(string Runtime, string Compiler, string Build, string Library) : PeerEvent("environment");
+
+internal sealed record ReadyEvent(string Address) : PeerEvent("ready");
+
+internal sealed record WarmEvent(long Operations, long ColdNs) : PeerEvent("warm");
+
+internal sealed record MeasuredEvent(long Operations, long ElapsedNs, long Bytes, Usage UsageBefore, Usage UsageAfter) : PeerEvent("measured");
+
+internal sealed record ServedEvent(long Operations) : PeerEvent("served");
+
+internal sealed record FailedEvent(string Status, string Reason) : PeerEvent("failed");
+
+/// <summary>The same fields as inside `measured`, as an event of their own.</summary>
+internal sealed record UsageEvent(Usage Usage) : Usage(Usage)
+{
+    [JsonPropertyOrder(-1)]
+    public string Event { get; } = "usage";
+
+    [JsonIgnore]
+    public Usage Usage { get; } = Usage;
+}
+
+/// <summary>Median nanoseconds of each step for request plus reply: hot and cold cache, arrays and linked lists.</summary>
+internal sealed record PhasesEvent(
+    long BuildNs, long TranslateNs, long EncodeNs, long DecodeNs, long TraverseNs, long RequestBytes, long ReplyBytes,
+    long ColdBuildNs, long ColdTranslateNs, long ColdEncodeNs, long ColdDecodeNs, long ColdTraverseNs,
+    long? LinkedBuildNs, long? LinkedTranslateNs, long? LinkedEncodeNs, long? LinkedDecodeNs, long? LinkedTraverseNs,
+    long? LinkedColdBuildNs, long? LinkedColdTranslateNs, long? LinkedColdEncodeNs, long? LinkedColdDecodeNs, long? LinkedColdTraverseNs)
+    : PeerEvent("phases");
+
+[JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, GenerationMode = JsonSourceGenerationMode.Serialization)]
+[JsonSerializable(typeof(EnvironmentEvent))]
+[JsonSerializable(typeof(ReadyEvent))]
+[JsonSerializable(typeof(WarmEvent))]
+[JsonSerializable(typeof(MeasuredEvent))]
+[JsonSerializable(typeof(ServedEvent))]
+[JsonSerializable(typeof(FailedEvent))]
+[JsonSerializable(typeof(UsageEvent))]
+[JsonSerializable(typeof(PhasesEvent))]
+internal sealed partial class EventJson : JsonSerializerContext;

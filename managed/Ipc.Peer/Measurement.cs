@@ -1,0 +1,77 @@
+namespace Ipc.Peer;
+
+/// <summary>A measured stretch of operations.</summary>
+internal sealed class Measurement
+{
+    private const int MostSettling = 16;
+    private const double MostSettlingSeconds = 0.005;
+    // Room beyond what the warm-up's rate promises: code may yet become faster.
+    private const double Headroom = 1.25;
+
+    private readonly Samples _samples;
+    private long _ticks;
+    private long _bytes;
+    private Usage? _before;
+    private Usage? _after;
+
+    private Measurement(Samples samples) => _samples = samples;
+
+    /// <summary>Measures as many operations, or as long, as the cell says.</summary>
+    public static Measurement Run(Cell cell, Operation operation, double operationsPerSecond)
+    {
+        var expected = cell.Count ?? operationsPerSecond * cell.Seconds!.Value * Headroom;
+        var measurement = new Measurement(new Samples(expected));
+        measurement.Take(cell, operation);
+        return measurement;
+    }
+
+    /// <summary>Writes the samples and then tells that they are there.</summary>
+    public void Report(Cell cell, Control control)
+    {
+        if (!string.IsNullOrEmpty(cell.Samples))
+            _samples.Write(cell.Samples);
+        control.Emit(new MeasuredEvent(_samples.Count, Clock.ToNanoseconds(_ticks), _bytes, _before!, _after!), EventJson.Default.MeasuredEvent);
+    }
+
+    private void Take(Cell cell, Operation operation)
+    {
+        // What preparing left behind is collected now rather than in the middle of the measurement.
+        GC.Collect();
+        // Memory is read before settling, because it takes long enough for the peer to park.
+        var memoryBefore = Memory.Read() - _samples.MemoryBytes;
+        Settle(operation);
+
+        var before = Counters.ReadBefore();
+        var begin = Clock.Now;
+        var until = cell.Count is null ? Clock.After(begin, cell.Seconds!.Value) : long.MaxValue;
+        var end = Repeat(operation, cell.Count ?? long.MaxValue, until);
+        var after = Counters.ReadAfter();
+
+        _ticks = end - begin;
+        _before = before.With(memoryBefore);
+        _after = after.With(Memory.Read() - _samples.MemoryBytes);
+    }
+
+    /// <summary>A few operations that wake the peers, both of which parked while they waited for the word to go.</summary>
+    private static void Settle(Operation operation)
+    {
+        var until = Clock.After(Clock.Now, MostSettlingSeconds);
+        for (var i = 0; i < MostSettling && operation.Once().End < until; i++)
+        {
+        }
+    }
+
+    private long Repeat(Operation operation, long count, long until)
+    {
+        long end;
+        do
+        {
+            var timing = operation.Once();
+            _samples.Add(Clock.ToNanoseconds(timing.Ticks));
+            _bytes += timing.Bytes;
+            end = timing.End;
+        }
+        while (--count > 0 && end < until);
+        return end;
+    }
+}

@@ -1,0 +1,128 @@
+using Ipc.Codecs;
+
+namespace Ipc.Peer;
+
+/// <summary>Scenario `call` with objects, the client.</summary>
+internal sealed class ObjectCall<TCodec, TRequest, TReply> : Operation
+    where TCodec : struct, ICodec<TRequest, TReply>
+    where TRequest : class, ISequenced
+    where TReply : class, ISequenced
+{
+    // So that a reply a little too long is told apart rather than cut.
+    private const int RoomForTooMuch = 64;
+
+    private readonly Channel _channel;
+    private readonly Dialogue<TRequest, TReply> _dialogue;
+    private readonly MessageBuffer _request = new();
+    private readonly byte[] _received;
+    private ulong _sequence;
+
+    public ObjectCall(Channel channel, Dialogue<TRequest, TReply> dialogue)
+    {
+        _channel = channel;
+        _dialogue = dialogue;
+        var longest = new MessageBuffer();
+        if (dialogue.Reply is { } reply)
+        {
+            // A codec may write small numbers shorter than large ones.
+            reply.Sequence = ulong.MaxValue;
+            TCodec.EncodeReply(reply, longest);
+        }
+        _received = new byte[longest.Written.Length + RoomForTooMuch];
+    }
+
+    public override Timing Once()
+    {
+        var request = _dialogue.Request;
+        request.Sequence = ++_sequence;
+
+        var begin = Clock.Now;
+        _request.Clear();
+        TCodec.EncodeRequest(request, _request);
+        var length = _channel.Call(_request.Written, _received);
+        var reply = TCodec.DecodeReply(_received.AsSpan(0, length));
+        var end = Clock.Now;
+
+        if (reply.Sequence != _sequence)
+            throw Failure.WrongSequence("reply", reply.Sequence, _sequence);
+        if (!_dialogue.IsRightReply(reply))
+            throw Failure.WrongContent($"reply {_sequence} does not hold what the server should have sent: compare the seeds and the codecs of both sides");
+        Content.Spoil(_received.AsSpan(0, length));
+        return new Timing(end, end - begin, _request.Written.Length + length);
+    }
+}
+
+/// <summary>Scenario `call` with objects, the server: receives into memory of its own, decodes, answers, and then checks what came.</summary>
+internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
+    where TCodec : struct, ICodec<TRequest, TReply>
+    where TRequest : class, ISequenced
+    where TReply : class, ISequenced
+{
+    private readonly Dialogue<TRequest, TReply> _dialogue;
+    private readonly MessageBuffer _reply = new();
+    private readonly byte[] _received;
+    private ulong _sequence;
+
+    public ObjectCallService(Channel channel, Dialogue<TRequest, TReply> dialogue) : base(channel)
+    {
+        _dialogue = dialogue;
+        var longest = new MessageBuffer();
+        dialogue.Request.Sequence = ulong.MaxValue;
+        TCodec.EncodeRequest(dialogue.Request, longest);
+        _received = new byte[longest.Written.Length];
+    }
+
+    public override void Once()
+    {
+        var request = Receive();
+        try
+        {
+            var reply = _dialogue.Answer(request);
+            reply.Sequence = request.Sequence;
+            _reply.Clear();
+            TCodec.EncodeReply(reply, _reply);
+        }
+        catch (UnknownNameException e)
+        {
+            // Refused, not failed: this server goes on.
+            _sequence++;
+            Channel.FailRequest(e.Message);
+            return;
+        }
+        Channel.Reply(_reply.Written);
+        Check(request);
+    }
+
+    private TRequest Receive()
+    {
+        IsWaiting = true;
+        var request = Channel.ReceiveRequest();
+        IsWaiting = false;
+        if (request.Length > _received.Length)
+            throw Refuse(Failure.WrongLength("request", request.Length, _received.Length));
+        request.CopyTo(_received);
+        try
+        {
+            return TCodec.DecodeRequest(_received.AsSpan(0, request.Length));
+        }
+        catch (CodecException e)
+        {
+            throw Refuse(Failure.From(e));
+        }
+    }
+
+    private void Check(TRequest request)
+    {
+        if (request.Sequence != ++_sequence)
+            throw Failure.WrongSequence("request", request.Sequence, _sequence);
+        if (!_dialogue.IsRightRequest(request))
+            throw Failure.WrongContent($"request {_sequence} does not hold what the client should have sent: compare the seeds and the codecs of both sides");
+        Content.Spoil(_received);
+    }
+
+    private Failure Refuse(Failure failure)
+    {
+        Channel.FailRequest(failure.Message);
+        return failure;
+    }
+}

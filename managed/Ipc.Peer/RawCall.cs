@@ -1,0 +1,80 @@
+using System.Text;
+
+namespace Ipc.Peer;
+
+/// <summary>The bytes of a raw exchange; workload `ping` carries its two texts without a sequence.</summary>
+internal sealed class RawPayloads
+{
+    public RawPayloads(WorkloadEntry workload, ulong seed)
+    {
+        IsSequenced = workload.Text is null;
+        Request = IsSequenced ? PayloadData.Raw(seed, workload.RequestBytes) : Encoding.UTF8.GetBytes(workload.Text![0]);
+        Reply = IsSequenced ? PayloadData.Raw(unchecked(seed + 1), workload.ReplyBytes) : Encoding.UTF8.GetBytes(workload.Text![1]);
+    }
+
+    public byte[] Request { get; }
+    public byte[] Reply { get; }
+    public bool IsSequenced { get; }
+}
+
+/// <summary>Scenario `call` with codec `raw`, the client.</summary>
+internal sealed class RawCall(Channel channel, RawPayloads payloads) : Operation
+{
+    // So that a reply a little too long is told apart rather than cut.
+    private const int RoomForTooMuch = 64;
+
+    private readonly byte[] _received = new byte[payloads.Reply.Length + RoomForTooMuch];
+    private ulong _sequence;
+
+    public override Timing Once()
+    {
+        if (payloads.IsSequenced)
+        {
+            PayloadData.Stamp(payloads.Request, ++_sequence);
+            PayloadData.Stamp(payloads.Reply, _sequence);
+        }
+        var begin = Clock.Now;
+        var length = channel.Call(payloads.Request, _received);
+        var end = Clock.Now;
+        var reply = _received.AsSpan(0, length);
+        Content.Check("reply", reply, payloads.Reply);
+        Content.Spoil(reply);
+        return new Timing(end, end - begin, payloads.Request.Length + length);
+    }
+}
+
+/// <summary>Scenario `call` with codec `raw`, the server: copies the request into memory of its own, copies the prepared reply into the
+/// channel's, and only then looks whether the request was right.</summary>
+internal sealed class RawCallService(Channel channel, RawPayloads payloads) : Service(channel)
+{
+    private readonly byte[] _received = new byte[payloads.Request.Length];
+    private ulong _sequence;
+
+    public override void Once()
+    {
+        IsWaiting = true;
+        var request = Channel.ReceiveRequest();
+        IsWaiting = false;
+        if (request.Length != _received.Length)
+            throw Refuse(request.Length);
+        request.CopyTo(_received);
+
+        var reply = payloads.Reply.AsSpan();
+        if (payloads.IsSequenced && _received.Length >= sizeof(ulong) && reply.Length >= sizeof(ulong))
+            _received.AsSpan(0, sizeof(ulong)).CopyTo(reply);
+        reply.CopyTo(Channel.ReserveReply(reply.Length));
+        Channel.CommitReply(reply.Length);
+
+        if (payloads.IsSequenced)
+            PayloadData.Stamp(payloads.Request, ++_sequence);
+        Content.Check("request", _received, payloads.Request);
+        Content.Spoil(_received);
+    }
+
+    private Failure Refuse(int length)
+    {
+        var failure = Failure.WrongLength("request", length, _received.Length);
+        Channel.FailRequest(failure.Message);
+        return failure;
+    }
+}

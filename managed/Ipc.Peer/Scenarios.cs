@@ -1,0 +1,67 @@
+using Ipc.Codecs;
+
+namespace Ipc.Peer;
+
+/// <summary>From the cell's scenario, workload and codec to the code that plays it. Each plays its role to the end and has by then told the
+/// runner everything.</summary>
+internal static class Scenarios
+{
+    public static void Play(Cell cell, Control control)
+    {
+        switch (cell.Scenario, cell.Codec)
+        {
+            case ("call", "raw"):
+                var payloads = new RawPayloads(cell.Workload, cell.Seed);
+                Play(cell, control, channel => new RawCall(channel, payloads), channel => new RawCallService(channel, payloads));
+                break;
+            case ("push", "raw"):
+                var message = PayloadData.Raw(cell.Seed, cell.Workload.RequestBytes);
+                Play(cell, control, channel => new Push(channel, message), channel => new PushService(channel, message));
+                break;
+            case ("call", "json") when cell.Workload.Text is [var question, var answer]:
+                PlayCall<TextJsonCodec, TextMessage, TextMessage>(cell, control, Dialogues.Texts(question, answer));
+                break;
+            case ("call", "custom"):
+                PlayObjects<CustomCodec<string[], ArrayStrings>, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);
+                break;
+            case ("call", "protobuf"):
+                PlayObjects<ProtobufCodec<string[], ArrayStrings>, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);
+                break;
+            case ("call", "protobuf-direct"):
+                PlayObjects<ProtobufDirectCodec, MessageAccess, Codecs.Messages.Request, Codecs.Messages.Reply>(cell, control);
+                break;
+            case ("call", "json"):
+                PlayObjects<JsonCodec<string[], ArrayStrings>, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);
+                break;
+            case ("serialize", _):
+                Serialize.Play(cell, control);
+                break;
+            default:
+                throw Failure.BadCell($"this peer has no scenario '{cell.Scenario}' with codec '{cell.Codec}': see `ipc list`");
+        }
+    }
+
+    private static void Play(Cell cell, Control control, Func<Channel, Operation> client, Func<Channel, Service> server)
+    {
+        if (cell.Role == "client")
+            Client.Run(cell, control, client);
+        else
+            Server.Run(cell, control, server);
+    }
+
+    private static void PlayCall<TCodec, TRequest, TReply>(Cell cell, Control control, Dialogue<TRequest, TReply> dialogue)
+        where TCodec : struct, ICodec<TRequest, TReply>
+        where TRequest : class, ISequenced
+        where TReply : class, ISequenced =>
+        Play(cell, control, channel => new ObjectCall<TCodec, TRequest, TReply>(channel, dialogue),
+            channel => new ObjectCallService<TCodec, TRequest, TReply>(channel, dialogue));
+
+    private static void PlayObjects<TCodec, TAccess, TRequest, TReply>(Cell cell, Control control)
+        where TCodec : struct, ICodec<TRequest, TReply>
+        where TAccess : struct, IObjectAccess<TRequest, TReply>
+        where TRequest : class, ISequenced
+        where TReply : class, ISequenced =>
+        PlayCall<TCodec, TRequest, TReply>(cell, control, cell.Workload.Table is { } table
+            ? Dialogues.FromTable<TAccess, TRequest, TReply>(table)
+            : Dialogues.Generated<TAccess, TRequest, TReply>(cell));
+}

@@ -1,0 +1,31 @@
+using System.Runtime.CompilerServices;
+using Ipc.Native;
+
+namespace Ipc.Peer;
+
+/// <summary>The two ways this program reaches a transport: pure .NET, or the C ABI.</summary>
+internal static class Sides
+{
+    public static Listener Listen(Cell cell) => cell.IsBound ? Bound.Listen(cell.Address!) : ManagedIpc.Listen(cell.Address!);
+
+    public static Channel Connect(Cell cell, int timeoutMilliseconds) =>
+        cell.IsBound ? Bound.Connect(cell.Address!, timeoutMilliseconds) : ManagedIpc.Connect(cell.Address!, timeoutMilliseconds);
+
+    /// <summary>The library that plays the cell, for the event `environment`.</summary>
+    public static string Library(Cell cell) =>
+        cell.IsBound ? Bound.Library() : $"Ipc {typeof(Channel).Assembly.GetName().Version?.ToString(3)}";
+
+    /// <summary>Kept apart, so that a managed side does not even load the assembly that binds the native library.</summary>
+    private static class Bound
+    {
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static Listener Listen(string address) => NativeIpc.Listen(address);
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static Channel Connect(string address, int timeoutMilliseconds) => NativeIpc.Connect(address, timeoutMilliseconds);
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static string Library() =>
+            $"Ipc.Native {typeof(NativeIpc).Assembly.GetName().Version?.ToString(3)} over C ABI {NativeIpc.AbiVersion}";
+    }
+}

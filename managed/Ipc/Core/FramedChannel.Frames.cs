@@ -1,0 +1,117 @@
+using System.Runtime.CompilerServices;
+
+namespace Ipc;
+
+/// <summary>The half that transports see: the frame primitives they implement, and how a channel ends.</summary>
+internal abstract partial class FramedChannel
+{
+    private IpcException? _failure;
+    private int _closeStarted;
+    private int _disposed;
+    private volatile bool _closed;
+    // Closed or failed: the one word that every operation looks at.
+    private volatile bool _stopped;
+
+    // ---- primitives; lengths are checked, one thread is in the sender's half and one in the receiver's
+
+    /// <summary>Sends one frame, copied. Timed out with nothing sent leaves the channel good.</summary>
+    protected abstract void SendFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline);
+    /// <summary>Room for a payload of at most so many bytes; a second reserve replaces the first.</summary>
+    protected abstract Span<byte> ReserveFrame(int length, Deadline deadline);
+    /// <summary>Sends the first <paramref name="length"/> bytes of the room.</summary>
+    protected abstract void CommitFrame(FrameKind kind, uint id, int length, Deadline deadline);
+
+    /// <summary>Waits for the next frame and tells about it without consuming it: asking again tells the same.</summary>
+    protected abstract FrameInfo NextFrame(Deadline deadline);
+    /// <summary>After NextFrame: copies the whole payload, for which <paramref name="buffer"/> has exactly the room, and consumes
+    /// the frame. Timing out keeps the frame and what has come of it.</summary>
+    protected abstract void TakeFrame(Span<byte> buffer, Deadline deadline);
+    /// <summary>After NextFrame: the payload in place, until ReleaseFrame.</summary>
+    protected abstract ReadOnlySpan<byte> ViewFrame(Deadline deadline);
+    /// <summary>Consumes the frame of NextFrame, viewed or not; never waits.</summary>
+    protected abstract void ReleaseFrame();
+
+    /// <summary>Answers the request in place and releases it. The payload may lie in the request's own memory.</summary>
+    protected virtual void AnswerFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
+    {
+        SendFrame(kind, id, payload, deadline);
+        ReleaseFrame();
+    }
+
+    /// <summary>Commits the reserved room as a reply and releases the request.</summary>
+    protected virtual void CommitAnswer(uint id, int length, Deadline deadline)
+    {
+        CommitFrame(FrameKind.Reply, id, length, deadline);
+        ReleaseFrame();
+    }
+
+    /// <summary>Ends the connection: the peer reads what was sent and then the end; calls blocked here return soon. Once.</summary>
+    protected abstract void CloseFrames();
+    /// <summary>Releases everything, after CloseFrames; nobody is inside.</summary>
+    protected abstract void DisposeFrames();
+
+    /// <summary>Called once when the peer has ended or died without our closing first; must not throw.</summary>
+    protected virtual void PeerGone() { }
+
+    // ---- the end of a channel
+
+    /// <summary>Whether Close was called here: what a wait then finds is our own doing.</summary>
+    protected bool IsClosed => _closed;
+
+    /// <summary>Whether the channel has ended, here or there: a long wait looks now and then.</summary>
+    protected bool IsStopped => _stopped;
+
+    /// <summary>Breaks the channel: every later operation repeats the first such failure. Returns what to throw now.</summary>
+    protected IpcException Fail(Status status, string sentence)
+    {
+        if (_closed)
+            return ClosedHere();
+        var failure = new IpcException(status, sentence);
+        var earlier = Interlocked.CompareExchange(ref _failure, failure, null);
+        _stopped = true;
+        if (earlier is not null)
+            return new IpcException(earlier.Status, earlier.Message);
+        if (status is Status.PeerClosed or Status.Truncated)
+            PeerGone();
+        return failure;
+    }
+
+    /// <summary>A failure of one operation that leaves the channel as it is. Returns what to throw.</summary>
+    protected IpcException Refuse(Status status, string sentence) => _closed ? ClosedHere() : new IpcException(status, sentence);
+
+    public sealed override void Close()
+    {
+        _closed = true;
+        if (Interlocked.Exchange(ref _closeStarted, 1) != 0)
+            return;
+        _stopped = true;
+        CloseFrames();
+    }
+
+    protected sealed override void Dispose(bool disposing)
+    {
+        if (!disposing || Interlocked.Exchange(ref _disposed, 1) != 0)
+            return;
+        Close();
+        DisposeFrames();
+    }
+
+    /// <summary>Starts an operation: the channel is good and the time-out is one.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private Deadline Begin(int timeoutMilliseconds)
+    {
+        if (_stopped || timeoutMilliseconds < Forever)
+            throw WhyNot(timeoutMilliseconds);
+        return new Deadline(timeoutMilliseconds);
+    }
+
+    private IpcException WhyNot(int timeoutMilliseconds)
+    {
+        if (timeoutMilliseconds < Forever)
+            return new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        // A new exception each time, so that its stack trace is the caller's own.
+        return _closed || _failure is not { } failure ? ClosedHere() : new IpcException(failure.Status, failure.Message);
+    }
+
+    private static IpcException ClosedHere() => new(Status.Closed, "the channel was closed here: connect anew to go on");
+}

@@ -1,0 +1,338 @@
+using System.Runtime.CompilerServices;
+using System.Text;
+
+namespace Ipc;
+
+/// <summary>
+/// Messages and calls over whole frames: which kinds may come when, call numbers, faults, what is lent out. A transport
+/// implements the frame primitives at the end; twin of native/src/core/conversation.cpp.
+/// </summary>
+/// <remarks>The sender's and the receiver's half touch none of each other's fields, so that one thread each may run.</remarks>
+internal abstract partial class FramedChannel(int limit) : Channel
+{
+    /// <summary>What the receiver's half holds between two calls.</summary>
+    private enum Holding : byte { Nothing, KeptReply, Message, ReplyInPlace, Request }
+
+    private const int Nothing = -1;
+    private const int LongestFaultText = 1000;
+
+    // sender's half
+    private int _reserved = Nothing;
+
+    // receiver's half
+    private Holding _holding;
+    private uint _callId;
+    private uint _requestId;
+
+    public sealed override int Limit { get; } = limit;
+
+    // ---- plain messages
+
+    public sealed override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        CheckLength(message.Length);
+        _reserved = Nothing;
+        SendFrame(FrameKind.Message, 0, message, deadline);
+    }
+
+    public sealed override int Receive(Span<byte> buffer, int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        CheckHoldingNothing(nameof(Receive));
+        var frame = Expect(FrameKind.Message, deadline);
+        CheckRoom(frame.Length, buffer.Length);
+        TakeFrame(buffer[..frame.Length], deadline);
+        return frame.Length;
+    }
+
+    public sealed override Span<byte> Reserve(int length, int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        _reserved = Nothing;
+        CheckLength(length);
+        var room = ReserveFrame(length, deadline);
+        _reserved = length;
+        return room;
+    }
+
+    public sealed override void Commit(int length, int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        CheckCommit(length, nameof(Commit), nameof(Reserve));
+        CommitFrame(FrameKind.Message, 0, length, deadline);
+        _reserved = Nothing;
+    }
+
+    public sealed override ReadOnlySpan<byte> Peek(int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        if (_holding != Holding.Message)
+            CheckHoldingNothing(nameof(Peek));
+        Expect(FrameKind.Message, deadline);
+        var message = ViewFrame(deadline);
+        _holding = Holding.Message;
+        return message;
+    }
+
+    public sealed override void Release()
+    {
+        if (_holding is not (Holding.Message or Holding.ReplyInPlace))
+            throw new IpcException(Status.WrongState, "Release without a message in place: call Peek or CallInPlace first");
+        _holding = Holding.Nothing;
+        ReleaseFrame();
+    }
+
+    // ---- calls, the client's end
+
+    public sealed override int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        StartCall(request, deadline);
+        var frame = AwaitReply(deadline);
+        if (frame.Length > reply.Length)
+            _holding = Holding.KeptReply;
+        CheckRoom(frame.Length, reply.Length);
+        TakeFrame(reply[..frame.Length], deadline);
+        return frame.Length;
+    }
+
+    public sealed override int ReceiveReply(Span<byte> reply)
+    {
+        var deadline = Begin(Forever);
+        if (_holding != Holding.KeptReply)
+            throw new IpcException(Status.WrongState, "no reply is kept: ReceiveReply follows a Call that ended in BufferTooSmall");
+        var frame = NextFrame(deadline);
+        CheckRoom(frame.Length, reply.Length);
+        TakeFrame(reply[..frame.Length], deadline);
+        _holding = Holding.Nothing;
+        return frame.Length;
+    }
+
+    public sealed override ReadOnlySpan<byte> CallInPlace(ReadOnlySpan<byte> request, int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        StartCall(request, deadline);
+        AwaitReply(deadline);
+        var reply = ViewFrame(deadline);
+        _holding = Holding.ReplyInPlace;
+        return reply;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void StartCall(ReadOnlySpan<byte> request, Deadline deadline)
+    {
+        CheckHoldingNothing(nameof(Call));
+        CheckLength(request.Length);
+        var id = _callId + 1;
+        _reserved = Nothing;
+        // 0 is the number of plain messages.
+        _callId = id = id == 0 ? 1 : id;
+        SendFrame(FrameKind.Request, id, request, deadline);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private FrameInfo AwaitReply(Deadline deadline)
+    {
+        var frame = NextFrame(deadline);
+        return frame.Kind == FrameKind.Reply && frame.Id == _callId ? frame : AwaitReplyBeyond(frame, deadline);
+    }
+
+    // What comes is not the reply at once: a late answer to drop, a fault, or nothing a server of ours would send.
+    private FrameInfo AwaitReplyBeyond(FrameInfo frame, Deadline deadline)
+    {
+        while (frame.Kind is FrameKind.Reply or FrameKind.Fault)
+        {
+            var newer = (int)(frame.Id - _callId);
+            if (newer == 0)
+                return frame.Kind == FrameKind.Reply ? frame : throw TakeFault(frame, deadline);
+            if (newer > 0)
+                throw Fail(Status.NotOurProtocol, "the peer answered a call that was never made; connect anew");
+            ReleaseFrame();
+            frame = NextFrame(deadline);
+        }
+        throw OutOfOrder(frame.Kind, "a reply");
+    }
+
+    private IpcException TakeFault(FrameInfo frame, Deadline deadline)
+    {
+        // The text comes from the peer: a sentence's worth of it is enough.
+        var text = Encoding.UTF8.GetString(ViewFrame(deadline)[..Math.Min(frame.Length, LongestFaultText)]);
+        ReleaseFrame();
+        return new IpcException(Status.HandlerFailed, $"the server's handler failed: {text}");
+    }
+
+    // ---- calls, the server's end
+
+    public sealed override ReadOnlySpan<byte> ReceiveRequest(int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        CheckHoldingNothing(nameof(ReceiveRequest));
+        var frame = Expect(FrameKind.Request, deadline);
+        var request = ViewFrame(deadline);
+        _requestId = frame.Id;
+        _holding = Holding.Request;
+        return request;
+    }
+
+    public sealed override void Reply(ReadOnlySpan<byte> reply, int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        CheckRequest(nameof(Reply));
+        CheckLength(reply.Length);
+        Answer(FrameKind.Reply, reply, deadline);
+    }
+
+    public sealed override Span<byte> ReserveReply(int length, int timeoutMilliseconds)
+    {
+        CheckRequest(nameof(ReserveReply));
+        return Reserve(length, timeoutMilliseconds);
+    }
+
+    public sealed override void CommitReply(int length, int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        CheckRequest(nameof(CommitReply));
+        CheckCommit(length, nameof(CommitReply), nameof(ReserveReply));
+        try
+        {
+            CommitAnswer(_requestId, length, deadline);
+        }
+        catch (IpcException e) when (e.Status != Status.TimedOut)
+        {
+            AbandonRequest();
+            throw;
+        }
+        _reserved = Nothing;
+        _holding = Holding.Nothing;
+    }
+
+    public sealed override void FailRequest(string text, int timeoutMilliseconds)
+    {
+        ArgumentNullException.ThrowIfNull(text);
+        var deadline = Begin(timeoutMilliseconds);
+        CheckRequest(nameof(FailRequest));
+        var bytes = Encoding.UTF8.GetBytes(text);
+        Answer(FrameKind.Fault, bytes.AsSpan(0, Math.Min(bytes.Length, Limit)), deadline);
+    }
+
+    private void Answer(FrameKind kind, ReadOnlySpan<byte> payload, Deadline deadline)
+    {
+        try
+        {
+            AnswerFrame(kind, _requestId, payload, deadline);
+        }
+        catch (IpcException e) when (e.Status != Status.TimedOut)
+        {
+            AbandonRequest();
+            throw;
+        }
+        // A fault may come instead of a reply that was reserved already.
+        _reserved = Nothing;
+        _holding = Holding.Nothing;
+    }
+
+    // The request's memory goes back whatever became of its reply, unless the caller may try again.
+    private void AbandonRequest()
+    {
+        _reserved = Nothing;
+        _holding = Holding.Nothing;
+        ReleaseFrame();
+    }
+
+    // ---- order
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private FrameInfo Expect(FrameKind kind, Deadline deadline)
+    {
+        var frame = NextFrame(deadline);
+        return frame.Kind == kind ? frame : ExpectBeyond(frame, kind, deadline);
+    }
+
+    // The late answer to a call that timed out may still come after a client went over to plain messages.
+    private FrameInfo ExpectBeyond(FrameInfo frame, FrameKind kind, Deadline deadline)
+    {
+        while (frame.Kind != kind)
+        {
+            var late = frame.Kind is FrameKind.Reply or FrameKind.Fault && _callId != 0 && (int)(frame.Id - _callId) <= 0;
+            if (!late)
+                throw OutOfOrder(frame.Kind, kind == FrameKind.Message ? "a plain message" : "a request");
+            _holding = Holding.Nothing;
+            ReleaseFrame();
+            frame = NextFrame(deadline);
+        }
+        return frame;
+    }
+
+    private IpcException OutOfOrder(FrameKind got, string instead)
+    {
+        var what = got switch
+        {
+            FrameKind.Message => "a plain message",
+            FrameKind.Request => "a request",
+            FrameKind.Reply => "a reply",
+            _ => "a fault",
+        };
+        return Fail(Status.NotOurProtocol,
+            $"the peer sent {what} where {instead} was expected: a channel carries either calls or plain messages; connect anew");
+    }
+
+    // ---- checks; what throws stands apart, so that the checks themselves are inlined
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void CheckLength(int length)
+    {
+        if ((uint)length > (uint)Limit)
+            throw WrongLength(length);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static void CheckRoom(int length, int room)
+    {
+        if (length > room)
+            throw TooSmall(length, room);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void CheckHoldingNothing(string function)
+    {
+        if (_holding != Holding.Nothing)
+            CheckHeld(function);
+    }
+
+    // A kept reply stands in nobody's way: it is dropped as a late one is.
+    private void CheckHeld(string function)
+    {
+        if (_holding != Holding.KeptReply)
+            throw new IpcException(Status.WrongState, _holding == Holding.Request
+                ? $"{function} while a request is unanswered: reply to it first"
+                : $"{function} while a message is held in place: call Release first");
+        _holding = Holding.Nothing;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void CheckRequest(string function)
+    {
+        if (_holding != Holding.Request)
+            throw new IpcException(Status.WrongState, $"{function} without a request: call ReceiveRequest first");
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void CheckCommit(int length, string function, string before)
+    {
+        if ((uint)length > (uint)_reserved || _reserved < 0)
+            throw WrongCommit(length, function, before);
+    }
+
+    private IpcException WrongLength(int length) => length < 0
+        ? new IpcException(Status.InvalidArgument, $"a message cannot have {length} bytes")
+        : new IpcException(Status.MessageTooLarge,
+            $"a message of {length} bytes is over this channel's limit of {Limit}: raise it with max= at both ends, or send parts");
+
+    private static IpcException TooSmall(int length, int room) =>
+        new(Status.BufferTooSmall, $"the message has {length} bytes and the buffer room for {room}: ask again with more room");
+
+    private IpcException WrongCommit(int length, string function, string before) => _reserved < 0
+        ? new IpcException(Status.WrongState, $"{function} without {before}: reserve the room first")
+        : new IpcException(Status.InvalidArgument, $"{function} of {length} bytes where {_reserved} were reserved: commit at most those");
+}

@@ -1,0 +1,261 @@
+using System.Runtime.InteropServices;
+using System.Runtime.Versioning;
+using Microsoft.Win32.SafeHandles;
+
+namespace Ipc;
+
+/// <summary>One open file descriptor; it is closed once nobody is inside a system call with it any more.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed class Descriptor : SafeHandleMinusOneIsInvalid
+{
+    public Descriptor() : base(ownsHandle: true) { }
+
+    public Descriptor(int descriptor) : base(ownsHandle: true) => SetHandle(descriptor);
+
+    protected override bool ReleaseHandle() => Libc.Close((int)handle) == 0;
+}
+
+/// <summary>The system's calls that .NET has no API for: sending from several places at once, waiting without a second call,
+/// locks, FIFOs, shared memory, futexes. Numbers and layouts are those that x86-64 and arm64 Linux share.</summary>
+[SupportedOSPlatform("linux")]
+internal static unsafe partial class Libc
+{
+    // Error numbers.
+    public const int EPERM = 1, ENOENT = 2, EINTR = 4, ENXIO = 6, EAGAIN = 11, EACCES = 13, EEXIST = 17, ENOTDIR = 20, EINVAL = 22, EROFS = 30, EPIPE = 32,
+        ELOOP = 40, EPROTOTYPE = 91, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENETUNREACH = 101, ECONNABORTED = 103, ECONNRESET = 104, ETIMEDOUT = 110,
+        ECONNREFUSED = 111, EHOSTUNREACH = 113, EINPROGRESS = 115;
+
+    // Sockets.
+    public const int AF_UNIX = 1, SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000, SHUT_RDWR = 2;
+    public const int SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_ERROR = 4, SO_PEERCRED = 17, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21, SCM_RIGHTS = 1, IPPROTO_TCP = 6, TCP_NODELAY = 1,
+        IPPROTO_IPV6 = 41, IPV6_V6ONLY = 26;
+    public const int MSG_DONTWAIT = 0x40, MSG_WAITALL = 0x100, MSG_NOSIGNAL = 0x4000, MSG_CMSG_CLOEXEC = 0x40000000;
+    public const short POLLIN = 1, POLLOUT = 4, POLLERR = 8, POLLHUP = 0x10, POLLRDHUP = 0x2000;
+
+    // Files.
+    public const int O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_NONBLOCK = 0x800, O_CLOEXEC = 0x80000;
+    public static readonly int O_DIRECTORY = Arm ? 0x4000 : 0x10000, O_NOFOLLOW = Arm ? 0x8000 : 0x20000;
+    public const int LOCK_EX = 2, LOCK_NB = 4;
+    public const int F_GETFL = 3, F_SETFL = 4, F_ADD_SEALS = 1033, F_GET_SEALS = 1034, F_SEAL_SEAL = 1, F_SEAL_SHRINK = 2, F_SEAL_GROW = 4;
+    public const uint S_IFMT = 0xF000, S_IFIFO = 0x1000, S_IFDIR = 0x4000, S_IFLNK = 0xA000, S_IFSOCK = 0xC000;
+
+    // Memory and waiting.
+    public const uint MFD_CLOEXEC = 1, MFD_ALLOW_SEALING = 2;
+    public const int PROT_READ = 1, PROT_WRITE = 2, MAP_SHARED = 1;
+    private const int FutexWait = 0, FutexWake = 1;
+    private const int AtFdCwd = -100, AtSymlinkNoFollow = 0x100, AtEmptyPath = 0x1000;
+    private const uint StatxBasic = 0x7FF;
+
+    private static bool Arm => RuntimeInformation.ProcessArchitecture == Architecture.Arm64;
+    private static readonly nint s_futex = Arm ? 98 : 202;
+
+    [StructLayout(LayoutKind.Sequential)]
+    public struct PollEntry
+    {
+        public int Descriptor;
+        public short Events;
+        public short Returned;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    public struct IoVector
+    {
+        public void* Base;
+        public nuint Length;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    public struct MessageHeader
+    {
+        public void* Name;
+        public uint NameLength;
+        public IoVector* Vectors;
+        public nuint VectorCount;
+        public void* Control;
+        public nuint ControlLength;
+        public int Flags;
+    }
+
+    [StructLayout(LayoutKind.Sequential)]
+    public struct TimeValue
+    {
+        public long Seconds;
+        /// <summary>Microseconds in a timeval, nanoseconds in a timespec.</summary>
+        public long Fraction;
+    }
+
+    /// <summary>The beginning of struct statx; the kernel fills 256 bytes.</summary>
+    [StructLayout(LayoutKind.Explicit, Size = 256)]
+    public struct FileStatus
+    {
+        [FieldOffset(20)] public uint User;
+        [FieldOffset(28)] public ushort Mode;
+        [FieldOffset(32)] public ulong Inode;
+        [FieldOffset(40)] public ulong Size;
+        [FieldOffset(136)] public uint DeviceMajor;
+        [FieldOffset(140)] public uint DeviceMinor;
+
+        public readonly uint Kind => Mode & S_IFMT;
+        public readonly FileIdentity Identity => new(DeviceMajor, DeviceMinor, Inode);
+    }
+
+    [LibraryImport("libc", EntryPoint = "socket", SetLastError = true)]
+    private static partial int SocketCall(int domain, int type, int protocol);
+    [LibraryImport("libc", EntryPoint = "bind", SetLastError = true)]
+    public static partial int Bind(Descriptor socket, byte* address, uint length);
+    [LibraryImport("libc", EntryPoint = "listen", SetLastError = true)]
+    public static partial int Listen(Descriptor socket, int backlog);
+    [LibraryImport("libc", EntryPoint = "accept4", SetLastError = true)]
+    private static partial int Accept4(Descriptor socket, byte* address, uint* length, int flags);
+    [LibraryImport("libc", EntryPoint = "connect", SetLastError = true)]
+    public static partial int Connect(Descriptor socket, byte* address, uint length);
+    [LibraryImport("libc", EntryPoint = "shutdown", SetLastError = true)]
+    public static partial int Shutdown(Descriptor socket, int how);
+    [LibraryImport("libc", EntryPoint = "setsockopt", SetLastError = true)]
+    public static partial int SetSocketOption(Descriptor socket, int level, int option, void* value, uint length);
+    [LibraryImport("libc", EntryPoint = "getsockopt", SetLastError = true)]
+    public static partial int GetSocketOption(Descriptor socket, int level, int option, void* value, uint* length);
+    [LibraryImport("libc", EntryPoint = "getsockname", SetLastError = true)]
+    public static partial int GetSocketName(Descriptor socket, byte* address, uint* length);
+    [LibraryImport("libc", EntryPoint = "getpeername", SetLastError = true)]
+    public static partial int GetPeerName(Descriptor socket, byte* address, uint* length);
+    [LibraryImport("libc", EntryPoint = "sendmsg", SetLastError = true)]
+    public static partial nint SendMessage(Descriptor socket, MessageHeader* message, int flags);
+    [LibraryImport("libc", EntryPoint = "recvmsg", SetLastError = true)]
+    public static partial nint ReceiveMessage(Descriptor socket, MessageHeader* message, int flags);
+    [LibraryImport("libc", EntryPoint = "recv", SetLastError = true)]
+    public static partial nint Receive(Descriptor socket, byte* buffer, nuint length, int flags);
+    [LibraryImport("libc", EntryPoint = "poll", SetLastError = true)]
+    private static partial int PollCall(PollEntry* entries, nuint count, int timeoutMilliseconds);
+
+    [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial int OpenCall(string path, int flags, uint mode);
+    [LibraryImport("libc", EntryPoint = "close")]
+    public static partial int Close(int descriptor);
+    [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
+    public static partial nint Read(Descriptor file, byte* buffer, nuint length);
+    [LibraryImport("libc", EntryPoint = "writev", SetLastError = true)]
+    public static partial nint Write(Descriptor file, IoVector* vectors, int count);
+    [LibraryImport("libc", EntryPoint = "fcntl", SetLastError = true)]
+    public static partial int FileControl(Descriptor file, int command, nint argument);
+    [LibraryImport("libc", EntryPoint = "fchmod", SetLastError = true)]
+    public static partial int ChangeMode(Descriptor file, uint mode);
+    [LibraryImport("libc", EntryPoint = "flock", SetLastError = true)]
+    public static partial int Lock(Descriptor file, int operation);
+    [LibraryImport("libc", EntryPoint = "mkfifo", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    public static partial int MakeFifo(string path, uint mode);
+    [LibraryImport("libc", EntryPoint = "mkdir", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    public static partial int MakeFolder(string path, uint mode);
+    [LibraryImport("libc", EntryPoint = "unlink", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    public static partial int Unlink(string path);
+    [LibraryImport("libc", EntryPoint = "statx", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial int Statx(int folder, string path, int flags, uint mask, FileStatus* status);
+    [LibraryImport("libc", EntryPoint = "geteuid")]
+    public static partial uint EffectiveUser();
+
+    [LibraryImport("libc", EntryPoint = "memfd_create", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial int MemoryFile(string name, uint flags);
+    [LibraryImport("libc", EntryPoint = "ftruncate", SetLastError = true)]
+    public static partial int Truncate(Descriptor file, long length);
+    [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
+    public static partial nint Map(void* where, nuint length, int protection, int flags, Descriptor file, long offset);
+    [LibraryImport("libc", EntryPoint = "munmap", SetLastError = true)]
+    public static partial int Unmap(void* where, nuint length);
+    [LibraryImport("libc", EntryPoint = "syscall", SetLastError = true)]
+    private static partial nint Futex(nint number, uint* word, nint operation, nint value, TimeValue* timeout, void* second, nint third);
+    [LibraryImport("libc", EntryPoint = "sched_yield")]
+    public static partial int Yield();
+    [LibraryImport("libc", EntryPoint = "sched_getaffinity", SetLastError = true)]
+    public static partial int GetAffinity(int process, nuint length, ulong* mask);
+
+    /// <summary>The error number of the latest failed call on this thread.</summary>
+    public static int LastError => Marshal.GetLastPInvokeError();
+
+    /// <summary>A failure in the system's own words, after a sentence's beginning that says what was tried.</summary>
+    public static IpcException Failure(Status status, string tried) => Failure(status, tried, LastError);
+
+    /// <summary>The same for an error number kept from earlier.</summary>
+    public static IpcException Failure(Status status, string tried, int error) => new(status, $"{tried}: {Marshal.GetPInvokeErrorMessage(error)}");
+
+    /// <summary>A new socket, closed on exec; throws.</summary>
+    public static Descriptor Socket(int domain, int type, string forWhat)
+    {
+        var descriptor = SocketCall(domain, type | SOCK_CLOEXEC, 0);
+        return descriptor >= 0 ? new Descriptor(descriptor) : throw Failure(Status.System, $"cannot make a socket for {forWhat}");
+    }
+
+    /// <summary>The next connection, blocking and closed on exec; null with <see cref="LastError"/> set when there is none.</summary>
+    public static Descriptor? Accept(Descriptor listener)
+    {
+        var descriptor = Accept4(listener, null, null, SOCK_CLOEXEC);
+        return descriptor >= 0 ? new Descriptor(descriptor) : null;
+    }
+
+    /// <summary>Null with <see cref="LastError"/> set when it fails.</summary>
+    public static Descriptor? Open(string path, int flags)
+    {
+        var descriptor = OpenCall(path, flags | O_CLOEXEC, 0);
+        return descriptor >= 0 ? new Descriptor(descriptor) : null;
+    }
+
+    /// <summary>An empty sealable file in memory; throws.</summary>
+    public static Descriptor CreateMemoryFile(string name)
+    {
+        var descriptor = MemoryFile(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        return descriptor >= 0 ? new Descriptor(descriptor) : throw Failure(Status.System, "cannot make a shared memory file");
+    }
+
+    /// <summary>What stands at a path, without following a last link. False with <see cref="LastError"/> set.</summary>
+    public static bool GetStatus(string path, out FileStatus status)
+    {
+        fixed (FileStatus* p = &status)
+            return Statx(AtFdCwd, path, AtSymlinkNoFollow, StatxBasic, p) == 0;
+    }
+
+    /// <summary>The same for an open file.</summary>
+    public static bool GetStatus(Descriptor file, out FileStatus status)
+    {
+        var counted = false;
+        try
+        {
+            file.DangerousAddRef(ref counted);
+            fixed (FileStatus* p = &status)
+                return Statx((int)file.DangerousGetHandle(), "", AtEmptyPath, StatxBasic, p) == 0;
+        }
+        finally
+        {
+            if (counted)
+                file.DangerousRelease();
+        }
+    }
+
+    /// <summary>Waits until one of the events (or an error or hang-up) is there; what is there, 0 after the time-out or a signal.</summary>
+    public static short Poll(Descriptor file, short events, int timeoutMilliseconds)
+    {
+        var counted = false;
+        try
+        {
+            file.DangerousAddRef(ref counted);
+            var entry = new PollEntry { Descriptor = (int)file.DangerousGetHandle(), Events = events };
+            return PollCall(&entry, 1, timeoutMilliseconds) > 0 ? entry.Returned : (short)0;
+        }
+        finally
+        {
+            if (counted)
+                file.DangerousRelease();
+        }
+    }
+
+    /// <summary>Sleeps while the word is <paramref name="value"/>, until woken, at most so long. False after the whole time.</summary>
+    public static bool SleepOn(uint* word, uint value, int milliseconds)
+    {
+        var time = new TimeValue { Seconds = milliseconds / 1000, Fraction = milliseconds % 1000 * 1_000_000L };
+        return Futex(s_futex, word, FutexWait, (nint)value, &time, null, 0) == 0 || LastError != ETIMEDOUT;
+    }
+
+    /// <summary>Wakes everybody who sleeps on the word.</summary>
+    public static void WakeAll(uint* word) => Futex(s_futex, word, FutexWake, int.MaxValue, null, null, 0);
+}
+
+/// <summary>What tells one file from another for as long as it exists.</summary>
+internal readonly record struct FileIdentity(uint DeviceMajor, uint DeviceMinor, ulong Inode);

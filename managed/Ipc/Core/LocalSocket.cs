@@ -1,0 +1,190 @@
+using System.Net.Sockets;
+using System.Runtime.InteropServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>Unix stream sockets with names of the own user: connecting, checking who is there, removing dead names.
+/// What listens is <see cref="LocalListener"/>.</summary>
+[SupportedOSPlatform("linux")]
+internal static unsafe class LocalSocket
+{
+    // A dying process closes its descriptors one by one, perhaps a connection before its listener.
+    private const int DyingMilliseconds = 100;
+
+    [StructLayout(LayoutKind.Sequential)]
+    public struct Credentials
+    {
+        public int Process;
+        public uint User;
+        public uint Group;
+    }
+
+    /// <summary>Connects to a server of this user. Nobody there is <see cref="Status.NoServer"/> at once, and removes a dead
+    /// name; the deadline matters only while the server's queue of clients is full.</summary>
+    public static Descriptor Connect(LocalName name, Deadline deadline)
+    {
+        var address = SocketAddressOf(name);
+        CheckOwner(name);
+        var socket = Libc.Socket(Libc.AF_UNIX, Libc.SOCK_STREAM, name.Address);
+        try
+        {
+            // 1 ms for a deadline that is over: the system's 0 would wait without end.
+            SetTimeout(socket, Libc.SO_SNDTIMEO, deadline.Forever ? Channel.Forever : Math.Max(deadline.LeftMilliseconds, 1));
+            while (Connect(socket, address) != 0)
+            {
+                if (Libc.LastError != Libc.EINTR)
+                    throw ConnectFailed(name, Libc.LastError);
+            }
+            SetTimeout(socket, Libc.SO_SNDTIMEO, Channel.Forever);
+            CheckPeerUser(name, socket);
+            return socket;
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Refuses a peer that belongs to another user.</summary>
+    public static void CheckPeerUser(LocalName name, Descriptor socket)
+    {
+        var peer = PeerOf(socket);
+        if (peer.User != Libc.EffectiveUser())
+            throw new IpcException(Status.NoPermission,
+                $"the peer at {name.Address} belongs to user {peer.User}, not to this one: run both as the same user");
+    }
+
+    /// <summary>The process and user that connected, or that listened.</summary>
+    public static Credentials PeerOf(Descriptor socket)
+    {
+        Credentials peer;
+        var length = (uint)sizeof(Credentials);
+        return Libc.GetSocketOption(socket, Libc.SOL_SOCKET, Libc.SO_PEERCRED, &peer, &length) == 0
+            ? peer
+            : throw Libc.Failure(Status.System, "cannot ask who the peer is");
+    }
+
+    /// <summary>For a client whose connection has ended: removes its server's name if the server is dead, or found dying.
+    /// Never throws.</summary>
+    public static void ForgetDeadServer(LocalName name, Descriptor socket)
+    {
+        try
+        {
+            var server = PeerOf(socket).Process;
+            var patience = new Deadline(DyingMilliseconds);
+            while (IsOwnSocket(name.Path))
+            {
+                var running = server <= 0 || LocalNames.IsRunning(server);
+                if (RemoveIfDead(name) || running || patience.Expired)
+                    return;
+                Thread.Sleep(1);
+            }
+        }
+        catch (Exception e) when (e is IpcException or ObjectDisposedException)
+        {
+            // The name is left to whoever meets it next.
+        }
+    }
+
+    /// <summary>Removes the name if it is a socket of this user that no process has bound any more. True if it is gone.</summary>
+    public static bool RemoveIfDead(LocalName name)
+    {
+        using var names = LocalNames.Lock();
+        return RemoveIfDeadLocked(name);
+    }
+
+    /// <summary>The same with the names locked already.</summary>
+    public static bool RemoveIfDeadLocked(LocalName name)
+    {
+        if (!IsOwnSocket(name.Path))
+            return false;
+        var address = SocketAddressOf(name);
+        if (!IsRefused(address))
+            return false;
+        Thread.Sleep(10);
+        return IsRefused(address) && Libc.Unlink(name.Path) == 0;
+    }
+
+    /// <summary>The path in the system's form; a path too long for it is refused.</summary>
+    public static byte[] SocketAddressOf(LocalName name)
+    {
+        try
+        {
+            var address = new UnixDomainSocketEndPoint(name.Path).Serialize();
+            return address.Buffer.Span[..address.Size].ToArray();
+        }
+        catch (ArgumentOutOfRangeException)
+        {
+            throw new IpcException(Status.BadAddress, $"{name.Address} needs the path {name.Path}, which is too long for a Unix socket: shorten the name");
+        }
+    }
+
+    /// <summary>Sets one of a socket's two time-outs; negative is none.</summary>
+    public static void SetTimeout(Descriptor socket, int which, int milliseconds)
+    {
+        var time = milliseconds < 0 ? default : new Libc.TimeValue { Seconds = milliseconds / 1000, Fraction = milliseconds % 1000 * 1000L };
+        _ = Libc.SetSocketOption(socket, Libc.SOL_SOCKET, which, &time, (uint)sizeof(Libc.TimeValue));
+    }
+
+    /// <summary>Ends both directions, unless the socket is gone already.</summary>
+    public static void ShutDown(Descriptor socket)
+    {
+        try
+        {
+            _ = Libc.Shutdown(socket, Libc.SHUT_RDWR);
+        }
+        catch (ObjectDisposedException)
+        {
+            // Closed by another thread meanwhile, which ends both directions as well.
+        }
+    }
+
+    public static int Connect(Descriptor socket, ReadOnlySpan<byte> address)
+    {
+        fixed (byte* p = address)
+            return Libc.Connect(socket, p, (uint)address.Length);
+    }
+
+    // A datagram socket asks, because the system refuses it before it looks at the type if nobody has bound the name, and
+    // for its type if somebody has: unlike a stream socket it never becomes a client that the server would have to accept.
+    private static bool IsRefused(ReadOnlySpan<byte> address)
+    {
+        using var probe = Libc.Socket(Libc.AF_UNIX, Libc.SOCK_DGRAM, "a look at a name");
+        return Connect(probe, address) != 0 && Libc.LastError == Libc.ECONNREFUSED;
+    }
+
+    private static bool IsOwnSocket(string path) =>
+        Libc.GetStatus(path, out var status) && status.Kind == Libc.S_IFSOCK && status.User == Libc.EffectiveUser();
+
+    // What stands at the path must be a socket of this user before we connect: connecting would follow a link.
+    private static void CheckOwner(LocalName name)
+    {
+        if (!Libc.GetStatus(name.Path, out var status))
+            throw ConnectFailed(name, Libc.LastError);
+        if (status.Kind == Libc.S_IFLNK || status.User != Libc.EffectiveUser())
+            throw new IpcException(Status.NoPermission,
+                $"{name.Path}, where {name.Address} leads, is not a socket of this user: choose another name");
+        if (status.Kind != Libc.S_IFSOCK)
+            throw new IpcException(Status.NoServer,
+                $"{name.Path}, where {name.Address} leads, is not a socket: start the server, or choose another name");
+    }
+
+    private static IpcException ConnectFailed(LocalName name, int error)
+    {
+        if (error == Libc.ECONNREFUSED)
+            RemoveIfDead(name);
+        return error switch
+        {
+            Libc.ECONNREFUSED or Libc.ENOENT or Libc.ENOTDIR =>
+                new IpcException(Status.NoServer, $"nobody listens at {name.Address}: start the server first"),
+            Libc.EAGAIN =>
+                new IpcException(Status.TimedOut, $"the server at {name.Address} is there but accepts no client within the time-out"),
+            Libc.EPROTOTYPE => new IpcException(Status.NotOurProtocol,
+                $"{name.Path}, where {name.Address} leads, is not a stream socket: check the address"),
+            Libc.EACCES or Libc.EPERM => Libc.Failure(Status.NoPermission, $"may not connect to {name.Address}", error),
+            _ => Libc.Failure(Status.System, $"cannot connect to {name.Address}", error),
+        };
+    }
+}

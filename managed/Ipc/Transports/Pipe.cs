@@ -1,0 +1,29 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>`pipe`: the Unix socket that .NET's own named pipes use on Linux, so that a plain NamedPipeClientStream can connect to
+/// a listener here, and a client here to a plain NamedPipeServerStream.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed class PipeTransport : Transport
+{
+    [SuppressMessage("Usage", "CA2255", Justification = "Each room adds itself, so that there is no second list of transports.")]
+    [ModuleInitializer]
+    internal static void Register()
+    {
+        if (OperatingSystem.IsLinux())
+            TransportTable.Add("pipe", new PipeTransport());
+    }
+
+    public override Listener Listen(Address address) => LocalStreams.Listen(NameOf(address), address);
+
+    public override Channel Connect(Address address, int timeoutMilliseconds) => LocalStreams.Connect(NameOf(address), address, timeoutMilliseconds);
+
+    private static LocalName NameOf(Address address)
+    {
+        LocalNames.Check(address);
+        return new LocalName(address.ToString(), Path.Combine(Path.GetTempPath(), "CoreFxPipe_" + address.Name));
+    }
+}

@@ -1,0 +1,33 @@
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>What the channels through shared memory have in common: owning their link, and what the ends of waits mean.</summary>
+[SupportedOSPlatform("linux")]
+internal abstract class SharedMemoryChannel(SharedMemoryLink link, int limit, string address) : FramedChannel(limit)
+{
+    protected SharedMemoryLink Link { get; } = link;
+
+    /// <summary>The address, for sentences.</summary>
+    protected string Name { get; } = address;
+
+    protected IpcException CannotSend(WaitResult result) => result == WaitResult.TimedOut
+        ? Refuse(Status.TimedOut, $"{Name} made no room within the time-out; nothing was sent")
+        : Refuse(Status.PeerClosed, $"the peer at {Name} has closed or died: connect anew");
+
+    protected IpcException CannotReceive(WaitResult result, bool inside)
+    {
+        if (result == WaitResult.TimedOut)
+            return Refuse(Status.TimedOut, $"nothing came from {Name} within the time-out");
+        return inside
+            ? Fail(Status.Truncated, $"the peer at {Name} closed or died in the middle of a message: connect anew")
+            : Fail(Status.PeerClosed, $"the peer at {Name} closed the connection or died: connect anew");
+    }
+
+    protected IpcException TooLarge(ulong length) => Fail(Status.PeerTooLarge,
+        $"the peer at {Name} sends a message of {length} bytes, over this side's limit of {Limit}: raise it with max= at both ends");
+
+    protected override void PeerGone() => Link.ForgetDeadServer();
+    protected override void CloseFrames() => Link.Close();
+    protected override void DisposeFrames() => Link.Dispose();
+}

@@ -1,0 +1,154 @@
+using System.Runtime.InteropServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>How two processes come to share memory, docs/wire-formats.md "Shared-memory handover": the server makes it and sends
+/// its descriptor over a Unix socket, the client checks and maps it.</summary>
+[SupportedOSPlatform("linux")]
+internal static unsafe class SharedMemoryHandover
+{
+    private const int RequiredSeals = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_SEAL;
+    private const int MostDescriptors = 8;
+
+    [StructLayout(LayoutKind.Sequential)]
+    private struct Greeting
+    {
+        public uint Magic;
+        public uint Version;
+        public uint Layout;
+        public uint Zero;
+    }
+
+    /// <summary>A control message with descriptors, as the system lays it out on 64-bit machines.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    private struct Rights
+    {
+        public const int HeaderBytes = 16;
+        public nuint Length;
+        public int Level;
+        public int Type;
+        public fixed int Descriptors[MostDescriptors];
+    }
+
+    /// <summary>A listener whose channels talk through shared memory made for each of them.</summary>
+    public static Listener Listen(LocalName name, Address address, uint layout, uint slotCount, ulong dataBytes, Func<SharedMemoryLink, Channel> open) =>
+        LocalListener.Open(name, connection =>
+            Offer(connection, layout, slotCount, dataBytes, WaitPolicy.Of(address)) is { } link ? open(link) : null);
+
+    /// <summary>A client's connection to such a listener.</summary>
+    public static SharedMemoryLink Connect(LocalName name, Address address, uint layout, int timeoutMilliseconds)
+    {
+        var deadline = new Deadline(timeoutMilliseconds);
+        return TakeUp(LocalSocket.Connect(name, deadline), layout, WaitPolicy.Of(address), name, deadline);
+    }
+
+    /// <summary>The server's end; owns the connection from now on. Null when the client is gone already.</summary>
+    public static SharedMemoryLink? Offer(Descriptor connection, uint layout, uint slotCount, ulong dataBytes, WaitPolicy policy)
+    {
+        byte* memory = null;
+        var bytes = SharedMemoryLayout.MappingBytes(layout, slotCount, dataBytes);
+        try
+        {
+            using var file = Libc.CreateMemoryFile("ipc");
+            if (Libc.Truncate(file, (long)bytes) != 0 || Libc.FileControl(file, Libc.F_ADD_SEALS, RequiredSeals) != 0)
+                throw Libc.Failure(Status.System, $"cannot make {bytes} bytes of shared memory");
+            memory = Map(file, bytes);
+            // A fresh file is zero, which is every other word's first value.
+            ReadOnlySpan<uint> header = [SharedMemoryLayout.MappingMagic, SharedMemoryLayout.Version, layout, slotCount];
+            header.CopyTo(new Span<uint>(memory, 4));
+            *(ulong*)(memory + 16) = dataBytes;
+            if (SendGreeting(connection, layout, file))
+                return new SharedMemoryLink(connection, memory, bytes, 1, slotCount, dataBytes, policy, null);
+        }
+        catch
+        {
+            GiveUp(connection, memory, bytes);
+            throw;
+        }
+        GiveUp(connection, memory, bytes);
+        return null;
+    }
+
+    /// <summary>The client's end; owns the connection from now on.</summary>
+    public static SharedMemoryLink TakeUp(Descriptor connection, uint layout, WaitPolicy policy, LocalName server, Deadline deadline)
+    {
+        byte* memory = null;
+        ulong bytes = 0;
+        try
+        {
+            using var file = ReceiveGreeting(connection, layout, server, deadline);
+            // Without the seals the server could shrink the memory under us, and touching it would kill this process.
+            if ((Libc.FileControl(file, Libc.F_GET_SEALS, 0) & RequiredSeals) != RequiredSeals || !Libc.GetStatus(file, out var status) ||
+                status.Size < SharedMemoryLayout.HeaderBytes)
+                throw NotTheForm(server);
+            bytes = status.Size;
+            memory = Map(file, bytes);
+            // Read once: the server can change them while we check.
+            var slotCount = Volatile.Read(ref *(uint*)(memory + 12));
+            var dataBytes = Volatile.Read(ref *(ulong*)(memory + 16));
+            var header = new ReadOnlySpan<uint>(memory, 3);
+            if (!header.SequenceEqual([SharedMemoryLayout.MappingMagic, SharedMemoryLayout.Version, layout]) ||
+                SharedMemoryLayout.MappingBytes(layout, slotCount, dataBytes) != bytes)
+                throw NotTheForm(server);
+            return new SharedMemoryLink(connection, memory, bytes, 0, slotCount, dataBytes, policy, server);
+        }
+        catch
+        {
+            GiveUp(connection, memory, bytes);
+            throw;
+        }
+    }
+
+    private static byte* Map(Descriptor file, ulong bytes)
+    {
+        var memory = Libc.Map(null, (nuint)bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, file, 0);
+        return memory != -1 ? (byte*)memory : throw Libc.Failure(Status.System, $"cannot map {bytes} bytes of shared memory");
+    }
+
+    private static void GiveUp(Descriptor connection, byte* memory, ulong bytes)
+    {
+        if (memory != null)
+            _ = Libc.Unmap(memory, (nuint)bytes);
+        connection.Dispose();
+    }
+
+    private static bool SendGreeting(Descriptor connection, uint layout, Descriptor file)
+    {
+        var greeting = new Greeting { Magic = SharedMemoryLayout.HandoverMagic, Version = SharedMemoryLayout.Version, Layout = layout };
+        var vector = new Libc.IoVector { Base = &greeting, Length = (nuint)sizeof(Greeting) };
+        var rights = new Rights { Length = Rights.HeaderBytes + sizeof(int), Level = Libc.SOL_SOCKET, Type = Libc.SCM_RIGHTS };
+        rights.Descriptors[0] = (int)file.DangerousGetHandle(); // the caller keeps the file open
+        var message = new Libc.MessageHeader { Vectors = &vector, VectorCount = 1, Control = &rights, ControlLength = Rights.HeaderBytes + 8 };
+        if (Libc.SendMessage(connection, &message, Libc.MSG_NOSIGNAL) == sizeof(Greeting))
+            return true;
+        return Libc.LastError is Libc.EPIPE or Libc.ECONNRESET ? false : throw Libc.Failure(Status.System, "cannot hand shared memory over");
+    }
+
+    private static Descriptor ReceiveGreeting(Descriptor connection, uint layout, LocalName server, Deadline deadline)
+    {
+        while (Libc.Poll(connection, Libc.POLLIN, deadline.LeftMilliseconds) == 0)
+        {
+            if (deadline.Expired)
+                throw new IpcException(Status.TimedOut, $"the server at {server.Address} did not accept this client within the time-out");
+        }
+        Greeting greeting = default;
+        Rights rights = default;
+        var vector = new Libc.IoVector { Base = &greeting, Length = (nuint)sizeof(Greeting) };
+        var message = new Libc.MessageHeader { Vectors = &vector, VectorCount = 1, Control = &rights, ControlLength = (nuint)sizeof(Rights) };
+        var count = Libc.ReceiveMessage(connection, &message, Libc.MSG_CMSG_CLOEXEC);
+        var descriptors = message.ControlLength >= Rights.HeaderBytes + sizeof(int) && rights is { Level: Libc.SOL_SOCKET, Type: Libc.SCM_RIGHTS }
+            ? (int)(rights.Length - Rights.HeaderBytes) / sizeof(int) : 0;
+        if (count == sizeof(Greeting) && descriptors == 1 && greeting is { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version } &&
+            greeting.Layout == layout)
+            return new Descriptor(rights.Descriptors[0]);
+        for (var i = 0; i < Math.Min(descriptors, MostDescriptors); i++)
+            _ = Libc.Close(rights.Descriptors[i]);
+        throw count == 0 || (count < 0 && Libc.LastError == Libc.ECONNRESET)
+            ? new IpcException(Status.PeerClosed, $"the server at {server.Address} closed before it accepted this client: connect anew")
+            : new IpcException(Status.NotOurProtocol, $"what listens at {server.Address} is not this transport's server, or of another version: check the address");
+    }
+
+    private static IpcException NotTheForm(LocalName server) =>
+        new(Status.NotOurProtocol, $"the shared memory that the server at {server.Address} handed over is not of the form expected: check the address and both versions");
+}

@@ -1,0 +1,40 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>`shm`: one single-producer single-consumer ring each way in shared memory.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed class ShmTransport : Transport
+{
+    // Few enough to stay in the first-level cache of both sides, many enough for a burst.
+    private const uint SlotsPerRing = 256;
+    private const long SmallestSize = 64 * 1024;
+    private const long LargestSize = 1L << 32;
+
+    [SuppressMessage("Usage", "CA2255", Justification = "Each room adds itself, so that there is no second list of transports.")]
+    [ModuleInitializer]
+    internal static void Register()
+    {
+        if (OperatingSystem.IsLinux())
+            TransportTable.Add("shm", new ShmTransport());
+    }
+
+    public override Listener Listen(Address address) =>
+        SharedMemoryHandover.Listen(LocalNames.InPrivateFolder(address, "shm-"), address, SharedMemoryLayout.Slots, SlotsPerRing, SizeOf(address),
+            link => new ShmChannel(link, address.Limit, address.ToString()));
+
+    public override Channel Connect(Address address, int timeoutMilliseconds)
+    {
+        SizeOf(address);
+        return new ShmChannel(SharedMemoryHandover.Connect(LocalNames.InPrivateFolder(address, "shm-"), address, SharedMemoryLayout.Slots, timeoutMilliseconds),
+            address.Limit, address.ToString());
+    }
+
+    private static ulong SizeOf(Address address)
+    {
+        var size = address.OptionSize("size");
+        return size is >= SmallestSize and <= LargestSize && long.IsPow2(size) ? (ulong)size : throw address.BadValue("size", "a power of two from 64k to 4G");
+    }
+}

@@ -1,0 +1,264 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>Frames over one ring each way, docs/wire-formats.md "slots and data"; owns the link.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed unsafe class ShmChannel : SharedMemoryChannel
+{
+    // Large enough that a record's fixed cost does not show, small enough that both sides copy at the same time.
+    private const int RecordOfMany = 32 * 1024;
+    private const int LongestSingleRecord = 64 * 1024;
+
+    private enum Room { None, Slot, Data, Apart }
+
+    // sender's half
+    private readonly RingWriter _writer;
+    private readonly int _wholeRecord; // up to here a copied message is one record
+    private Room _room;
+    private int _roomLength;
+    private byte[] _apart = [];
+
+    // receiver's half
+    private readonly RingReader _reader;
+    private bool _hasFrame;
+    private FrameInfo _frame;
+    private bool _inSeveral;
+    // Of a message in several records: what has been copied and consumed so far, all of it once viewed.
+    private readonly GatherBuffer _gathered = new();
+    private int _toSkip; // bytes still to come of such a message that was released unseen
+
+    /// <param name="link">Owned from now on.</param>
+    /// <param name="limit">Of messages, in bytes.</param>
+    /// <param name="address">For sentences.</param>
+    /// <param name="firstSlot">Starting position of both rings on both sides, 0 but in tests.</param>
+    /// <param name="firstData">The same in the data areas.</param>
+    public ShmChannel(SharedMemoryLink link, int limit, string address, ulong firstSlot = 0, ulong firstData = 0) : base(link, limit, address)
+    {
+        _writer = new RingWriter(link, firstSlot, firstData);
+        _reader = new RingReader(link, firstSlot, firstData);
+        _wholeRecord = Math.Min(LongestSingleRecord, _writer.LargestRecord);
+    }
+
+    // ---- sender's half
+
+    protected override void SendFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
+    {
+        if (payload.Length <= RingMemory.InlineBytes)
+        {
+            WaitForRoom(0, deadline);
+            payload.CopyTo(new Span<byte>(_writer.InlineRoom, RingMemory.InlineBytes));
+            _writer.Publish((uint)kind, id, payload.Length, false);
+        }
+        else if (payload.Length <= _wholeRecord)
+        {
+            WaitForRoom(payload.Length, deadline);
+            payload.CopyTo(new Span<byte>(_writer.DataRoom(payload.Length), payload.Length));
+            _writer.Publish((uint)kind, id, payload.Length, true);
+        }
+        else
+        {
+            SendInRecords(kind, id, payload, deadline);
+        }
+    }
+
+    private void SendInRecords(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
+    {
+        var portion = Math.Min(RecordOfMany, _writer.LargestRecord);
+        for (var done = 0; done < payload.Length;)
+        {
+            var length = Math.Min(portion, payload.Length - done);
+            var result = _writer.WaitForRoom(length, deadline);
+            if (result != WaitResult.Ready || _writer.IsDamaged)
+                throw SendFailed(result, done > 0);
+            payload.Slice(done, length).CopyTo(new Span<byte>(_writer.DataRoom(length), length));
+            var first = done == 0;
+            if (first)
+                *(ulong*)_writer.InlineRoom = (ulong)payload.Length;
+            done += length;
+            _writer.Publish((uint)kind | (done < payload.Length ? RingMemory.More : 0) | (first ? 0 : RingMemory.Continues), id, length, true);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void WaitForRoom(int length, Deadline deadline)
+    {
+        var result = _writer.WaitForRoom(length, deadline);
+        if (result != WaitResult.Ready || _writer.IsDamaged)
+            throw SendFailed(result, false);
+    }
+
+    private IpcException SendFailed(WaitResult result, bool begun)
+    {
+        if (_writer.IsDamaged)
+            return Fail(Status.NotOurProtocol, $"the peer at {Name} says it has read what was never written: connect anew");
+        if (result != WaitResult.TimedOut || !begun)
+            return CannotSend(result);
+        var failure = Fail(Status.TimedOut, $"the time-out passed half-way through a message to {Name}, so the channel is broken: connect anew");
+        // The peer must not wait for a rest that will not come.
+        Link.Close();
+        return failure;
+    }
+
+    protected override Span<byte> ReserveFrame(int length, Deadline deadline)
+    {
+        _room = Room.None;
+        _roomLength = length;
+        if (length > _writer.LargestRecord)
+        {
+            if (_apart.Length < length)
+                _apart = GC.AllocateUninitializedArray<byte>(length);
+            _room = Room.Apart;
+            return _apart.AsSpan(0, length);
+        }
+        var inSlot = length <= RingMemory.InlineBytes;
+        WaitForRoom(inSlot ? 0 : length, deadline);
+        _room = inSlot ? Room.Slot : Room.Data;
+        return new Span<byte>(inSlot ? _writer.InlineRoom : _writer.DataRoom(length), length);
+    }
+
+    protected override void CommitFrame(FrameKind kind, uint id, int length, Deadline deadline)
+    {
+        if (_room == Room.Apart)
+        {
+            SendFrame(kind, id, _apart.AsSpan(0, length), deadline);
+            return;
+        }
+        var inData = _room == Room.Data && length > RingMemory.InlineBytes;
+        if (_room == Room.Data && length != _roomLength)
+            MoveToItsPlace(length, inData);
+        _room = Room.None;
+        _writer.Publish((uint)kind, id, length, inData);
+    }
+
+    // A shorter record may belong elsewhere: into the slot, or before the end of the area where the longer one had no room.
+    private void MoveToItsPlace(int length, bool inData)
+    {
+        var written = _writer.DataRoom(_roomLength);
+        var place = inData ? _writer.DataRoom(length) : _writer.InlineRoom;
+        if (place != written)
+            Buffer.MemoryCopy(written, place, length, length);
+    }
+
+    // ---- receiver's half
+
+    protected override FrameInfo NextFrame(Deadline deadline)
+    {
+        if (_hasFrame)
+            return _frame;
+        if (_toSkip > 0)
+            SkipRest(deadline);
+        var result = _reader.Wait(deadline);
+        if (result != WaitResult.Ready)
+            throw CannotReceive(result, false);
+        if (!_reader.IsSound || _reader.Kind - 1 > 3 || (_reader.Flags & RingMemory.Continues) != 0)
+            throw Damaged();
+        _inSeveral = _reader.Flags != 0;
+        var length = _inSeveral ? CheckedTotal() : _reader.Length;
+        if (length > Limit)
+            throw TooLarge((ulong)length);
+        _frame = new FrameInfo((FrameKind)_reader.Kind, _reader.Id, length);
+        _hasFrame = true;
+        return _frame;
+    }
+
+    private int CheckedTotal()
+    {
+        _gathered.Clear();
+        if (_reader.TotalLength > (ulong)Limit)
+            throw TooLarge(_reader.TotalLength);
+        return (int)_reader.TotalLength;
+    }
+
+    protected override void TakeFrame(Span<byte> buffer, Deadline deadline)
+    {
+        if (_inSeveral)
+        {
+            TakeSeveral(buffer, deadline);
+            return;
+        }
+        _reader.Bytes.CopyTo(buffer);
+        _reader.Consume();
+        _hasFrame = false;
+    }
+
+    private void TakeSeveral(Span<byte> buffer, Deadline deadline)
+    {
+        _gathered.Bytes.CopyTo(buffer);
+        var have = _gathered.Count;
+        while (have < buffer.Length)
+        {
+            if (!TryPiece(have, deadline))
+            {
+                // The buffer is its owner's again: what has come is kept here for the next attempt.
+                _gathered.Clear();
+                _gathered.Append(buffer[..have]);
+                throw CannotReceive(WaitResult.TimedOut, true);
+            }
+            _reader.Bytes.CopyTo(buffer[have..]);
+            have += _reader.Length;
+            _reader.Consume();
+        }
+        _hasFrame = false;
+    }
+
+    protected override ReadOnlySpan<byte> ViewFrame(Deadline deadline)
+    {
+        if (!_inSeveral)
+            return _reader.Bytes;
+        while (_gathered.Count < _frame.Length)
+        {
+            if (!TryPiece(_gathered.Count, deadline))
+                throw CannotReceive(WaitResult.TimedOut, true);
+            _gathered.Append(_reader.Bytes);
+            _reader.Consume();
+        }
+        return _gathered.Bytes;
+    }
+
+    // Waits for the record after the first `have` bytes of a message in several, unless it is the first one, which is here.
+    // False: timed out.
+    private bool TryPiece(int have, Deadline deadline)
+    {
+        if (have > 0)
+        {
+            var result = _reader.Wait(deadline);
+            if (result == WaitResult.TimedOut)
+                return false;
+            if (result != WaitResult.Ready)
+                throw CannotReceive(result, true);
+        }
+        var rest = _frame.Length - have;
+        var flags = (have > 0 ? RingMemory.Continues : 0) | (_reader.Length < rest ? RingMemory.More : 0);
+        if (!_reader.IsSound || _reader.Flags != flags || _reader.Length == 0 || _reader.Length > rest)
+            throw Damaged();
+        return true;
+    }
+
+    protected override void ReleaseFrame()
+    {
+        if (!_hasFrame)
+            return;
+        _hasFrame = false;
+        if (!_inSeveral)
+        {
+            _reader.Consume();
+            return;
+        }
+        _toSkip = _frame.Length - _gathered.Count;
+    }
+
+    private void SkipRest(Deadline deadline)
+    {
+        while (_toSkip > 0)
+        {
+            if (!TryPiece(_frame.Length - _toSkip, deadline))
+                throw CannotReceive(WaitResult.TimedOut, true);
+            _toSkip -= _reader.Length;
+            _reader.Consume();
+        }
+    }
+
+    private IpcException Damaged() => Fail(Status.NotOurProtocol, $"the peer at {Name} wrote a damaged record: connect anew");
+}

@@ -1,0 +1,143 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>Frames over one block each way, docs/wire-formats.md "one block each way"; owns the link.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
+{
+    private const uint Empty = 0;
+    private const uint Full = 1;
+
+    private readonly EventBlock _out;
+    private readonly EventBlock _in;
+    private bool _hasFrame;
+    private FrameInfo _frame;
+
+    /// <param name="link">Owned from now on.</param>
+    /// <param name="limit">Of messages, in bytes; the server's blocks may be smaller, and then bound it.</param>
+    /// <param name="address">For sentences.</param>
+    public ShmEventChannel(SharedMemoryLink link, int limit, string address) : base(link, (int)Math.Min((ulong)limit, link.DataBytes), address)
+    {
+        _out = new EventBlock(link, link.Side);
+        _in = new EventBlock(link, link.Side ^ 1);
+    }
+
+    // ---- sender's half
+
+    protected override void SendFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
+    {
+        WaitUntilEmpty(deadline);
+        payload.CopyTo(_out.Room(payload.Length));
+        _out.Fill(kind, id, payload.Length);
+        Link.WakeIfParked(Link.Outgoing.ReaderParked);
+    }
+
+    protected override Span<byte> ReserveFrame(int length, Deadline deadline)
+    {
+        WaitUntilEmpty(deadline);
+        return _out.Room(length);
+    }
+
+    protected override void CommitFrame(FrameKind kind, uint id, int length, Deadline deadline)
+    {
+        _out.Fill(kind, id, length);
+        Link.WakeIfParked(Link.Outgoing.ReaderParked);
+    }
+
+    // The request's block is empty before the reply is to be seen, so that the client's next request never waits for it;
+    // and the client is woken only after both, with one fence.
+    protected override void AnswerFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
+    {
+        WaitUntilEmpty(deadline);
+        payload.CopyTo(_out.Room(payload.Length));
+        Exchange(kind, id, payload.Length);
+    }
+
+    protected override void CommitAnswer(uint id, int length, Deadline deadline) => Exchange(FrameKind.Reply, id, length);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Exchange(FrameKind kind, uint id, int length)
+    {
+        _hasFrame = false;
+        Volatile.Write(ref *_in.State, Empty);
+        _out.Fill(kind, id, length);
+        Link.WakeIfParked(Link.Outgoing.ReaderParked, Link.Incoming.WriterParked);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void WaitUntilEmpty(Deadline deadline)
+    {
+        var result = Link.PeerHasClosed
+            ? WaitResult.PeerGone
+            : Link.Wait(new StateCondition(_out.State, Empty), Link.Outgoing.WriterParked, Link.Outgoing.ReaderParked, deadline);
+        if (result != WaitResult.Ready)
+            throw CannotSend(result);
+    }
+
+    // ---- receiver's half
+
+    protected override FrameInfo NextFrame(Deadline deadline)
+    {
+        if (_hasFrame)
+            return _frame;
+        var result = Link.Wait(new StateCondition(_in.State, Full), Link.Incoming.ReaderParked, Link.Incoming.WriterParked, deadline);
+        if (result != WaitResult.Ready)
+            throw CannotReceive(result, false);
+        // Copied once: the peer can change them while we check.
+        var (kind, id, length) = _in.Header;
+        if (kind - 1 > 3)
+            throw Fail(Status.NotOurProtocol, $"the peer at {Name} wrote a damaged block: connect anew");
+        if (length > (uint)Limit)
+            throw TooLarge(length);
+        _frame = new FrameInfo((FrameKind)kind, id, (int)length);
+        _hasFrame = true;
+        return _frame;
+    }
+
+    protected override void TakeFrame(Span<byte> buffer, Deadline deadline)
+    {
+        _in.Room(buffer.Length).CopyTo(buffer);
+        ReleaseFrame();
+    }
+
+    protected override ReadOnlySpan<byte> ViewFrame(Deadline deadline) => _in.Room(_frame.Length);
+
+    protected override void ReleaseFrame()
+    {
+        if (!_hasFrame)
+            return;
+        _hasFrame = false;
+        // Release: our reading is over before the writer writes again.
+        Volatile.Write(ref *_in.State, Empty);
+        Link.WakeIfParked(Link.Incoming.WriterParked);
+    }
+
+    private readonly struct EventBlock(SharedMemoryLink link, int side)
+    {
+        private readonly byte* _control = link.Memory + 2048 + (64 * side);
+        private readonly byte* _data = link.Memory + SharedMemoryLayout.HeaderBytes + ((ulong)side * link.DataBytes);
+
+        public uint* State => (uint*)_control;
+        public (uint Kind, uint Id, uint Length) Header => (*(uint*)(_control + 8), *(uint*)(_control + 12), *(uint*)(_control + 4));
+
+        public Span<byte> Room(int length) => new(_data, length);
+
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public void Fill(FrameKind kind, uint id, int length)
+        {
+            *(int*)(_control + 4) = length;
+            *(uint*)(_control + 8) = (uint)kind;
+            *(uint*)(_control + 12) = id;
+            // Release: whoever sees the block full sees all that was written into it.
+            Volatile.Write(ref *State, Full);
+        }
+    }
+
+    private readonly struct StateCondition(uint* state, uint expected) : IWaitCondition
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public bool IsMet() => Volatile.Read(ref *state) == expected;
+    }
+}

@@ -1,0 +1,98 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Net;
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>`tcp`: loopback or network, Nagle's delay off. Over loopback both ends check that the other is the same user's.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed class TcpTransport : Transport
+{
+    [SuppressMessage("Usage", "CA2255", Justification = "Each room adds itself, so that there is no second list of transports.")]
+    [ModuleInitializer]
+    internal static void Register()
+    {
+        if (OperatingSystem.IsLinux())
+            TransportTable.Add("tcp", new TcpTransport());
+    }
+
+    public override Listener Listen(Address address)
+    {
+        var (place, port) = TcpPlace.Parse(address);
+        var where = new IPEndPoint(place.Resolve()[0], port);
+        CheckReach(where.Address, address);
+        var socket = TcpSocket.Listen(where, address);
+        var chosen = TcpSocket.LocalEndPoint(socket);
+        var full = port == 0 ? address.WithName(place.WithPort(chosen.Port)) : address.ToString();
+        return new TcpListener(full, address, socket);
+    }
+
+    public override Channel Connect(Address address, int timeoutMilliseconds)
+    {
+        var (place, port) = TcpPlace.Parse(address);
+        if (port == 0)
+            throw new IpcException(Status.BadAddress, $"'{address}' has port 0, which only a listener can have: give the port it chose");
+        var deadline = new Deadline(timeoutMilliseconds);
+        IpcException? first = null;
+        foreach (var candidate in place.Resolve())
+        {
+            CheckReach(candidate, address);
+            try
+            {
+                return ConnectTo(new IPEndPoint(candidate, port), address, deadline);
+            }
+            catch (IpcException e) when (e.Status == Status.NoServer)
+            {
+                first ??= e;
+            }
+        }
+        throw first!;
+    }
+
+    private static StreamChannel ConnectTo(IPEndPoint server, Address address, Deadline deadline)
+    {
+        var socket = TcpSocket.Connect(server, address, deadline);
+        try
+        {
+            if (ChecksUsers(address))
+                TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address);
+            return new StreamChannel(new SocketStream(socket), address);
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
+
+    internal static bool ChecksUsers(Address address) => address.Option("users") == "same";
+
+    // The system can say whose the other end is only if it is on this machine.
+    private static void CheckReach(IPAddress reach, Address address)
+    {
+        if (ChecksUsers(address) && !IPAddress.IsLoopback(reach))
+            throw new IpcException(Status.BadOption,
+                $"'{address}' reaches beyond this machine, where users=same cannot be checked: add users=any, or use 127.0.0.1");
+    }
+}
+
+[SupportedOSPlatform("linux")]
+internal sealed class TcpListener(string full, Address address, Descriptor socket) : SocketListener(full, socket)
+{
+    protected override Channel? Welcome(Descriptor connection)
+    {
+        if (TcpTransport.ChecksUsers(address) && !TcpUsers.IsOwnClient(connection))
+        {
+            connection.Dispose();
+            return null;
+        }
+        TcpSocket.SetNoDelay(connection);
+        return new StreamChannel(new SocketStream(connection), address);
+    }
+
+    protected override void RemoveName()
+    {
+        // A port leaves nothing behind.
+    }
+}

@@ -1,0 +1,50 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+
+namespace Ipc;
+
+/// <summary>The host of a tcp address: <c>port</c> alone means 127.0.0.1, else <c>host:port</c> or <c>[ipv6]:port</c>.</summary>
+internal sealed class TcpPlace
+{
+    private readonly string _host; // as written; empty for a port alone
+    private readonly Address _address;
+
+    private TcpPlace(string host, Address address)
+    {
+        _host = host;
+        _address = address;
+    }
+
+    public static (TcpPlace Place, int Port) Parse(Address address)
+    {
+        var name = address.Name;
+        var colon = name.LastIndexOf(':');
+        var host = colon < 0 ? "" : name[..colon];
+        var bracketed = host.StartsWith('[') && host.EndsWith(']');
+        if (colon == 0 || (!bracketed && host.AsSpan().ContainsAny('[', ']', ':')) ||
+            !int.TryParse(name.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out var port) || port > IPEndPoint.MaxPort)
+            throw new IpcException(Status.BadAddress, $"'{address}' has no usable port: write tcp://port, tcp://host:port or tcp://[ipv6]:port");
+        return (new TcpPlace(host, address), port);
+    }
+
+    /// <summary>The same place with the port the system chose, as it stands in an address.</summary>
+    public string WithPort(int port) => string.Create(CultureInfo.InvariantCulture, $"{_host}{(_host.Length == 0 ? "" : ":")}{port}");
+
+    /// <summary>The addresses of the host, at least one, IPv4 first.</summary>
+    public IReadOnlyList<IPAddress> Resolve()
+    {
+        if (_host.Length == 0)
+            return [IPAddress.Loopback];
+        if (IPAddress.TryParse(_host.Trim('[', ']'), out var literal))
+            return [literal];
+        try
+        {
+            return [.. Dns.GetHostAddresses(_host).OrderBy(a => a.AddressFamily)];
+        }
+        catch (Exception e) when (e is SocketException or ArgumentException)
+        {
+            throw new IpcException(Status.NoServer, $"the host '{_host}' in '{_address}' is not known here: check its name", e);
+        }
+    }
+}

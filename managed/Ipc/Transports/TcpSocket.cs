@@ -1,0 +1,134 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>TCP sockets: listening, connecting within a deadline, and where their two ends are.</summary>
+[SupportedOSPlatform("linux")]
+internal static unsafe class TcpSocket
+{
+    private const int Backlog = 4096;
+    private const int LongestAddress = 128;
+
+    public static Descriptor Listen(IPEndPoint where, Address address)
+    {
+        var socket = Make(where, Libc.SOCK_NONBLOCK, address);
+        try
+        {
+            // Else a port would stay taken for a minute after its last connection.
+            SetOption(socket, Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
+            if (where.AddressFamily == AddressFamily.InterNetworkV6)
+                SetOption(socket, Libc.IPPROTO_IPV6, Libc.IPV6_V6ONLY, 1);
+            fixed (byte* p = Raw(where))
+            {
+                if (Libc.Bind(socket, p, (uint)where.Serialize().Size) != 0 || Libc.Listen(socket, Backlog) != 0)
+                    throw ListenFailed(address, Libc.LastError);
+            }
+            return socket;
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
+
+    public static Descriptor Connect(IPEndPoint server, Address address, Deadline deadline)
+    {
+        var socket = Make(server, Libc.SOCK_NONBLOCK, address);
+        try
+        {
+            var error = StartConnect(socket, server);
+            while (error == Libc.EINPROGRESS)
+            {
+                if (Libc.Poll(socket, Libc.POLLOUT, deadline.LeftMilliseconds) != 0)
+                    error = PendingError(socket);
+                else if (deadline.Expired)
+                    throw new IpcException(Status.TimedOut, $"the server at {address} did not answer within the time-out");
+            }
+            if (error != 0)
+                throw ConnectFailed(address, error);
+            // With nobody at a port of the system's own range, a socket there can meet itself.
+            if (LocalEndPoint(socket).Equals(server))
+                throw ConnectFailed(address, Libc.ECONNREFUSED);
+            if (Libc.FileControl(socket, Libc.F_SETFL, 0) != 0)
+                throw Libc.Failure(Status.System, $"cannot make the socket of {address} wait");
+            SetNoDelay(socket);
+            return socket;
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
+
+    public static void SetNoDelay(Descriptor socket) => SetOption(socket, Libc.IPPROTO_TCP, Libc.TCP_NODELAY, 1);
+
+    public static IPEndPoint LocalEndPoint(Descriptor socket)
+    {
+        var raw = stackalloc byte[LongestAddress];
+        var length = (uint)LongestAddress;
+        return Libc.GetSocketName(socket, raw, &length) == 0 ? EndPointOf(raw) : throw Libc.Failure(Status.System, "cannot ask where a socket is");
+    }
+
+    /// <summary>Null when the peer is gone already.</summary>
+    public static IPEndPoint? RemoteEndPoint(Descriptor socket)
+    {
+        var raw = stackalloc byte[LongestAddress];
+        var length = (uint)LongestAddress;
+        return Libc.GetPeerName(socket, raw, &length) == 0 ? EndPointOf(raw) : null;
+    }
+
+    private static Descriptor Make(IPEndPoint where, int flags, Address address) =>
+        Libc.Socket(SystemFamily(where), Libc.SOCK_STREAM | flags, address.ToString());
+
+    // The first two bytes of the system's form of an address: the family's number here.
+    private static int SystemFamily(IPEndPoint where) => BitConverter.ToUInt16(Raw(where));
+
+    private static byte[] Raw(IPEndPoint where) => where.Serialize().Buffer.ToArray();
+
+    private static IPEndPoint EndPointOf(byte* raw)
+    {
+        var any = new IPEndPoint(IPAddress.Any, 0);
+        var model = *(ushort*)raw == SystemFamily(any) ? any : new IPEndPoint(IPAddress.IPv6Any, 0);
+        var form = model.Serialize();
+        new ReadOnlySpan<byte>(raw, form.Size).CopyTo(form.Buffer.Span);
+        return (IPEndPoint)model.Create(form);
+    }
+
+    private static int StartConnect(Descriptor socket, IPEndPoint server)
+    {
+        var raw = Raw(server);
+        // A signal does not stop the attempt either: it goes on as one in progress.
+        return LocalSocket.Connect(socket, raw) == 0 ? 0 : Libc.LastError == Libc.EINTR ? Libc.EINPROGRESS : Libc.LastError;
+    }
+
+    private static int PendingError(Descriptor socket)
+    {
+        int error;
+        var length = (uint)sizeof(int);
+        return Libc.GetSocketOption(socket, Libc.SOL_SOCKET, Libc.SO_ERROR, &error, &length) == 0 ? error : Libc.LastError;
+    }
+
+    private static void SetOption(Descriptor socket, int level, int option, int value) =>
+        _ = Libc.SetSocketOption(socket, level, option, &value, sizeof(int));
+
+    private static IpcException ListenFailed(Address address, int error) => error switch
+    {
+        Libc.EADDRINUSE => new IpcException(Status.NameInUse, $"cannot listen at {address}: another listener has this port; close it or choose another, or 0"),
+        Libc.EACCES or Libc.EPERM => Libc.Failure(Status.NoPermission, $"may not listen at {address}: choose a port above 1023", error),
+        Libc.EADDRNOTAVAIL => Libc.Failure(Status.BadAddress, $"{address} is no address of this machine", error),
+        _ => Libc.Failure(Status.System, $"cannot listen at {address}", error),
+    };
+
+    private static IpcException ConnectFailed(Address address, int error) => error switch
+    {
+        Libc.ECONNREFUSED => new IpcException(Status.NoServer, $"nobody listens at {address}: start the server first"),
+        Libc.ETIMEDOUT or Libc.EHOSTUNREACH or Libc.ENETUNREACH or Libc.EADDRNOTAVAIL =>
+            Libc.Failure(Status.NoServer, $"{address} cannot be reached", error),
+        Libc.EACCES or Libc.EPERM => Libc.Failure(Status.NoPermission, $"may not connect to {address}", error),
+        _ => Libc.Failure(Status.System, $"cannot connect to {address}", error),
+    };
+}

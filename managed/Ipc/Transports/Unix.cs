@@ -1,0 +1,39 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>`unix`: an AF_UNIX stream socket, by name in the private folder or by absolute path.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed class UnixTransport : Transport
+{
+    [SuppressMessage("Usage", "CA2255", Justification = "Each room adds itself, so that there is no second list of transports.")]
+    [ModuleInitializer]
+    internal static void Register()
+    {
+        if (OperatingSystem.IsLinux())
+            TransportTable.Add("unix", new UnixTransport());
+    }
+
+    public override Listener Listen(Address address) => LocalStreams.Listen(NameOf(address), address);
+
+    public override Channel Connect(Address address, int timeoutMilliseconds) => LocalStreams.Connect(NameOf(address), address, timeoutMilliseconds);
+
+    private static LocalName NameOf(Address address) =>
+        address.Name[0] == '/' ? new LocalName(address.ToString(), address.Name) : LocalNames.InPrivateFolder(address, "unix-");
+}
+
+/// <summary>Frames over named Unix sockets, which is all that `unix` and `pipe` are.</summary>
+[SupportedOSPlatform("linux")]
+internal static class LocalStreams
+{
+    public static Listener Listen(LocalName name, Address address) =>
+        LocalListener.Open(name, connection => new StreamChannel(new SocketStream(connection), address));
+
+    public static Channel Connect(LocalName name, Address address, int timeoutMilliseconds)
+    {
+        var connection = LocalSocket.Connect(name, new Deadline(timeoutMilliseconds));
+        return new StreamChannel(new SocketStream(connection, () => LocalSocket.ForgetDeadServer(name, connection)), address);
+    }
+}

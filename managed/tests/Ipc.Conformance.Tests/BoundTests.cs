@@ -1,0 +1,80 @@
+using System.Text.Json.Nodes;
+using Ipc.Conformance.Puppets;
+using Ipc.Native;
+using Xunit;
+
+namespace Ipc.Conformance;
+
+/// <summary>What only the bound side has: finding the library, its version, its registry.</summary>
+public class BoundTests
+{
+    // Read when the library is first needed in this process, so it must be set before.
+    static BoundTests() => BoundLibrary.Choose();
+
+    [Fact]
+    public void TheLibraryHasTheVersionThisAssemblyNeeds() => Assert.Equal(1, NativeIpc.AbiVersion.Major);
+
+    [Fact]
+    public void BothLibrariesHaveTheSameRegistry()
+    {
+        var here = JsonNode.Parse(Registry.Json)!["transports"]!.AsArray()
+            .Where(transport => transport!["platforms"]!.AsArray().Any(platform => platform!.GetValue<string>() == "linux")).ToList();
+        Assert.Equal(here.Select(transport => transport!["id"]!.GetValue<string>()), NativeIpc.Transports);
+        foreach (var transport in here)
+        {
+            var there = JsonNode.Parse(NativeIpc.Describe(transport!["id"]!.GetValue<string>()));
+            Assert.True(JsonNode.DeepEquals(transport, there), $"the native library describes {transport["id"]} as {there}");
+        }
+    }
+
+    [Fact]
+    public void AnUnknownTransportIsNamed()
+    {
+        var e = Assert.Throws<IpcException>(() => NativeIpc.Describe("carrier-pigeon"));
+        Assert.Equal(Status.UnknownTransport, e.Status);
+        Assert.Contains("carrier-pigeon", e.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("/nonexistent/libipc.so")]
+    [InlineData("libipc.so")]
+    [InlineData("/proc/self/status")]
+    [InlineData("/lib/x86_64-linux-gnu/libc.so.6")]
+    public async Task AMissingLibraryIsNotAvailable(string path)
+    {
+        using var puppet = new PuppetProcess("bound", new Dictionary<string, string> { ["IPC_LIBRARY"] = path });
+        foreach (var command in new[] { "listen l unix://never-made", "connect c unix://never-made 100" })
+            Assert.False(string.IsNullOrWhiteSpace((await puppet.Refuses(Status.NotAvailable, command)).Text));
+    }
+
+    [Fact]
+    public void AfterDisposeEverythingSaysClosed()
+    {
+        var listener = NativeIpc.Listen($"unix://conformance-dispose-{Environment.ProcessId}");
+        var client = NativeIpc.Connect(listener.Address, 1000);
+        using var server = listener.Accept(1000);
+        client.Dispose();
+        client.Dispose();
+        client.Close();
+        Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => client.Send([1])).Status);
+        Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => client.Receive(new byte[1])).Status);
+        Assert.Equal(Status.PeerClosed, Assert.Throws<IpcException>(() => server.Receive(new byte[1], 1000)).Status);
+        listener.Dispose();
+        listener.Close();
+        Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => listener.Accept(0)).Status);
+    }
+
+    [Fact]
+    public void AForgottenChannelIsFreedByTheCollector()
+    {
+        using var listener = NativeIpc.Listen($"unix://conformance-forgotten-{Environment.ProcessId}");
+        Forget(listener.Address);
+        using var server = listener.Accept(1000);
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        Assert.Equal(Status.PeerClosed, Assert.Throws<IpcException>(() => server.Receive(new byte[1], 2000)).Status);
+    }
+
+    [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.NoInlining)]
+    private static void Forget(string address) => NativeIpc.Connect(address, 1000);
+}

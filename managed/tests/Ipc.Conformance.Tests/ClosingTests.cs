@@ -1,0 +1,120 @@
+using Ipc.Conformance.Puppets;
+using Xunit;
+
+namespace Ipc.Conformance;
+
+/// <summary>Closing in order: what the peer sees, and what another thread's blocked call sees.</summary>
+public class ClosingTests
+{
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task ThePeerReadsEverythingThenTheEnd(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Listen();
+        foreach (var (ending, serverCloses) in new[] { ("close", false), ("free", false), ("close", true), ("free", true) })
+        {
+            await stage.Connect();
+            var (from, to) = serverCloses ? (stage.Server, stage.Client) : (stage.Client, stage.Server);
+            // A message the closing end has not read must not cost the other end anything.
+            await to.Ok("send c 40 9 9 5000");
+            var sent = stage.HasOneBlock ? 1 : 3;
+            for (var i = 1; i <= sent; i++)
+                await from.Ok($"send c {i * 1000} 7 {i} 5000");
+            await from.Ok($"{ending} c");
+            for (var i = 1; i <= sent; i++)
+                await to.Ok($"receive c 5000 7 {i} 5000", i * 1000);
+            (await to.Refuses(Status.PeerClosed, "receive c 5000 7 1 5000")).Within(1000);
+            await to.Refuses(Status.PeerClosed, "receive c 5000 7 1 5000");
+            await to.Refuses(Status.PeerClosed, "peek c 7 1 0");
+            if (ending == "close")
+                await from.Ok("free c");
+            await to.Ok("free c");
+        }
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task SendingToAPeerThatHasClosedFails(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Open();
+        await stage.Server.Ok("free c");
+        // The system may take the first ones before it learns of the end.
+        Answer answer;
+        var tries = 0;
+        do
+        {
+            answer = await stage.Client.Give("main", "send c 100 1 1 2000");
+        }
+        while (answer.IsOk && ++tries < 100);
+        answer.Refused(Status.PeerClosed);
+        await stage.Client.Refuses(Status.PeerClosed, "send c 100 1 1 2000");
+        await stage.Client.Refuses(Status.PeerClosed, "call c 100 1 1 100 2000");
+    });
+
+    [Theory, MemberData(nameof(Pairs.ChannelsByWait), MemberType = typeof(Pairs))]
+    public Task CloseInterruptsEveryBlockedCall(string transport, string server, string client, string wait) =>
+        Stage.Run(transport, server, client, async stage =>
+        {
+            var options = wait.Length > 0 ? $"wait={wait}" : "";
+            await stage.Listen(options);
+            foreach (var blocked in new[] { "receive c 10 1 1 -1", "peek c 1 1 -1", "receive-request c 1 1 -1", "call c 10 1 1 10 -1", "serve c echo" })
+            {
+                foreach (var puppet in new[] { stage.Client, stage.Server })
+                {
+                    await stage.Connect(options);
+                    var call = puppet.Give("blocked", blocked);
+                    await Task.Delay(10);
+                    await Interrupt(puppet, "c", call);
+                    await puppet.Refuses(Status.Closed, "receive c 10 1 1 0");
+                    await puppet.Refuses(Status.Closed, "send c 10 1 1 0");
+                    await stage.Client.Ok("free c");
+                    await stage.Server.Ok("free c");
+                }
+            }
+            var accepting = stage.Server.Give("blocked", "accept l c -1");
+            await Task.Delay(10);
+            await Interrupt(stage.Server, "l", accepting);
+        });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task CloseInterruptsABlockedSend(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Open();
+        var sending = stage.Client.Give("blocked", "send-many c 100 1000000 1 -1 copy");
+        await Task.Delay(100);
+        await Interrupt(stage.Client, "c", sending);
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task SeveralAcceptsAreAllInterrupted(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Listen();
+        var accepting = Enumerable.Range(0, 3).Select(i => stage.Server.Give($"blocked{i}", $"accept l c{i} -1")).ToArray();
+        await Task.Delay(30);
+        await stage.Server.Ok("close l");
+        foreach (var answer in await Task.WhenAll(accepting))
+            answer.Refused(Status.Closed).Within(1500);
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task ServeEndsWellWhenTheClientCloses(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Open();
+        var serving = stage.Server.Give("serve", "serve c echo");
+        await stage.Client.Ok("call c 100 1 1 100 5000", 100);
+        await stage.Client.Ok("close c");
+        var clock = System.Diagnostics.Stopwatch.StartNew();
+        (await serving).Ok();
+        if (clock.ElapsedMilliseconds > 1000)
+            throw new ConformanceException($"serve ended only {clock.ElapsedMilliseconds} ms after the client had closed");
+    });
+
+    private static async Task Interrupt(PuppetProcess puppet, string name, Task<Answer> call)
+    {
+        if (call.IsCompleted)
+            throw new ConformanceException($"a call that should be blocked answered: {(await call).Word} {(await call).Text}");
+        var clock = System.Diagnostics.Stopwatch.StartNew();
+        await puppet.Ok($"close {name}");
+        (await call).Refused(Status.Closed);
+        if (clock.ElapsedMilliseconds > 1000)
+            throw new ConformanceException($"the blocked call came back only {clock.ElapsedMilliseconds} ms after close");
+    }
+}

@@ -1,0 +1,172 @@
+using Ipc.Conformance.Puppets;
+using Ipc.Conformance.Raw;
+using Xunit;
+
+namespace Ipc.Conformance;
+
+/// <summary>Names, listeners and several clients.</summary>
+public class ConnectionTests
+{
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task TwoClientsAtOnce(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Listen();
+        var accepting = new[] { stage.Server.Give("first", "accept l one 10000"), stage.Server.Give("second", "accept l two 10000") };
+        var connecting = new[]
+        {
+            stage.Client.Give("first", $"connect a {stage.Address} 10000"),
+            stage.Client.Give("second", $"connect b {stage.Address} 10000"),
+        };
+        foreach (var answer in await Task.WhenAll([.. accepting, .. connecting]))
+            answer.Ok();
+        // Which of the two was accepted as which is the system's choice: the first message tells.
+        await stage.Client.Ok("send a 100 1 1 5000");
+        await stage.Client.Ok("send b 100 2 2 5000");
+        var first = await stage.Server.Give("main", "receive one 100 1 1 5000");
+        var (ofA, ofB) = first.IsOk ? ("one", "two") : ("two", "one");
+        if (first.IsOk)
+            await stage.Server.Ok("receive two 100 2 2 5000", 100);
+        else
+            await stage.Server.Ok("receive two 100 1 1 5000", 100);
+
+        await Task.WhenAll(
+            Series(stage, "a", ofA, 5_000), Series(stage, "b", ofB, 90_000));
+        await stage.Server.Ok($"free {ofA}");
+        await stage.Client.Refuses(Status.PeerClosed, "receive a 100 1 1 5000");
+        await Series(stage, "b", ofB, 7_000);
+    });
+
+    private static async Task Series(Stage stage, string channel, string ofServer, int seed)
+    {
+        var receiving = stage.Server.Give($"receive-{channel}", $"receive-many {ofServer} 500 1000 {seed} 10000 copy");
+        (await stage.Client.Give($"send-{channel}", $"send-many {channel} 500 1000 {seed} 10000 copy")).Ok();
+        (await receiving).Ok();
+    }
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task OneClientAfterAnother(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Listen();
+        for (var i = 0; i < 10; i++)
+        {
+            await stage.Connect();
+            await Stage.Exchange(stage.Client, stage.Server, 100 * i);
+            await stage.Client.Ok("free c");
+            await stage.Server.Refuses(Status.PeerClosed, "receive c 100 1 1 5000");
+            await stage.Server.Ok("free c");
+        }
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task ATakenNameIsInUse(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Listen();
+        (await stage.Client.Refuses(Status.NameInUse, $"listen l {stage.Address}")).Within(1500);
+        await stage.Server.Refuses(Status.NameInUse, $"listen again {stage.Address}");
+        await stage.Connect();
+        await stage.ExchangeBothWays();
+        // Still taken with a client connected.
+        await stage.Client.Refuses(Status.NameInUse, $"listen l {stage.Address}");
+        await stage.ExchangeBothWays();
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task WithoutAServerConnectFailsAtOnce(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        // A name nobody has used, or for ports one that was free a moment ago.
+        var address = stage.Address;
+        if (stage.UsesPorts)
+        {
+            await stage.Listen();
+            await stage.Server.Ok("free l");
+            address = stage.Address;
+        }
+        (await stage.Client.Refuses(Status.NoServer, $"connect c {address} 10000")).Within(1000);
+        (await stage.Client.Refuses(Status.NoServer, $"connect c {address} -1")).Within(1000);
+        await stage.Client.Refuses(Status.NoServer, $"connect c {address} 0");
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task AFreedNameIsFreeAtOnce(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Open();
+        await stage.ExchangeBothWays();
+        await stage.Server.Ok("free l");
+        await stage.Client.Refuses(Status.NoServer, $"connect d {stage.Address} 2000");
+        // The channel outlives its listener, and the name serves another process beside it.
+        await stage.ExchangeBothWays();
+        await stage.Client.Ok($"listen l {stage.Address}");
+        var connecting = stage.Server.Give("connect", $"connect d {stage.Address} 5000");
+        await stage.Client.Ok("accept l d 5000");
+        (await connecting).Ok();
+        await stage.ExchangeBothWays("d");
+        await stage.ExchangeBothWays();
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task ACloseOfTheListenerEndsItsName(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Listen();
+        await stage.Server.Ok("close l");
+        await stage.Server.Refuses(Status.Closed, "accept l c 5000");
+        await stage.Client.Refuses(Status.NoServer, $"connect c {stage.Address} 5000");
+        var left = Names.Left(stage.Name);
+        if (left.Count > 0)
+            throw new ConformanceException($"close left {string.Join(", ", left)}");
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task ClientsThatVanishWhileConnectingHurtNobody(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Listen();
+        // Not accepted: some transports connect all the same (the system queues), others wait for the server's part.
+        for (var i = 0; i < 3; i++)
+        {
+            var answer = await stage.Client.Give("main", $"connect early{i} {stage.Address} 50");
+            if (answer.IsOk)
+                await stage.Client.Ok($"free early{i}");
+            else
+                answer.Refused(Status.TimedOut).Within(1500);
+        }
+        // The good one comes behind whatever they left in the queue.
+        var connecting = stage.Client.Give("connect", $"connect c {stage.Address} 10000");
+        for (var i = 0; ; i++)
+        {
+            var channel = $"try{i}";
+            if (!(await stage.Server.Give("main", $"accept l {channel} 2000")).IsOk)
+                continue;
+            var sending = stage.Server.Give("send", $"send {channel} 10 1 1 2000");
+            if (connecting.IsCompleted && (await stage.Client.Give("main", "receive c 10 1 1 100")).IsOk)
+                break;
+            await sending;
+            if (i == 10)
+                throw new ConformanceException("the good client was not among ten accepted");
+        }
+        (await connecting).Ok();
+    });
+
+    [Theory, MemberData(nameof(Pairs.Sides), MemberType = typeof(Pairs))]
+    public Task AnAddressThatIsNoneSaysWhy(string transport, string side) => Stage.Run(transport, side, side, async stage =>
+    {
+        foreach (var verb in new[] { "listen", "connect" })
+        {
+            async Task Refuse(Status status, string address)
+            {
+                await stage.Server.Refuses(status, verb == "listen" ? $"listen l {address}" : $"connect c {address} 1000");
+            }
+            await Refuse(Status.UnknownTransport, "carrier-pigeon://x");
+            await Refuse(Status.BadAddress, stage.Name);
+            await Refuse(Status.BadAddress, $"{transport}://");
+            await Refuse(Status.BadOption, $"{stage.Address}?colour=red");
+            await Refuse(Status.BadOption, $"{stage.Address}?max=some");
+            if (!stage.UsesPorts)
+            {
+                await Refuse(Status.BadAddress, $"{transport}://../{stage.Name}");
+                await Refuse(Status.BadAddress, $"{transport}://.{stage.Name}");
+                await Refuse(Status.BadAddress, $"{transport}://{new string('n', 81)}");
+            }
+            foreach (var option in Registry.Transport(transport).Options.Where(option => option.Kind == "choice"))
+                await Refuse(Status.BadOption, $"{stage.Address}?{option.Name}=never");
+        }
+    });
+}

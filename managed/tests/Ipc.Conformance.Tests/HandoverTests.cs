@@ -1,0 +1,80 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using Ipc.Conformance.Puppets;
+using Ipc.Conformance.Raw;
+using Xunit;
+
+namespace Ipc.Conformance;
+
+/// <summary>Transports that hand shared memory over a socket: what either end can do to the other on that socket.</summary>
+public class HandoverTests
+{
+    [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
+    public Task GarbageFromAClientHarmsNobody(string transport, string side) => Stage.Run(transport, side, side, async stage =>
+    {
+        await stage.Listen();
+        await stage.Connect();
+        using (var raw = await RawConnection.Connect(transport, stage.Address))
+        {
+            await raw.Send(new byte[100]);
+            var accepted = await stage.Server.Give("main", "accept l raw 1000");
+            await stage.ExchangeBothWays();
+            await stage.Connect(channel: "d");
+            await stage.ExchangeBothWays("d");
+            if (accepted.IsOk)
+                (await stage.Server.Give("main", "receive raw 100 1 1 200")).Refused(Status.TimedOut, Status.NotOurProtocol, Status.PeerClosed);
+        }
+        if ((await stage.Server.Give("main", "limit raw")).IsOk)
+            (await stage.Server.Give("main", "receive raw 100 1 1 2000")).Refused(Status.PeerClosed, Status.NotOurProtocol);
+        await stage.ExchangeBothWays();
+        await stage.ExchangeBothWays("d");
+    });
+
+    [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
+    public Task AServerThatSendsGarbage(string transport, string side) =>
+        Refused(transport, side, raw => raw.Send([.. Enumerable.Repeat((byte)0xEE, 16)]), Status.NotOurProtocol);
+
+    [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
+    public Task AServerThatHandsNothingOver(string transport, string side) => Refused(transport, side, raw =>
+    {
+        var header = new byte[16];
+        BinaryPrimitives.WriteUInt32LittleEndian(header, 0x53435049);
+        BinaryPrimitives.WriteUInt32LittleEndian(header.AsSpan(4), 1);
+        BinaryPrimitives.WriteUInt32LittleEndian(header.AsSpan(8), transport == "shm-event" ? 2u : 1u);
+        return raw.Send(header);
+    }, Status.NotOurProtocol);
+
+    [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
+    public Task AServerThatEndsTheHandover(string transport, string side) => Refused(transport, side, raw =>
+    {
+        raw.Dispose();
+        return Task.CompletedTask;
+    }, Status.PeerClosed, Status.NoServer);
+
+    [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
+    public Task AServerThatEndsWithinTheHandover(string transport, string side) => Refused(transport, side, async raw =>
+    {
+        await raw.Send(new byte[5]);
+        raw.Dispose();
+    }, Status.PeerClosed, Status.Truncated, Status.NotOurProtocol);
+
+    [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
+    public Task AServerThatSaysNothing(string transport, string side) => Stage.Run(transport, side, side, async stage =>
+    {
+        using var listener = new RawListener(transport, stage.Name);
+        (await stage.Client.Refuses(Status.TimedOut, $"connect c {listener.Address} 150")).NotBefore(150).Within(1500);
+    });
+
+    private static Task Refused(string transport, string side, Func<RawConnection, Task> handOver, params Status[] statuses) =>
+        RefusedIn(transport, side, handOver, statuses);
+
+    private static Task RefusedIn(string transport, string side, Func<RawConnection, Task> handOver, Status[] statuses,
+        [CallerMemberName] string test = "") => Stage.Run(transport, side, side, async stage =>
+        {
+            using var listener = new RawListener(transport, stage.Name);
+            var connecting = stage.Client.Give("connect", $"connect c {listener.Address} 5000");
+            using var raw = await listener.Accept();
+            await handOver(raw);
+            (await connecting).Refused(statuses).Within(2000);
+        }, test);
+}

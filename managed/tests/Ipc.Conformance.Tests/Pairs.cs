@@ -1,0 +1,73 @@
+using Xunit;
+
+namespace Ipc.Conformance;
+
+/// <summary>What the suite runs over: everything the registry says exists here. Nothing is listed by hand.</summary>
+public static class Pairs
+{
+    /// <summary>Transport, server's side, client's side.</summary>
+    public static TheoryData<string, string, string> Channels()
+    {
+        var data = new TheoryData<string, string, string>();
+        foreach (var (transport, server, client) in All())
+            data.Add(transport.Id, server, client);
+        return data;
+    }
+
+    /// <summary>Transport, server's side, client's side, and each value of option wait (or none where there is no such option).</summary>
+    public static TheoryData<string, string, string, string> ChannelsByWait()
+    {
+        var data = new TheoryData<string, string, string, string>();
+        foreach (var (transport, server, client) in All())
+        {
+            foreach (var wait in Waits(transport).DefaultIfEmpty(""))
+                data.Add(transport.Id, server, client, wait);
+        }
+        return data;
+    }
+
+    /// <summary>As <see cref="Channels"/>, of the transports whose two ends may wait differently.</summary>
+    public static TheoryData<string, string, string> WaitingChannels()
+    {
+        var data = new TheoryData<string, string, string>();
+        foreach (var (transport, server, client) in All().Where(pair => Waits(pair.Transport).Count > 0))
+            data.Add(transport.Id, server, client);
+        return data;
+    }
+
+    /// <summary>Transport and side.</summary>
+    public static TheoryData<string, string> Sides() => SidesWhere(_ => true);
+
+    /// <summary>Transport and side, of those that carry the frames of docs/wire-formats.md in a stream of bytes.</summary>
+    public static TheoryData<string, string> StreamSides() => SidesWhere(transport => !transport.ZeroCopy);
+
+    /// <summary>Transport and side, of those that hand shared memory over a socket.</summary>
+    public static TheoryData<string, string> HandoverSides() => SidesWhere(transport => transport.ZeroCopy);
+
+    /// <summary>The values of option wait; none where the transport has no such option.</summary>
+    internal static IReadOnlyList<string> Waits(TransportEntry transport) =>
+        transport.Options.FirstOrDefault(option => option.Name == "wait")?.Choices!.Split(',') ?? [];
+
+    internal static IEnumerable<TransportEntry> Transports =>
+        Registry.Transports.Where(transport => transport.Kind == "channel");
+
+    private static TheoryData<string, string> SidesWhere(Func<TransportEntry, bool> wanted)
+    {
+        var data = new TheoryData<string, string>();
+        foreach (var transport in Transports.Where(wanted))
+        {
+            foreach (var side in SidesOf(transport))
+                data.Add(transport.Id, side);
+        }
+        return data;
+    }
+
+    private static IEnumerable<(TransportEntry Transport, string Server, string Client)> All() =>
+        from transport in Transports
+        from server in SidesOf(transport)
+        from client in SidesOf(transport)
+        select (transport, server, client);
+
+    private static IEnumerable<string> SidesOf(TransportEntry transport) =>
+        Registry.Sides.Select(side => side.Id).Where(side => Registry.WhyNotAvailable(transport.Id, side).Length == 0);
+}

@@ -1,0 +1,146 @@
+using System.Collections.Concurrent;
+using System.Diagnostics;
+using System.Globalization;
+
+namespace Ipc.Conformance.Puppets;
+
+/// <summary>One puppet process (native/tests/puppet/README.md) and the conversation with it. Any thread may use it.</summary>
+internal sealed class PuppetProcess : IDisposable
+{
+    private const int LinesKept = 40;
+    private static readonly TimeSpan s_longestAnswer = TimeSpan.FromSeconds(30);
+
+    private readonly Process _process;
+    private readonly ConcurrentDictionary<string, ConcurrentQueue<TaskCompletionSource<string>>> _awaited = new();
+    private readonly Queue<string> _transcript = new();
+    private readonly Stopwatch _age = Stopwatch.StartNew();
+
+    public PuppetProcess(string side, IReadOnlyDictionary<string, string>? environment = null)
+    {
+        Side = side;
+        var start = PuppetProgram.Of(side);
+        (start.RedirectStandardInput, start.RedirectStandardOutput, start.RedirectStandardError) = (true, true, true);
+        foreach (var (name, value) in environment ?? new Dictionary<string, string>())
+            start.Environment[name] = value;
+        _process = Process.Start(start)!;
+        Name = $"{side} puppet {_process.Id.ToString(CultureInfo.InvariantCulture)}";
+        new Thread(ReadAnswers) { IsBackground = true, Name = Name }.Start();
+        _process.ErrorDataReceived += (_, line) => Keep("stderr", line.Data);
+        _process.BeginErrorReadLine();
+    }
+
+    public string Side { get; }
+    public string Name { get; }
+    public int ProcessId => _process.Id;
+    public bool IsDead { get; private set; }
+
+    /// <summary>The last lines exchanged and all it wrote to standard error lately.</summary>
+    public string Transcript
+    {
+        get
+        {
+            lock (_transcript)
+                return $"{Name}{(IsDead ? " (ended)" : "")}:\n  {string.Join("\n  ", _transcript)}";
+        }
+    }
+
+    /// <summary>Gives a worker a command; the answer comes when the worker has carried it out.</summary>
+    public async Task<Answer> Give(string worker, string command)
+    {
+        var answered = new TaskCompletionSource<string>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var clock = Stopwatch.StartNew();
+        lock (_process)
+        {
+            _awaited.GetOrAdd(worker, _ => new()).Enqueue(answered);
+            Keep(">", $"{worker} {command}");
+            WriteLine($"{worker} {command}");
+        }
+        try
+        {
+            return Answer.Parse(this, command, await answered.Task.WaitAsync(s_longestAnswer), clock.Elapsed);
+        }
+        catch (TimeoutException)
+        {
+            throw new ConformanceException($"{Name}: '{command}' was not answered within {s_longestAnswer.TotalSeconds} s");
+        }
+    }
+
+    /// <summary>A command for the main worker that must succeed; returns its text.</summary>
+    public async Task<string> Ok(string command) => (await Give("main", command)).Ok();
+
+    /// <summary>A command for the main worker that must succeed with this text.</summary>
+    public async Task Ok(string command, object text) => (await Give("main", command)).Ok(text);
+
+    /// <summary>A command for the main worker that the library must refuse so.</summary>
+    public async Task<Answer> Refuses(Status status, string command) => (await Give("main", command)).Refused(status);
+
+    /// <summary>SIGKILL, and waits until the process is gone.</summary>
+    public void Kill()
+    {
+        Keep(">", "(killed)");
+        _process.Kill();
+        _process.WaitForExit();
+    }
+
+    /// <summary>How many descriptors the process has open.</summary>
+    public int Descriptors => Directory.GetFileSystemEntries($"/proc/{ProcessId}/fd").Length;
+
+    /// <summary>The files and memory the process has mapped.</summary>
+    public string Mappings => File.ReadAllText($"/proc/{ProcessId}/maps");
+
+    public void Dispose()
+    {
+        if (!_process.HasExited)
+            Kill();
+        _process.Dispose();
+    }
+
+    private void WriteLine(string line)
+    {
+        try
+        {
+            _process.StandardInput.WriteLine(line);
+            _process.StandardInput.Flush();
+        }
+        catch (IOException)
+        {
+            // It has ended: ReadAnswers tells whoever waits.
+        }
+        if (IsDead)
+            FailAll();
+    }
+
+    private void ReadAnswers()
+    {
+        while (_process.StandardOutput.ReadLine() is { } line)
+        {
+            Keep("<", line);
+            var space = line.IndexOf(' ', StringComparison.Ordinal);
+            if (space > 0 && _awaited.TryGetValue(line[..space], out var queue) && queue.TryDequeue(out var answered))
+                answered.SetResult(line[(space + 1)..]);
+        }
+        IsDead = true;
+        FailAll();
+    }
+
+    private void FailAll()
+    {
+        foreach (var queue in _awaited.Values)
+        {
+            while (queue.TryDequeue(out var answered))
+                answered.TrySetException(new ConformanceException($"{Name} ended"));
+        }
+    }
+
+    private void Keep(string mark, string? line)
+    {
+        if (line is null)
+            return;
+        lock (_transcript)
+        {
+            _transcript.Enqueue($"{_age.Elapsed.TotalMilliseconds,7:F0} {mark} {line}");
+            if (_transcript.Count > LinesKept)
+                _transcript.Dequeue();
+        }
+    }
+}

@@ -1,0 +1,114 @@
+using System.Globalization;
+using System.Runtime.CompilerServices;
+using Ipc.Conformance.Raw;
+
+namespace Ipc.Conformance.Puppets;
+
+/// <summary>A case's surroundings: two puppets, a transport and a name of its own. Whatever goes wrong is told with both
+/// puppets' last lines; a case that ends well has also left nothing behind.</summary>
+internal sealed class Stage
+{
+    private const int HandshakeTimeout = 10_000;
+    private static int s_counter;
+
+    private readonly TransportEntry _transport;
+
+    private Stage(string transport, PuppetProcess server, PuppetProcess client)
+    {
+        _transport = Registry.Transport(transport);
+        (Server, Client) = (server, client);
+        Name = string.Create(CultureInfo.InvariantCulture, $"conformance-{Environment.ProcessId}-{Interlocked.Increment(ref s_counter)}");
+        Address = WithOptions(UsesPorts ? $"{transport}://127.0.0.1:0" : $"{transport}://{Name}", "");
+    }
+
+    public PuppetProcess Server { get; }
+    public PuppetProcess Client { get; }
+    /// <summary>The transport's registry id.</summary>
+    public string Transport => _transport.Id;
+    public string Name { get; }
+    /// <summary>Where the server listens: with the system's choice of port once it does.</summary>
+    public string Address { get; private set; }
+    /// <summary>Whether the transport is named by the system (a port) rather than by us.</summary>
+    public bool UsesPorts => _transport.NameForm.StartsWith("port", StringComparison.Ordinal);
+    /// <summary>Whether a whole message may lie between the ends, rather than part of one (one block, written in place).</summary>
+    public bool HasOneBlock => _transport.Id == "shm-event";
+
+    /// <summary>Runs a case with two puppets.</summary>
+    public static async Task Run(string transport, string server, string client, Func<Stage, Task> body,
+        [CallerMemberName] string test = "")
+    {
+        var stage = new Stage(transport, PuppetPool.Rent(server), PuppetPool.Rent(client));
+        try
+        {
+            await body(stage);
+            await stage.TidyUp();
+        }
+        catch (Exception e)
+        {
+            stage.Server.Dispose();
+            stage.Client.Dispose();
+            throw new ConformanceException(
+                $"{transport} {server}:{client} {test}: {e.Message}\n{stage.Server.Transcript}\n{stage.Client.Transcript}", e);
+        }
+        PuppetPool.Return(stage.Server);
+        PuppetPool.Return(stage.Client);
+    }
+
+    /// <summary>Listens as `l`.</summary>
+    public async Task Listen(string options = "")
+    {
+        Address = await Server.Ok($"listen l {WithOptions(Address, options)}");
+    }
+
+    /// <summary>Connects the client's channel and accepts it as the server's, both by the same name.</summary>
+    public async Task Connect(string options = "", string channel = "c", PuppetProcess? client = null)
+    {
+        var connecting = (client ?? Client).Give("connect", $"connect {channel} {WithOptions(Address, options)} {HandshakeTimeout}");
+        await Server.Ok($"accept l {channel} {HandshakeTimeout}");
+        (await connecting).Ok();
+    }
+
+    /// <summary>Listens as `l` and connects channel `c`.</summary>
+    public async Task Open(string serverOptions = "", string clientOptions = "")
+    {
+        await Listen(serverOptions);
+        await Connect(clientOptions);
+    }
+
+    /// <summary>One message of `length` bytes on channel `c`, sent and received at the same time, checked.</summary>
+    public static async Task Exchange(PuppetProcess from, PuppetProcess to, int length, string channel = "c", int sequence = 1)
+    {
+        var receiving = to.Give("receive", $"receive {channel} {length} 7 {sequence} 10000");
+        (await from.Give("send", $"send {channel} {length} 7 {sequence} 10000")).Ok();
+        (await receiving).Ok(length);
+    }
+
+    /// <summary>Messages both ways on a channel: it is good.</summary>
+    public async Task ExchangeBothWays(string channel = "c", PuppetProcess? client = null)
+    {
+        await Exchange(client ?? Client, Server, 1234, channel);
+        await Exchange(Server, client ?? Client, 321, channel);
+    }
+
+    /// <summary>The address with these options instead of its own.</summary>
+    public static string WithOptions(string address, string options) =>
+        address.Split('?')[0] + (options.Length > 0 ? $"?{options}" : "");
+
+    private async Task TidyUp()
+    {
+        foreach (var puppet in new[] { Client, Server })
+        {
+            if (!puppet.IsDead)
+                await puppet.Ok("reset");
+        }
+        var left = Names.Left(Name);
+        // A peer's end is noticed a moment after it: what that end removes may still be there.
+        for (var tries = 0; left.Count > 0 && tries < 20; tries++)
+        {
+            await Task.Delay(50);
+            left = Names.Left(Name);
+        }
+        if (left.Count > 0)
+            throw new ConformanceException($"left behind in the file system: {string.Join(", ", left)}");
+    }
+}

@@ -1,0 +1,216 @@
+using System.Diagnostics;
+using System.Text.Json.Nodes;
+using Ipc.Lab.Commands;
+using Xunit;
+
+namespace Ipc.Lab.Tests;
+
+/// <summary>The command as a process of its own: exit codes, what goes where, and Ctrl-C.</summary>
+public sealed class CommandTests : IDisposable
+{
+    private readonly TemporaryFolder _folder = new();
+
+    public void Dispose() => _folder.Dispose();
+
+    private string Results => Path.Combine(_folder.Path, "results");
+
+    private Process Start(string mode, params string[] arguments)
+    {
+        var start = new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "ipc-lab.dll"), .. arguments])
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
+        start.Environment["IPC_NATIVE_PEER"] = start.Environment["IPC_MANAGED_PEER"] = Fakes.FakePeer;
+        start.Environment["IPC_FLOORS"] = Fakes.FakeFloors;
+        start.Environment["FAKE_PEER"] = mode;
+        start.Environment["FAKE_PEER_LOG"] = Path.Combine(_folder.Path, "peers.log");
+        start.Environment["FAKE_PEER_BUILD"] = mode == "debug" ? "debug" : "release";
+        start.Environment["FAKE_PEER_PAUSE"] = mode == "slow" ? "0.2" : "";
+        return Process.Start(start)!;
+    }
+
+    private async Task<(int Code, string Output, string Errors)> RunAsync(string mode, params string[] arguments)
+    {
+        using var process = Start(mode, arguments);
+        return await EndAsync(process);
+    }
+
+    private static async Task<(int Code, string Output, string Errors)> EndAsync(Process process)
+    {
+        var output = process.StandardOutput.ReadToEndAsync();
+        var errors = process.StandardError.ReadToEndAsync();
+        await process.WaitForExitAsync();
+        return (process.ExitCode, await output, await errors);
+    }
+
+    private string[] OneCell(params string[] more) =>
+        ["run", "--transport", "shm", "--pair", "native:managed", "--workload", "64", "--launches", "2", "--seconds", "0.01", "--out", Results, .. more];
+
+    [Fact]
+    public async Task ARunEndsWithZeroAndWritesItsFolder()
+    {
+        var (code, output, errors) = await RunAsync("right", OneCell());
+
+        Assert.Equal(0, code);
+        Assert.StartsWith("shm\tnative:managed\traw\tcall\t64\tok\t", output, StringComparison.Ordinal);
+        Assert.Contains("plan chosen: 1 cells x 2 launches = 2 launches", errors, StringComparison.Ordinal);
+        Assert.DoesNotContain('\u001b', output + errors);
+        Assert.Equal(
+            ["floors.jsonl", "launches.jsonl", "plan.json", "results.json", "results.md", "samples"],
+            Directory.EnumerateFileSystemEntries(Results).Select(Path.GetFileName).Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public async Task JsonGoesToStandardOutputAlone()
+    {
+        var (code, output, _) = await RunAsync("right", OneCell("--json"));
+
+        Assert.Equal(0, code);
+        Assert.Equal("ok", (string?)JsonNode.Parse(output)!["cells"]![0]!["status"]);
+    }
+
+    [Fact]
+    public async Task AFailedCellGivesExitCodeOne()
+    {
+        var (code, output, _) = await RunAsync("failed-server", OneCell());
+
+        Assert.Equal(1, code);
+        Assert.Contains("WRONG_CONTENT: the server says: exchange 3 came twice", output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task DebugBuildsAreRefusedUnlessAskedForAndThenLabelled()
+    {
+        var refused = await RunAsync("debug", OneCell());
+        Assert.Equal(2, refused.Code);
+        Assert.Contains("is a debug build", refused.Errors, StringComparison.Ordinal);
+        Assert.False(Directory.Exists(Results));
+
+        var allowed = await RunAsync("debug", OneCell("--allow-debug"));
+        Assert.Equal(0, allowed.Code);
+        Assert.Contains("DEBUG BUILDS", allowed.Errors, StringComparison.Ordinal);
+        Assert.Equal("debug", (string?)JsonNode.Parse(await File.ReadAllTextAsync(Path.Combine(Results, "results.json")))!["run"]!["build"]);
+    }
+
+    [Fact]
+    public async Task CtrlCEndsPeersKeepsResultsAndTheRunGoesOn()
+    {
+        using var process = Start("slow", OneCell("--launches", "20"));
+        var launches = Path.Combine(Results, "launches.jsonl");
+        while (!File.Exists(launches) && !process.HasExited)
+            await Task.Delay(20);
+        Process.Start("kill", ["-INT", process.Id.ToString(null, null)])!.Dispose();
+        var (code, _, errors) = await EndAsync(process);
+
+        Assert.Equal(130, code);
+        Assert.Contains($"ipc run --resume '{Results}'", errors, StringComparison.Ordinal);
+        Assert.False((bool?)JsonNode.Parse(await File.ReadAllTextAsync(Path.Combine(Results, "results.json")))!["run"]!["complete"]);
+        Assert.All(Fakes.StartedPeers(_folder), id => Assert.False(Directory.Exists($"/proc/{id}"), $"peer {id} still runs"));
+
+        var resumed = await RunAsync("right", "run", "--resume", Results);
+        Assert.Equal(0, resumed.Code);
+        Assert.Equal(20, (int?)JsonNode.Parse(await File.ReadAllTextAsync(Path.Combine(Results, "results.json")))!["cells"]![0]!["launches"]);
+    }
+
+    [Fact]
+    public async Task ARunIsNotContinuedWithOtherBinaries()
+    {
+        await RunAsync("right", OneCell());
+        var plan = Path.Combine(Results, "plan.json");
+        var text = await File.ReadAllTextAsync(plan);
+        var hash = (string?)JsonNode.Parse(text)!["plan"]!["binaries"]![0]!["sha256"];
+        await File.WriteAllTextAsync(plan, text.Replace(hash!, new string('0', 64), StringComparison.Ordinal));
+
+        var (code, _, errors) = await RunAsync("right", "run", "--resume", "--out", Results);
+
+        Assert.Equal(2, code);
+        Assert.Contains("'fake-peer.sh' is not the one the run in", errors, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("run --transport quic", "there is no transport 'quic'")]
+    [InlineData("run --colour", "`ipc run` does not know '--colour'")]
+    [InlineData("run --seconds soon", "--seconds 'soon' is not a number")]
+    [InlineData("run --resume", "--resume needs the folder")]
+    [InlineData("run --ids a", "--ids says how to read a table file")]
+    [InlineData("run --resume x --seed 3", "leave --seed out")]
+    [InlineData("run --out /proc/nowhere --workload 64", "results cannot be written to '/proc/nowhere'")]
+    [InlineData("list colours", "there is no list 'colours'")]
+    [InlineData("bake", "`ipc` does not know 'bake'")]
+    [InlineData("drive --transport tcp", "give the address `ipc serve` prints")]
+    [InlineData("drive --transport shm --scenario serialize", "scenario 'serialize' has no two sides")]
+    [InlineData("serve", "name what to use")]
+    [InlineData("serve --address shm:/x", "address 'shm:/x' cannot be used")]
+    public async Task MistakesAreOneSentenceOnStandardErrorAndStartNothing(string line, string sentence)
+    {
+        var (code, output, errors) = await RunAsync("right", line.Split(' '));
+
+        Assert.Equal((2, ""), (code, output));
+        Assert.Contains(sentence, errors, StringComparison.Ordinal);
+        Assert.Single(errors.TrimEnd().Split('\n'));
+    }
+
+    [Fact]
+    public async Task ServeWithOnceEndsWhenItsClientLeaves()
+    {
+        // The fake server says it has served after the first look at its usage, which only a runner asks for: here it never comes.
+        using var process = Start("right", "serve", "--transport", "shm", "--side", "native");
+        var line = await process.StandardOutput.ReadLineAsync();
+        Assert.Equal("native server at shm://by-hand: call 1k-10k raw; Ctrl-C ends it", line);
+        Process.Start("kill", ["-INT", process.Id.ToString(null, null)])!.Dispose();
+
+        Assert.Equal(130, (await EndAsync(process)).Code);
+    }
+
+    [Fact]
+    public async Task DrivePrintsPercentiles()
+    {
+        var (code, output, _) = await RunAsync("right", "drive", "--address", "shm://x", "--side", "managed");
+
+        Assert.Equal(0, code);
+        Assert.Contains("p99.99      1.00 µs", output, StringComparison.Ordinal);
+        Assert.Contains("operations  10", output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task DoctorJudgesThisMachine()
+    {
+        var (code, output, _) = await RunAsync("right", "doctor", "--json");
+
+        var report = JsonNode.Parse(output)!;
+        Assert.Equal((0, true), (code, (bool?)report["possible"]));
+        Assert.Equal("release", (string?)report["machine"]!["peers"]!["native"]!["build"]);
+        Assert.Contains("steal", report["checks"]!.AsArray().Select(c => (string?)c!["id"]));
+    }
+
+    [Fact]
+    public async Task DoctorSaysSoWhenNothingCanBeMeasured()
+    {
+        var (code, output, _) = await RunAsync("dead-alone", "doctor");
+        Assert.Equal(0, code);
+        Assert.Contains("a measurement is possible", output, StringComparison.Ordinal);
+
+        var silent = await RunAsync("silent", "doctor");
+        Assert.Equal(1, silent.Code);
+        Assert.Contains("no peer program runs", silent.Output, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void ListAsJsonIsTheRegistry()
+    {
+        using var text = new StringWriter();
+        ListCommand.Write(text, null, asJson: true);
+
+        Assert.True(JsonNode.DeepEquals(JsonNode.Parse(Registry.Json), JsonNode.Parse(text.ToString())));
+    }
+
+    [Fact]
+    public void ListNamesEveryTransport()
+    {
+        using var text = new StringWriter();
+        ListCommand.Write(text, "transports", asJson: false);
+
+        Assert.All(Registry.Transports, t => Assert.Contains($"\n{t.Id} ", "\n" + text, StringComparison.Ordinal));
+    }
+}

@@ -1,0 +1,137 @@
+using Ipc.Lab.Machine;
+using Ipc.Lab.Planning;
+using Xunit;
+
+namespace Ipc.Lab.Tests;
+
+public sealed class PlanningTests
+{
+    private static readonly CpuTopology s_twoCpus = new([0, 1], [new CpuPlace(0, 0, 0, "0-1"), new CpuPlace(1, 1, 0, "0-1")], []);
+
+    private static Plan PlanOf(RunRequest request) => Planner.Make(request, s_twoCpus, DateTimeOffset.UnixEpoch);
+
+    private static string MistakeOf(RunRequest request) => Assert.Throws<UserMistakeException>(() => PlanOf(request)).Message;
+
+    [Fact]
+    public void QuickCoversEveryTransportAndPairAtTheHeadlineSizes()
+    {
+        var cells = Presets.Get("quick").Cells();
+
+        foreach (var transport in Registry.Transports)
+        {
+            foreach (var pair in Presets.MainPairs)
+            {
+                foreach (var codec in (string[])["raw", "custom", "protobuf"])
+                    Assert.Contains(new Cell(transport.Id, pair, codec, "call", "1k-10k"), cells);
+                Assert.Contains(new Cell(transport.Id, pair, "raw", "call", "32"), cells);
+                Assert.Contains(new Cell(transport.Id, pair, "raw", "call", "64"), cells);
+                Assert.Contains(new Cell(transport.Id, pair, "raw", "push", "push-1k"), cells);
+            }
+        }
+        Assert.Equal(8, cells.Count(c => c is { Scenario: "serialize", Transport: Cell.NoTransport, Workload: "1k-10k" }));
+        Assert.Single(cells, c => c.Workload == "table");
+        Assert.Equal((Registry.Transports.Count * Presets.MainPairs.Count * 6) + 9, cells.Count);
+        Assert.Equal(cells.Count, cells.Distinct().Count());
+    }
+
+    [Fact]
+    public void WithoutAnyWishQuickIsPlanned() =>
+        Assert.Equal(("quick", 225.0), (PlanOf(new RunRequest()).Preset, PlanOf(new RunRequest()).Schedule.BudgetSeconds));
+
+    [Fact]
+    public void SeedRunsEveryPublishedFigureThatExistsHereAndSaysWhyNotOtherwise()
+    {
+        var cells = Presets.Get("seed").Cells();
+
+        Assert.Contains(new Cell("pipe", "native:native", "raw", "call", "1k-10k", 1000), cells);
+        Assert.Contains(new Cell("pipe", "native:managed", "custom", "call", "0.1k-1k", 2000), cells);
+        Assert.Contains(new Cell("pipe", "native:native", "raw", "push", "push-10k", 1000), cells);
+        Assert.Contains(new Cell("unix", "native:native", "raw", "call", "ping", 1660272), cells);
+        Assert.Contains(new Cell("shm-event", "native:native", "json", "call", "ping", 10325882), cells);
+        Assert.Contains(new Cell("shm-event", "managed:managed", "raw", "call", "256k"), cells);
+        Assert.All(PublishedFigures.All, f => Assert.NotEqual(f.ToCell().Cell is null, f.ToCell().WhyNot.Length == 0));
+        Assert.All(PublishedFigures.All, f => Assert.NotNull(f.MeanNanoseconds));
+        Assert.Contains(PublishedFigures.All, f => f.ToCell().WhyNot == "there is no transport 'msrpc-np'");
+    }
+
+    [Fact]
+    public void FullHasEveryCombinationOfTheRegistryOnce()
+    {
+        var cells = Presets.Get("full").Cells();
+        var shapes = Registry.Workloads.Sum(w => w.Codecs.Count * w.Scenarios.Count(s => s != "serialize"));
+        var serialized = Registry.Workloads.Where(w => w.Scenarios.Contains("serialize")).Sum(w => w.Codecs.Count(c => c != "raw"));
+
+        Assert.Equal((shapes * 9 * Grid.AllWaits.Count) + (serialized * 2), cells.Count);
+        Assert.Equal(cells.Count, cells.Distinct().Count());
+        Assert.Contains(cells, c => c.Transport == "shm?wait=spin");
+        Assert.Contains(cells, c => c.Transport == "shm-event?wait=adaptive");
+    }
+
+    [Fact]
+    public void ChosenAxesAreCrossed()
+    {
+        var plan = PlanOf(new RunRequest { Transports = ["shm?wait=spin", "unix"], Pairs = ["native:managed"], Workloads = ["64", "push-1k"] });
+
+        Assert.Equal(
+            [
+                new Cell("shm?wait=spin", "native:managed", "raw", "call", "64"), new Cell("unix", "native:managed", "raw", "call", "64"),
+                new Cell("shm?wait=spin", "native:managed", "raw", "push", "push-1k"), new Cell("unix", "native:managed", "raw", "push", "push-1k"),
+            ],
+            plan.Cells.Select(c => c.Cell));
+    }
+
+    [Fact]
+    public void APresetIsNarrowedAndItsTransportMayGetOptions()
+    {
+        var plan = PlanOf(new RunRequest { Preset = "quick", Transports = ["shm?wait=block"], Pairs = ["bound:bound"], Codecs = ["custom"] });
+
+        Assert.Equal([new Cell("shm?wait=block", "bound:bound", "custom", "call", "1k-10k")], plan.Cells.Select(c => c.Cell));
+    }
+
+    [Fact]
+    public void SerializeIsOneProcessOfEachLanguage()
+    {
+        var plan = PlanOf(new RunRequest { Scenarios = ["serialize"], Codecs = ["custom"] });
+
+        Assert.Equal(["none native:native custom serialize 1k-10k", "none managed:managed custom serialize 1k-10k"], plan.Cells.Select(c => c.Cell.ToString()));
+    }
+
+    [Fact]
+    public void EveryMistakeIsASentenceThatSaysWhatThereIs()
+    {
+        Assert.Equal("there is no transport 'quic'; the transports are pipe, unix, tcp, fifo, shm, shm-event", MistakeOf(new() { Transports = ["quic"] }));
+        Assert.Contains("'lazy'", MistakeOf(new() { Transports = ["shm?wait=lazy"] }), StringComparison.Ordinal);
+        Assert.Contains("'colour'", MistakeOf(new() { Transports = ["shm?colour=red"] }), StringComparison.Ordinal);
+        Assert.Equal("pair 'native' is not of the form server:client, e.g. native:managed", MistakeOf(new() { Pairs = ["native"] }));
+        Assert.Equal("there is no side 'java'; the sides are native, managed, bound", MistakeOf(new() { Pairs = ["native:java"] }));
+        Assert.StartsWith("there is no workload '2k'; the workloads are 0.1k-1k, ", MistakeOf(new() { Workloads = ["2k"] }), StringComparison.Ordinal);
+        Assert.Equal("there is no preset 'fast'; the presets are quick, seed, full", MistakeOf(new() { Preset = "fast" }));
+        Assert.Equal("workload 'push-1k' has no codec 'json'; it takes raw", MistakeOf(new() { Workloads = ["push-1k"], Codecs = ["json"] }));
+        Assert.Equal("workload '64' has no scenario 'push'; it takes call", MistakeOf(new() { Workloads = ["64"], Scenarios = ["push"] }));
+        Assert.StartsWith("preset 'quick' has no cell", MistakeOf(new() { Preset = "quick", Workloads = ["ping"] }), StringComparison.Ordinal);
+        Assert.Equal("--launches 0 is not between 1 and 1000", MistakeOf(new() { Launches = 0 }));
+        Assert.Equal("--seconds NaN is not between 0.01 and 3600", MistakeOf(new() { Seconds = double.NaN }));
+        Assert.Equal("--seed -1 is negative; give a number from 0 on", MistakeOf(new() { Seed = -1 }));
+        Assert.Equal("CPU 9 of --pin '0,9' cannot be used; this process may run on 0, 1", MistakeOf(new() { Pin = "0,9" }));
+        Assert.Equal("--pin 'x' is neither two CPU numbers such as 0,1 nor none", MistakeOf(new() { Pin = "x" }));
+    }
+
+    [Fact]
+    public void OrderIsShuffledByRoundAndRepeatedBySeed()
+    {
+        var plan = PlanOf(new RunRequest { Seed = 5 });
+
+        var first = LaunchOrder.Of(plan, 0);
+        Assert.Equal(first, LaunchOrder.Of(plan, 0));
+        Assert.NotEqual(first, LaunchOrder.Of(plan, 1));
+        Assert.NotEqual(first, LaunchOrder.Of(plan with { Seed = 6 }, 0));
+        Assert.Equal(plan.Runnable(), first.Order());
+    }
+
+    [Fact]
+    public void PortsAreLeftToTheSystemAndNamesAreGiven()
+    {
+        Assert.Equal("tcp://127.0.0.1:0?users=any", TransportSpec.ToAddress("tcp?users=any", "lab-1"));
+        Assert.Equal("shm://lab-1?wait=spin", TransportSpec.ToAddress("shm?wait=spin", "lab-1"));
+    }
+}

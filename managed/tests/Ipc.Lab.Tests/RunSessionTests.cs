@@ -1,0 +1,191 @@
+using System.Text.Json;
+using Ipc.Lab.Planning;
+using Ipc.Lab.Results;
+using Ipc.Lab.Running;
+using Xunit;
+
+namespace Ipc.Lab.Tests;
+
+/// <summary>Whole runs into a results folder: kept, interrupted, continued.</summary>
+public sealed class RunSessionTests : IDisposable
+{
+    private static readonly Cell s_call = new("shm", "native:managed", "raw", "call", "1k-10k");
+    private static readonly Cell s_blocking = new("shm?wait=block", "native:managed", "raw", "call", "1k-10k");
+    private static readonly Cell s_alone = new(Cell.NoTransport, "managed:managed", "json", "serialize", "1k-10k");
+
+    private readonly TemporaryFolder _folder = new();
+
+    public void Dispose() => _folder.Dispose();
+
+    private ResultsFolder NewResults(KeptPlan kept)
+    {
+        var results = new ResultsFolder(Path.Combine(_folder.Path, "results"));
+        results.Create(kept);
+        return results;
+    }
+
+    [Fact]
+    public async Task ARunGivesEveryCellItsFiguresAndFloor()
+    {
+        var kept = Fakes.Kept(Fakes.Plan(s_call, s_blocking, s_alone));
+        var session = Fakes.Session(NewResults(kept), kept, Fakes.Programs(_folder));
+
+        Assert.True(await session.RunAsync(CancellationToken.None));
+        var results = session.WriteResults();
+
+        Assert.True(results.Run.Complete);
+        Assert.Equal(3, results.Run.RoundsDone);
+        Assert.All(results.Cells, c => Assert.Equal(("ok", 3, 30L), (c.Status, c.Launches, c.Operations)));
+        var call = results.Cells[0];
+        Assert.Equal((1000u, 1000u, 1e6), (call.P50Ns, call.MaxNs, call.OpsPerS));
+        Assert.Equal([1000, 1000], call.P50Ci95Ns!);
+        // 110 000 bytes in ten timed regions of 1000 ns.
+        Assert.Equal(1.1e10, call.BytesPerS!.Value, 1);
+        Assert.Equal(("slot", 400.0, 2.5), (call.Floor, call.FloorNs, call.FloorRatio));
+        Assert.Equal(("futex", 1000.0, 1.0), (results.Cells[1].Floor, results.Cells[1].FloorNs, results.Cells[1].FloorRatio));
+        // Ten exchanges lie between the server's looks: 13 served, 3 of them warm-up.
+        Assert.Equal(new BySide(1300, 5000), call.CpuNsPerOp);
+        Assert.Equal(new BySide(2.6, 2), call.VoluntarySwitchesPerOp);
+        Assert.Equal(new BySide(4096, 4096), call.MemoryBytes);
+        Assert.Null(call.AllocatedBytesPerOp);
+        Assert.Equal((null, null, 2.0), (results.Cells[2].Floor, results.Cells[2].FloorRatio, results.Cells[2].Phases!["encode_ns"]));
+    }
+
+    [Fact]
+    public async Task AFailedCellIsShownAsFailedAndNotLaunchedAgain()
+    {
+        var kept = Fakes.Kept(Fakes.Plan(s_call));
+        var watcher = new SilentWatcher();
+        var session = Fakes.Session(NewResults(kept), kept, Fakes.Programs(_folder, "failed-client"), watcher);
+
+        Assert.True(await session.RunAsync(CancellationToken.None));
+        var cell = Assert.Single(session.WriteResults().Cells);
+
+        Assert.Equal(("failed", "WRONG_CONTENT: the client says: exchange 3 came twice"), (cell.Status, cell.Reason));
+        Assert.Null(cell.P50Ns);
+        Assert.Single(watcher.Failures);
+        Assert.Equal(2, Fakes.StartedPeers(_folder).Count);
+    }
+
+    [Fact]
+    public async Task BrokenFloorsAreSaidAndCellsAreMeasuredAllTheSame()
+    {
+        var kept = Fakes.Kept(Fakes.Plan(s_call));
+        var session = Fakes.Session(NewResults(kept), kept, Fakes.Programs(_folder, floors: "broken"));
+
+        await session.RunAsync(CancellationToken.None);
+        var results = session.WriteResults();
+
+        Assert.Equal("the floors program ended with exit code 4; its last words: no second CPU", results.FloorsReason);
+        Assert.Equal(("ok", null), (results.Cells[0].Status, results.Cells[0].FloorRatio));
+    }
+
+    [Fact]
+    public async Task AnInterruptedRunKeepsWhatItHasAndGoesOnWithWhatIsMissing()
+    {
+        var kept = Fakes.Kept(Fakes.Plan(s_call, s_blocking));
+        var folder = NewResults(kept);
+        using var stop = new CancellationTokenSource();
+        var first = Fakes.Session(folder, kept, Fakes.Programs(_folder), new SilentWatcher(launch => StopAt(launch, 4, stop)));
+        Assert.False(await first.RunAsync(stop.Token));
+        var interrupted = first.WriteResults();
+        Assert.False(interrupted.Run.Complete);
+        Assert.Equal(3, folder.ReadLaunches().Count);
+        var startedBefore = Fakes.StartedPeers(_folder).Count;
+
+        var again = new ResultsFolder(folder.Path);
+        var second = Fakes.Session(again, again.ReadPlan(), Fakes.Programs(_folder));
+        Assert.True(await second.RunAsync(CancellationToken.None));
+
+        var results = second.WriteResults();
+        Assert.True(results.Run.Complete);
+        Assert.All(results.Cells, c => Assert.Equal(("ok", 3), (c.Status, c.Launches)));
+        Assert.Equal(6, Fakes.StartedPeers(_folder).Count - startedBefore);
+        Assert.Equal(3, again.ReadFloors().Count);
+    }
+
+    [Fact]
+    public async Task AHalfWrittenLastLineNeverHappened()
+    {
+        var kept = Fakes.Kept(Fakes.Plan(s_call));
+        var folder = NewResults(kept);
+        await Fakes.Session(folder, kept, Fakes.Programs(_folder)).RunAsync(CancellationToken.None);
+        var log = Path.Combine(folder.Path, "launches.jsonl");
+        var text = await File.ReadAllTextAsync(log);
+        await File.WriteAllTextAsync(log, text[..^20]);
+
+        var session = Fakes.Session(folder, folder.ReadPlan(), Fakes.Programs(_folder));
+        Assert.True(await session.RunAsync(CancellationToken.None));
+
+        Assert.Equal([0, 1, 2], folder.ReadLaunches().Select(l => l.Round));
+        Assert.Equal(3, session.WriteResults().Cells[0].Launches);
+    }
+
+    [Fact]
+    public async Task DamagedSamplesFailTheirCell()
+    {
+        var kept = Fakes.Kept(Fakes.Plan(s_call));
+        var folder = NewResults(kept);
+        var session = Fakes.Session(folder, kept, Fakes.Programs(_folder));
+        await session.RunAsync(CancellationToken.None);
+        await File.WriteAllTextAsync(Directory.GetFiles(Path.Combine(folder.Path, "samples"))[0], "not gzip");
+
+        Assert.Equal("failed", session.WriteResults().Cells[0].Status);
+    }
+
+    [Fact]
+    public async Task ResultsHaveTheFieldsOfTheSchema()
+    {
+        var kept = Fakes.Kept(Fakes.Plan(s_call) with { Cells = [new PlannedCell(s_call, null), new PlannedCell(s_blocking, "not today")] });
+        var folder = NewResults(kept);
+        var session = Fakes.Session(folder, kept, Fakes.Programs(_folder));
+        await session.RunAsync(CancellationToken.None);
+
+        using var json = JsonDocument.Parse(await File.ReadAllTextAsync(folder.ResultsFile));
+        var root = json.RootElement;
+        AssertHas(root, "schema", "machine", "floors", "cells", "run");
+        AssertHas(
+            root.GetProperty("floors"), "cacheline_rtt_ns", "slot_rtt_ns", "futex_rtt_ns", "pipe_rtt_ns", "unix_rtt_ns", "memcpy_bytes_per_s", "clock_ns");
+        Assert.Equal(200, root.GetProperty("floors").GetProperty("slot_rtt_ns").GetProperty("64").GetDouble());
+        foreach (var cell in root.GetProperty("cells").EnumerateArray())
+        {
+            AssertHas(
+                cell, "transport", "pair", "codec", "scenario", "workload", "status", "reason", "operations", "launches", "p50_ns", "p90_ns", "p99_ns",
+                "p999_ns", "p9999_ns", "max_ns", "ops_per_s", "ops_per_s_ci95", "bytes_per_s", "floor", "floor_ratio", "cpu_ns_per_op", "memory_bytes",
+                "allocated_bytes_per_op", "launch_p50_ns", "p50_ci95_ns", "samples");
+        }
+        AssertHas(root.GetProperty("cells")[0].GetProperty("cpu_ns_per_op"), "server", "client");
+        AssertHas(root.GetProperty("machine"), "cpu", "kernel", "virtualisation", "steal_percent", "peers", "binaries", "lab_runtime");
+        AssertHas(root.GetProperty("run"), "preset", "seed", "pins", "build", "complete");
+        Assert.Equal("not today", root.GetProperty("cells")[1].GetProperty("reason").GetString());
+        Assert.All(
+            root.GetProperty("cells")[0].GetProperty("samples").EnumerateArray(),
+            name => Assert.Equal(10, folder.ReadSamples(name.GetString()!).Length));
+    }
+
+    [Fact]
+    public void AFolderThatHoldsARunIsNotOverwritten()
+    {
+        var kept = Fakes.Kept(Fakes.Plan(s_call));
+        var folder = NewResults(kept);
+
+        Assert.Contains("already holds a run", Assert.Throws<UserMistakeException>(() => folder.Create(kept)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void AFolderWithoutARunCannotBeContinued() =>
+        Assert.StartsWith(
+            "there is no run to continue in ", Assert.Throws<UserMistakeException>(() => new ResultsFolder(_folder.Path).ReadPlan()).Message, StringComparison.Ordinal);
+
+    private static void StopAt(int launch, int at, CancellationTokenSource stop)
+    {
+        if (launch == at)
+            stop.Cancel();
+    }
+
+    private static void AssertHas(JsonElement element, params string[] names)
+    {
+        foreach (var name in names)
+            Assert.True(element.TryGetProperty(name, out _), $"no field '{name}'");
+    }
+}

@@ -1,0 +1,61 @@
+#!/bin/bash
+# A peer that speaks docs/peer-protocol.md but moves no message: ten operations of 1000 ns each.
+# FAKE_PEER picks how it misbehaves; FAKE_PEER_LOG, if set, gets one line per start.
+mode=${FAKE_PEER:-right}
+say() { printf '%s\n' "$1"; }
+usage='"cpu_ns":%d,"voluntary_switches":%d,"involuntary_switches":0,"minor_faults":0,"major_faults":0,"memory_bytes":4096,"allocated_bytes":null,"collections":null'
+usage_of() { printf "$usage" "$1" "$2"; }
+field() { local rest=${cell#*\"$1\":\"}; printf '%s' "${rest%%\"*}"; }
+
+[ "$mode" = silent ] && { while read -r line; do :; done; exit 0; }
+say "{\"event\":\"environment\",\"runtime\":\"fake\",\"compiler\":\"bash\",\"build\":\"${FAKE_PEER_BUILD:-release}\",\"library\":\"none\"}"
+read -r cell || exit 1
+role=$(field role)
+[ -n "$FAKE_PEER_LOG" ] && printf '%s %s %s\n' "$$" "$role" "$cell" >> "$FAKE_PEER_LOG"
+[ "$mode" = "dead-$role" ] && { echo "out of luck" >&2; exit 7; }
+[ "$mode" = "garbage-$role" ] && { say 'Hello, world'; sleep 60; }
+[ "$mode" = "endless-$role" ] && { exec cat /dev/zero; }
+[ "$mode" = "hang-$role" ] && { trap '' TERM INT; while :; do sleep 1; done; }
+[ "$mode" = "failed-$role" ] && { say '{"event":"failed","status":"WRONG_CONTENT","reason":"exchange 3 came twice"}'; exit 1; }
+
+if [ "$role" = server ]; then
+  say "{\"event\":\"ready\",\"address\":\"$(field address)\"}"
+  served=13; [ "$mode" = lying-server ] && served=2
+  looks=0
+  while read -r line; do
+    case $line in
+      *usage*)
+        say "{\"event\":\"usage\",$(usage_of $((looks * 13000)) $((looks * 26)))}"
+        [ $looks = 0 ] && say "{\"event\":\"served\",\"operations\":$served}"
+        looks=$((looks + 1)) ;;
+    esac
+  done
+  exit 0
+fi
+
+count=10
+samples=$(field samples)
+write_samples() {
+  for _ in $(seq $count); do printf '\xe8\x03\x00\x00'; done > "$samples"
+  [ "$mode" = few-samples ] && printf '\xe8\x03\x00\x00' > "$samples"
+}
+elapsed=20000; [ "$mode" = too-fast ] && elapsed=10; [ "$mode" = too-slow ] && elapsed=99000000000
+measured="{\"event\":\"measured\",\"operations\":$count,\"elapsed_ns\":$elapsed,\"bytes\":110000,\"usage_before\":{$(usage_of 0 0)},\"usage_after\":{$(usage_of 50000 20)}}"
+say '{"event":"warm","operations":3,"cold_ns":70000}'
+if [ "$role" = alone ]; then
+  write_samples
+  say '{"event":"phases","build_ns":1,"translate_ns":null,"encode_ns":2,"decode_ns":3,"traverse_ns":4,"request_bytes":1000,"reply_bytes":10000}'
+  say "$measured"
+  exit 0
+fi
+while read -r line; do
+  case $line in
+    *go*)
+      [ -n "$FAKE_PEER_PAUSE" ] && sleep "$FAKE_PEER_PAUSE"
+      write_samples
+      say "$measured"
+      [ "$mode" = bad-exit ] && exit 3
+      exit 0 ;;
+  esac
+done
+exit 1

@@ -1,0 +1,61 @@
+using System.Collections.Concurrent;
+
+namespace Ipc.Puppet;
+
+/// <summary>The listeners and channels of this puppet, by the names the suite gave them.</summary>
+internal sealed class Handles
+{
+    private readonly ConcurrentDictionary<string, Listener> _listeners = new();
+    private readonly ConcurrentDictionary<string, Channel> _channels = new();
+
+    public void Add(string name, Listener listener)
+    {
+        if (!_listeners.TryAdd(name, listener))
+            throw new WrongException($"there is already a listener '{name}'");
+    }
+
+    public void Add(string name, Channel channel)
+    {
+        if (!_channels.TryAdd(name, channel))
+            throw new WrongException($"there is already a channel '{name}'");
+    }
+
+    public Listener Listener(string name) =>
+        _listeners.TryGetValue(name, out var listener) ? listener : throw new WrongException($"there is no listener '{name}'");
+
+    public Channel Channel(string name) =>
+        _channels.TryGetValue(name, out var channel) ? channel : throw new WrongException($"there is no channel '{name}'");
+
+    public void Close(string name)
+    {
+        if (_channels.TryGetValue(name, out var channel))
+            channel.Close();
+        else
+            Listener(name).Close();
+    }
+
+    public void Free(string name)
+    {
+        if (_channels.TryRemove(name, out var channel))
+            channel.Dispose();
+        else if (_listeners.TryRemove(name, out var listener))
+            listener.Dispose();
+        else
+            throw new WrongException($"there is nothing called '{name}'");
+    }
+
+    public void FreeAll()
+    {
+        foreach (var name in _channels.Keys.Concat(_listeners.Keys))
+            Free(name);
+    }
+
+    /// <summary>At any time, whatever the workers do: removes this puppet's names from the file system.</summary>
+    public void CloseAll()
+    {
+        foreach (var channel in _channels.Values)
+            channel.Close();
+        foreach (var listener in _listeners.Values)
+            listener.Close();
+    }
+}

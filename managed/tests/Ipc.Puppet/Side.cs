@@ -1,0 +1,29 @@
+using System.Runtime.CompilerServices;
+using Ipc.Native;
+
+namespace Ipc.Puppet;
+
+/// <summary>The two ways a .NET process opens channels. Each stands in a method of its own that is never inlined, so that
+/// a managed puppet never so much as loads the assembly of the bound side.</summary>
+internal sealed class Side
+{
+    private readonly bool _bound;
+
+    public Side(string id) => _bound = id switch
+    {
+        "bound" => true,
+        "managed" => false,
+        _ => throw new WrongException($"there is no side '{id}' here: use --side managed or --side bound"),
+    };
+
+    public Listener Listen(string address) => _bound ? ListenBound(address) : ManagedIpc.Listen(address);
+
+    public Channel Connect(string address, int timeout) =>
+        _bound ? ConnectBound(address, timeout) : ManagedIpc.Connect(address, timeout);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static Listener ListenBound(string address) => NativeIpc.Listen(address);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static Channel ConnectBound(string address, int timeout) => NativeIpc.Connect(address, timeout);
+}

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+
+// Floors: the least a round trip can cost on this machine, each as simple as it can be written. None uses the library.
+namespace floors {
+
+// Which processors the two processes run on (-1: anywhere) and how long one floor is measured.
+struct Setup {
+    int server_cpu;
+    int client_cpu;
+    double seconds;
+};
+
+struct Sizes {
+    size_t request;
+    size_t reply;
+};
+
+// All return the median round trip in nanoseconds, or throw std::system_error.
+
+// One flag each way, each on a cache line of its own, spinning.
+double cacheline_rtt_ns(const Setup& setup);
+// One fixed slot each way: copy in, flag, copy out, spinning. Flag and the first 56 bytes share a line.
+double slot_rtt_ns(const Setup& setup, Sizes sizes);
+// The same slots, the waiting by futex, a wake-up for every message.
+double futex_rtt_ns(const Setup& setup, Sizes sizes);
+// Blocking write and read on a pair of pipes, and on a Unix stream socket pair.
+double pipe_rtt_ns(const Setup& setup, Sizes sizes);
+double unix_rtt_ns(const Setup& setup, Sizes sizes);
+
+// Bytes per second of copying one mebibyte over and over on one core, and nanoseconds of one clock read.
+double memcpy_bytes_per_s(const Setup& setup);
+double clock_ns();
+
+} // namespace floors

@@ -1,0 +1,47 @@
+// ipc-floors: prints the floors of this machine as one JSON object (docs/measurement.md).
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "floors.hpp"
+
+int main(int argc, char** argv) {
+    CLI::App app{"Measures the least a round trip can cost on this machine; prints JSON"};
+    std::string pin = "0,1", workloads = "[]";
+    double seconds = 0.05;
+    app.add_option("--pin", pin, "CPUs of the answering and the asking process, e.g. 0,1, or none");
+    app.add_option("--seconds", seconds, "how long each floor is measured")->check(CLI::Range(0.001, 60.0));
+    app.add_option("--workloads", workloads, R"(JSON array of {"id", "request_bytes", "reply_bytes"})");
+    CLI11_PARSE(app, argc, argv);
+    signal(SIGPIPE, SIG_IGN);
+    try {
+        floors::Setup setup{-1, -1, seconds};
+        if (pin != "none" && std::sscanf(pin.c_str(), "%d,%d", &setup.server_cpu, &setup.client_cpu) != 2)
+            throw std::invalid_argument("--pin takes two CPU numbers such as 0,1, or none; got '" + pin + "'");
+        nlohmann::json result;
+        result["cacheline_rtt_ns"] = floors::cacheline_rtt_ns(setup);
+        result["futex_rtt_ns"] = floors::futex_rtt_ns(setup, {64, 64});
+        result["pipe_rtt_ns"] = floors::pipe_rtt_ns(setup, {64, 64});
+        result["unix_rtt_ns"] = floors::unix_rtt_ns(setup, {64, 64});
+        result["memcpy_bytes_per_s"] = floors::memcpy_bytes_per_s(setup);
+        result["clock_ns"] = floors::clock_ns();
+        for (const auto& workload : nlohmann::json::parse(workloads)) {
+            const floors::Sizes sizes{workload.at("request_bytes").get<size_t>(), workload.at("reply_bytes").get<size_t>()};
+            const auto id = workload.at("id").get<std::string>();
+            result["slot_rtt_ns"][id] = floors::slot_rtt_ns(setup, sizes);
+            result["futex_rtt_ns_by_workload"][id] = floors::futex_rtt_ns(setup, sizes);
+            result["pipe_rtt_ns_by_workload"][id] = floors::pipe_rtt_ns(setup, sizes);
+            result["unix_rtt_ns_by_workload"][id] = floors::unix_rtt_ns(setup, sizes);
+        }
+        std::printf("%s\n", result.dump().c_str());
+        return 0;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "ipc-floors: %s\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,68 @@
+#include "ping_pong.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <vector>
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace floors {
+
+void pin_to(int cpu) {
+    if (cpu < 0) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<size_t>(cpu), &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0)
+        throw std::system_error(errno, std::generic_category(), "cannot pin to CPU " + std::to_string(cpu));
+}
+
+Shared::Shared(size_t bytes) : size_(bytes) {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "cannot map shared memory");
+    bytes_ = static_cast<char*>(memory);
+}
+
+Shared::~Shared() { munmap(bytes_, size_); }
+
+double median_rtt_ns(const Setup& setup, const std::function<void()>& serve, const std::function<void()>& exchange,
+                     const std::function<void()>& stop) {
+    pid_t server = fork();
+    if (server < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
+    if (server == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        try {
+            pin_to(setup.server_cpu);
+            serve();
+        } catch (...) {
+            _exit(1);
+        }
+        _exit(0);
+    }
+    pin_to(setup.client_cpu);
+    const auto budget = static_cast<int64_t>(setup.seconds * 1e9);
+    for (int64_t end = now_ns() + budget / 5; now_ns() < end;) exchange();
+    std::vector<int64_t> samples;
+    samples.reserve(1 << 20);
+    for (int64_t end = now_ns() + budget;;) {
+        int64_t before = now_ns();
+        exchange();
+        int64_t after = now_ns();
+        samples.push_back(after - before);
+        if (after >= end) break;
+    }
+    stop();
+    int status = 0;
+    waitpid(server, &status, 0);
+    if (status != 0) throw std::runtime_error("the answering process of a floor failed");
+    std::nth_element(samples.begin(), samples.begin() + static_cast<long>(samples.size() / 2), samples.end());
+    return static_cast<double>(samples[samples.size() / 2]);
+}
+
+} // namespace floors

@@ -1,0 +1,253 @@
+// ipc.hpp - C++17 over the C ABI: handles that free themselves, failures as exceptions, bytes as spans of pointer and length.
+// Header-only; nothing here is compiled into the library. Threads, ownership and time-outs are those of ipc.h.
+#ifndef IPC_IPC_HPP
+#define IPC_IPC_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include "ipc/ipc.h"
+
+namespace ipc {
+
+inline constexpr int32_t forever = IPC_FOREVER;
+
+// A failed call: the status for programs, what() for people.
+class Error : public std::runtime_error {
+  public:
+    explicit Error(ipc_status status) : std::runtime_error(text(status)), status_(status) {}
+    ipc_status status() const noexcept { return status_; }
+
+  private:
+    static std::string text(ipc_status status) {
+        std::string_view detail = ipc_last_error();
+        return detail.empty() ? ipc_status_text(status) : std::string(detail);
+    }
+    ipc_status status_;
+};
+
+inline void check(ipc_status status) {
+    if (status != IPC_OK) throw Error(status);
+}
+
+// Bytes in place: valid as long as its giver says.
+struct Bytes {
+    const std::byte* data = nullptr;
+    size_t size = 0;
+    std::string_view text() const { return {reinterpret_cast<const char*>(data), size}; }
+};
+
+// Where a handler writes its reply.
+class ReplyWriter {
+  public:
+    explicit ReplyWriter(ipc_reply_writer* writer) : writer_(writer) {}
+    // Room for a reply of exactly `size` bytes, sent when the handler returns.
+    std::byte* reserve(size_t size) {
+        void* room = nullptr;
+        check(ipc_reply_reserve(writer_, size, &room));
+        return static_cast<std::byte*>(room);
+    }
+    void write(const void* data, size_t size) {
+        std::byte* room = reserve(size);
+        if (size != 0) std::memcpy(room, data, size);
+    }
+    void write(std::string_view text) { write(text.data(), text.size()); }
+
+  private:
+    ipc_reply_writer* writer_;
+};
+
+class Channel {
+  public:
+    Channel() = default;
+    explicit Channel(ipc_channel* handle) : handle_(handle) {}
+
+    static Channel connect(const std::string& address, int32_t timeout_ms = forever) {
+        ipc_channel* handle = nullptr;
+        check(ipc_connect(address.c_str(), timeout_ms, &handle));
+        return Channel(handle);
+    }
+
+    void send(const void* message, size_t size, int32_t timeout_ms = forever) {
+        check(ipc_send(handle_.get(), message, size, timeout_ms));
+    }
+    void send(std::string_view message, int32_t timeout_ms = forever) { send(message.data(), message.size(), timeout_ms); }
+
+    // Copies the next message; throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message if it does not fit.
+    size_t receive(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
+        size_t size = 0;
+        check(ipc_receive(handle_.get(), buffer, capacity, &size, timeout_ms));
+        return size;
+    }
+    // The next message in place until release().
+    Bytes peek(int32_t timeout_ms = forever) {
+        const void* data = nullptr;
+        size_t size = 0;
+        check(ipc_peek(handle_.get(), &data, &size, timeout_ms));
+        return {static_cast<const std::byte*>(data), size};
+    }
+    void release() { check(ipc_release(handle_.get())); }
+    std::byte* reserve(size_t size, int32_t timeout_ms = forever) {
+        void* room = nullptr;
+        check(ipc_reserve(handle_.get(), size, &room, timeout_ms));
+        return static_cast<std::byte*>(room);
+    }
+    void commit(size_t size, int32_t timeout_ms = forever) { check(ipc_commit(handle_.get(), size, timeout_ms)); }
+
+    size_t call(const void* request, size_t size, void* reply, size_t capacity, int32_t timeout_ms = forever) {
+        size_t reply_size = 0;
+        check(ipc_call(handle_.get(), request, size, reply, capacity, &reply_size, timeout_ms));
+        return reply_size;
+    }
+    // The reply as a string, whatever its length.
+    std::string call(std::string_view request, int32_t timeout_ms = forever) {
+        const void* data = nullptr;
+        size_t size = 0;
+        check(ipc_call_peek(handle_.get(), request.data(), request.size(), &data, &size, timeout_ms));
+        std::string reply(static_cast<const char*>(data), size);
+        release();
+        return reply;
+    }
+
+    // Answers calls with handler(Bytes request, ReplyWriter& reply) until the peer closes. What the handler throws fails
+    // the call at the client with its text.
+    template <class Handler>
+    void serve(Handler&& handler) {
+        auto thunk = [](void* user, const void* request, size_t size, ipc_reply_writer* writer) -> ipc_status {
+            try {
+                ReplyWriter reply(writer);
+                (*static_cast<std::remove_reference_t<Handler>*>(user))(Bytes{static_cast<const std::byte*>(request), size}, reply);
+                return IPC_OK;
+            } catch (const std::exception& e) {
+                ipc_reply_fail(writer, e.what());
+            } catch (...) {
+                ipc_reply_fail(writer, "unknown exception");
+            }
+            return IPC_HANDLER_FAILED;
+        };
+        check(ipc_serve(handle_.get(), thunk, const_cast<void*>(static_cast<const void*>(std::addressof(handler)))));
+    }
+
+    size_t limit() const { return ipc_channel_limit(handle_.get()); }
+    // From any thread: interrupts whatever is blocked on this channel.
+    void close() { ipc_channel_close(handle_.get()); }
+    ipc_channel* handle() const { return handle_.get(); }
+    explicit operator bool() const { return handle_ != nullptr; }
+
+  private:
+    struct Free {
+        void operator()(ipc_channel* handle) const { ipc_channel_free(handle); }
+    };
+    std::unique_ptr<ipc_channel, Free> handle_;
+};
+
+class Listener {
+  public:
+    explicit Listener(const std::string& address) {
+        ipc_listener* handle = nullptr;
+        check(ipc_listen(address.c_str(), &handle));
+        handle_.reset(handle);
+    }
+    // Where clients connect, with what the system chose put in.
+    std::string address() const { return ipc_listener_address(handle_.get()); }
+    Channel accept(int32_t timeout_ms = forever) {
+        ipc_channel* channel = nullptr;
+        check(ipc_accept(handle_.get(), timeout_ms, &channel));
+        return Channel(channel);
+    }
+    void close() { ipc_listener_close(handle_.get()); }
+
+  private:
+    struct Free {
+        void operator()(ipc_listener* handle) const { ipc_listener_free(handle); }
+    };
+    std::unique_ptr<ipc_listener, Free> handle_;
+};
+
+// Serves every client of an address with one handler, a thread for each; the handler must be fit for that.
+// The destructor stops listening, closes the clients' channels and waits for their threads.
+class Server {
+  public:
+    template <class Handler>
+    Server(const std::string& address, Handler handler)
+        : listener_(address), acceptor_([this, handler]() mutable { accept_clients(handler); }) {}
+    ~Server() {
+        {
+            std::lock_guard lock(mutex_);
+            stopping_ = true;
+            for (Client& client : clients_) client.channel.close();
+        }
+        listener_.close();
+        acceptor_.join();
+        for (Client& client : clients_) client.thread.join();
+    }
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+    std::string address() const { return listener_.address(); }
+
+  private:
+    struct Client {
+        Channel channel;
+        std::thread thread;
+        bool done = false;
+    };
+
+    template <class Handler>
+    void accept_clients(Handler& handler) {
+        while (true) {
+            Channel channel;
+            try {
+                channel = listener_.accept();
+            } catch (const Error& e) {
+                if (e.status() == IPC_CLOSED || e.status() == IPC_SYSTEM) return;
+                continue; // one bad client is no reason to stop
+            }
+            std::lock_guard lock(mutex_);
+            if (stopping_) return;
+            forget_finished_clients();
+            Client& client = clients_.emplace_back();
+            client.channel = std::move(channel);
+            client.thread = std::thread([this, &client, &handler] {
+                try {
+                    client.channel.serve(handler);
+                } catch (const Error&) { // the client broke its channel: only its own conversation ends
+                }
+                client.channel.close();
+                std::lock_guard finished(mutex_);
+                client.done = true;
+            });
+        }
+    }
+
+    void forget_finished_clients() {
+        for (auto client = clients_.begin(); client != clients_.end();) {
+            if (!client->done) {
+                ++client;
+                continue;
+            }
+            client->thread.join();
+            client = clients_.erase(client);
+        }
+    }
+
+    Listener listener_;
+    std::mutex mutex_;
+    std::list<Client> clients_; // a list, because threads keep references to their own element
+    bool stopping_ = false;
+    std::thread acceptor_; // last: starts when everything else stands
+};
+
+} // namespace ipc
+
+#endif

@@ -1,0 +1,112 @@
+// Scenario `call` with codec `raw`: bytes as they are. Both ends copy what they receive into memory of their own.
+#include <cstring>
+#include <vector>
+
+#include "connection.hpp"
+#include "data.hpp"
+#include "failure.hpp"
+#include "measure.hpp"
+#include "scenarios.hpp"
+
+namespace ipc::peer {
+namespace {
+
+// What both ends know beforehand of every exchange.
+struct RawPayloads {
+    std::vector<uint8_t> request;
+    std::vector<uint8_t> reply;
+    bool sequenced; // workload `ping` carries its two texts alone
+
+    explicit RawPayloads(const Cell& cell) : sequenced(!cell.is_text()) {
+        const Workload& workload = cell.workload;
+        if (workload.table) fail_bad_cell("workload '" + workload.id + "' asks with objects: use another codec than raw");
+        if (sequenced) {
+            request = raw_payload(cell.seed, workload.request_bytes);
+            reply = raw_payload(cell.seed + 1, workload.reply_bytes);
+        } else {
+            request.assign(workload.text[0].begin(), workload.text[0].end());
+            reply.assign(workload.text[1].begin(), workload.text[1].end());
+        }
+    }
+
+    void stamp(uint64_t sequence) {
+        if (!sequenced) return;
+        stamp_sequence(request, sequence);
+        stamp_sequence(reply, sequence);
+    }
+};
+
+class RawCall final : public Operation {
+  public:
+    RawCall(const Cell& cell, Control& control)
+        : payloads_(cell), received_(payloads_.reply.size() + room_for_too_much), connection_(Connection::connect(cell, control)) {}
+
+    Timing once() override {
+        payloads_.stamp(++sequence_);
+        size_t length = 0;
+        const int64_t begin_ns = now_ns();
+        const ipc_status status = ipc_call(connection_.channel(), payloads_.request.data(), payloads_.request.size(),
+                                           received_.data(), received_.size(), &length, IPC_FOREVER);
+        const int64_t end_ns = now_ns();
+        if (status == IPC_BUFFER_TOO_SMALL) fail_wrong_content("the reply has " + std::to_string(length) + " bytes where " + std::to_string(payloads_.reply.size()) + " are due: check that both peers got the same workload");
+        check(status);
+        const std::span reply(received_.data(), length);
+        check_bytes("reply", reply, payloads_.reply);
+        spoil(reply);
+        return {end_ns, end_ns - begin_ns, payloads_.request.size() + length};
+    }
+
+  private:
+    static constexpr size_t room_for_too_much = 64; // so that a reply a little too long is told apart
+
+    RawPayloads payloads_;
+    std::vector<uint8_t> received_;
+    Connection connection_;
+    uint64_t sequence_ = 0;
+};
+
+// Copies a request into `received`, answers it with the prepared reply and only then looks whether it was right.
+void answer(ipc_channel* channel, const void* request, size_t length, std::vector<uint8_t>& received, RawPayloads& payloads, uint64_t sequence) {
+    if (length != received.size()) {
+        const std::string reason = "the request has " + std::to_string(length) + " bytes where " + std::to_string(received.size()) + " are due: check that both peers got the same workload";
+        check(ipc_fail_request(channel, reason.c_str(), IPC_FOREVER));
+        fail_wrong_content(reason);
+    }
+    if (length > 0) std::memcpy(received.data(), request, length);
+    if (payloads.sequenced && length >= sizeof sequence && payloads.reply.size() >= sizeof sequence)
+        std::memcpy(payloads.reply.data(), received.data(), sizeof sequence);
+
+    void* room = nullptr;
+    const size_t reply_length = payloads.reply.size();
+    check(ipc_reserve_reply(channel, reply_length, &room, IPC_FOREVER));
+    if (reply_length > 0) std::memcpy(room, payloads.reply.data(), reply_length);
+    check(ipc_commit_reply(channel, reply_length, IPC_FOREVER));
+
+    if (payloads.sequenced) stamp_sequence(payloads.request, sequence);
+    check_bytes("request", received, payloads.request);
+    spoil(received);
+}
+
+} // namespace
+
+void call_raw_client(const Cell& cell, Control& control) {
+    const int64_t begin_ns = now_ns();
+    RawCall call(cell, control);
+    run_client(cell, control, call, begin_ns);
+}
+
+void call_raw_server(const Cell& cell, Control& control) {
+    RawPayloads payloads(cell);
+    std::vector<uint8_t> received(payloads.request.size());
+    uint64_t operations = 0;
+    {
+        const Connection connection = Connection::accept(cell, control);
+        const void* request = nullptr;
+        size_t length = 0;
+        while (has_arrived(ipc_receive_request(connection.channel(), &request, &length, IPC_FOREVER)))
+            answer(connection.channel(), request, length, received, payloads, ++operations);
+    }
+    finish_serving(control, operations);
+}
+
+} // namespace ipc::peer

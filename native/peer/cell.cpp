@@ -1,0 +1,104 @@
+#include "cell.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "failure.hpp"
+
+namespace ipc::peer {
+namespace {
+
+using nlohmann::json;
+
+// A field of the line, or `otherwise` where it is missing or null.
+template <class Value> Value field_or(const json& object, const char* name, Value otherwise) {
+    const auto found = object.find(name);
+    if (found == object.end() || found->is_null()) return otherwise;
+    try {
+        return found->get<Value>();
+    } catch (const json::exception&) {
+        fail_bad_cell("field '" + std::string(name) + "' of the cell holds " + found->dump() +
+                      ": see docs/peer-protocol.md for what it takes");
+    }
+}
+
+template <class Value> std::optional<Value> optional_field(const json& object, const char* name) {
+    const auto found = object.find(name);
+    if (found == object.end() || found->is_null()) return std::nullopt;
+    return field_or<Value>(object, name, {});
+}
+
+template <class Value> Value field(const json& object, const char* name) {
+    if (auto value = optional_field<Value>(object, name)) return *std::move(value);
+    fail_bad_cell("the cell has no field '" + std::string(name) + "': give it, see docs/peer-protocol.md");
+}
+
+const json& object_field(const json& object, const char* name) {
+    const auto found = object.find(name);
+    if (found == object.end() || !found->is_object())
+        fail_bad_cell("the cell has no object '" + std::string(name) + "': give it, see docs/peer-protocol.md");
+    return *found;
+}
+
+Role parse_role(const std::string& role) {
+    if (role == "server") return Role::server;
+    if (role == "client") return Role::client;
+    if (role == "alone") return Role::alone;
+    fail_bad_cell("there is no role '" + role + "': use server, client or alone");
+}
+
+TableQuestion parse_table(const json& table) {
+    TableQuestion question;
+    question.file = field<std::string>(table, "file");
+    const auto separator = field<std::string>(table, "separator");
+    if (separator.size() != 1) fail_bad_cell("the table's separator '" + separator + "' is not one ASCII character: give one, such as ;");
+    question.separator = separator[0];
+    question.header = optional_field<std::vector<std::string>>(table, "header");
+    question.ids = field<std::vector<std::string>>(table, "ids");
+    question.fields = field<std::vector<std::string>>(table, "fields");
+    return question;
+}
+
+Workload parse_workload(const json& object) {
+    Workload workload;
+    workload.id = field<std::string>(object, "id");
+    workload.ids = field_or<uint32_t>(object, "n", 0);
+    workload.request_bytes = field_or<uint32_t>(object, "request_bytes", 0);
+    workload.reply_bytes = field_or<uint32_t>(object, "reply_bytes", 0);
+    workload.text = field_or<std::vector<std::string>>(object, "text", {});
+    if (!workload.text.empty() && workload.text.size() != 2)
+        fail_bad_cell("workload '" + workload.id + "' has " + std::to_string(workload.text.size()) + " texts: give two, question and answer");
+    if (object.contains("table") && !object["table"].is_null()) workload.table = parse_table(object_field(object, "table"));
+    return workload;
+}
+
+void check(const Cell& cell) {
+    if (cell.role != Role::alone && cell.address.empty()) fail_bad_cell("the cell has no address: give one such as unix://lab-1");
+    if (cell.warmup_seconds < 0 || cell.seconds < 0) fail_bad_cell("the cell measures for less than no time: give seconds of 0 or more");
+    if (cell.count == 0) fail_bad_cell("the cell counts 0 operations: give a count of 1 or more, or null");
+    if (cell.role != Role::server && !cell.count && cell.seconds == 0) fail_bad_cell("the cell has neither seconds nor count: give one");
+}
+
+} // namespace
+
+Cell parse_cell(const std::string& line) {
+    const json object = json::parse(line, nullptr, false);
+    if (!object.is_object()) fail_bad_cell("the first line on standard input is not a JSON object: write the cell there, see docs/peer-protocol.md");
+    Cell cell;
+    cell.role = parse_role(field<std::string>(object, "role"));
+    if (const auto side = field_or<std::string>(object, "side", "native"); side != "native")
+        fail_bad_cell("this peer is the native side and was asked to be '" + side + "': start that side's own peer");
+    cell.address = field_or<std::string>(object, "address", "");
+    cell.codec = field<std::string>(object, "codec");
+    cell.scenario = field<std::string>(object, "scenario");
+    cell.workload = parse_workload(object_field(object, "workload"));
+    cell.seed = field<uint64_t>(object, "seed");
+    cell.cpu = optional_field<int>(object, "cpu");
+    cell.warmup_seconds = field_or<double>(object, "warmup_seconds", 0);
+    cell.seconds = field_or<double>(object, "seconds", 0);
+    cell.count = optional_field<uint64_t>(object, "count");
+    cell.samples = field_or<std::string>(object, "samples", "");
+    check(cell);
+    return cell;
+}
+
+} // namespace ipc::peer

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ipc::peer {
+
+// What workload `table` asks of which file; the first column is the id. No header: the file's first row names the fields.
+struct TableQuestion {
+    std::string file;
+    char separator = ',';
+    std::optional<std::vector<std::string>> header;
+    std::vector<std::string> ids;
+    std::vector<std::string> fields;
+};
+
+struct Workload {
+    std::string id;
+    size_t ids = 0; // the registry's n
+    size_t request_bytes = 0;
+    size_t reply_bytes = 0;
+    std::vector<std::string> text; // question and answer, or empty
+    std::optional<TableQuestion> table;
+};
+
+enum class Role { server, client, alone };
+
+// What this process has to play: the first line from the runner, docs/peer-protocol.md.
+struct Cell {
+    Role role = Role::alone;
+    std::string address;
+    std::string codec;
+    std::string scenario;
+    Workload workload;
+    uint64_t seed = 0;
+    std::optional<int> cpu;
+    double warmup_seconds = 0;
+    double seconds = 0;
+    std::optional<uint64_t> count; // measure exactly so many operations instead of `seconds`
+    std::string samples;           // path; empty: keep none
+
+    bool is_text() const { return !workload.text.empty(); }
+};
+
+// Throws a Failure that says which field of the line is wrong.
+Cell parse_cell(const std::string& line);
+
+} // namespace ipc::peer

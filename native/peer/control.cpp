@@ -1,0 +1,128 @@
+#include "control.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "failure.hpp"
+#include "usage.hpp"
+
+namespace ipc::peer {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+Control::Control() : stop_event_(eventfd(0, EFD_CLOEXEC)) {
+    if (stop_event_ < 0) throw Failure("SYSTEM", "the system gives no eventfd: raise the limit on open files (ulimit -n)");
+}
+
+Control::~Control() {
+    if (reader_.joinable()) {
+        const uint64_t one = 1;
+        while (write(stop_event_, &one, sizeof one) < 0 && errno == EINTR) {}
+        reader_.join();
+    }
+    close(stop_event_);
+}
+
+std::string Control::read_first_line() {
+    std::string line;
+    if (!read_line(&line))
+        throw Failure("INVALID_ARGUMENT", "standard input ended before a cell came: start this peer with `ipc run`, or see --help");
+    return line;
+}
+
+void Control::start() { reader_ = std::thread(&Control::read_commands, this); }
+
+void Control::emit(const ordered_json& event) {
+    // A reason may quote bytes of any kind; whatever is not UTF-8 in it is shown as the replacement character.
+    const std::string line = event.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    std::lock_guard lock(output_mutex_);
+    for (size_t at = 0; at < line.size();) {
+        const ssize_t written = write(STDOUT_FILENO, line.data() + at, line.size() - at);
+        if (written > 0) at += static_cast<size_t>(written);
+        else if (errno != EINTR) return;
+    }
+}
+
+void Control::wait_for_go() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return go_ || ended_; });
+    go_ = false;
+    throw_if_ended();
+}
+
+void Control::wait_for_end() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return ended_.load(); });
+}
+
+void Control::throw_if_ended() const {
+    if (ended_.load(std::memory_order_relaxed)) // only tells to stop: nothing is read because of it
+        throw Failure("CLOSED", ended_too_early);
+}
+
+bool Control::read_line(std::string* line) {
+    while (true) {
+        if (const size_t end = unread_.find('\n'); end != std::string::npos) {
+            line->assign(unread_, 0, end);
+            unread_.erase(0, end + 1);
+            return true;
+        }
+        pollfd ready[] = {{STDIN_FILENO, POLLIN, 0}, {stop_event_, POLLIN, 0}};
+        if (poll(ready, 2, -1) < 0) {
+            if (errno == EINTR) continue;
+            return false;
+        }
+        if (ready[1].revents) return false;
+        char bytes[4096];
+        const ssize_t count = read(STDIN_FILENO, bytes, sizeof bytes);
+        if (count > 0) unread_.append(bytes, static_cast<size_t>(count));
+        else if (count == 0 || errno != EINTR) return false;
+    }
+}
+
+void Control::obey(const std::string& line) {
+    const json object = json::parse(line, nullptr, false);
+    const auto command = object.is_object() ? object.value("command", json()) : json();
+    if (command == "go") {
+        std::lock_guard lock(mutex_);
+        go_ = true;
+        changed_.notify_all();
+    } else if (command == "usage") {
+        Usage usage = read_counters();
+        usage.memory_bytes = read_memory();
+        ordered_json event{{"event", "usage"}};
+        event.update(to_json(usage));
+        emit(event);
+    } else {
+        const std::string complaint = "ipc-peer: the line " + line + " is no command; use go or usage, see docs/peer-protocol.md\n";
+        if (write(STDERR_FILENO, complaint.data(), complaint.size()) < 0) return; // nobody looks at standard error
+    }
+}
+
+void Control::read_commands() {
+    for (std::string line; read_line(&line);) obey(line);
+    std::lock_guard lock(mutex_);
+    ended_ = true;
+    if (interrupt_) interrupt_();
+    changed_.notify_all();
+}
+
+Control::Interruptible::Interruptible(Control& control, std::function<void()> interrupt) : control_(control) {
+    std::lock_guard lock(control_.mutex_);
+    control_.interrupt_ = std::move(interrupt);
+    if (control_.ended_) control_.interrupt_();
+}
+
+Control::Interruptible::~Interruptible() {
+    std::lock_guard lock(control_.mutex_);
+    control_.interrupt_ = nullptr;
+}
+
+} // namespace ipc::peer

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace ipc::peer {
+
+// The line to the runner: JSON lines in on standard input, out on standard output. Once started, a thread of its own
+// answers commands, so that the thread that serves or measures is not disturbed. All functions may be called by any thread.
+class Control {
+  public:
+    Control();
+    ~Control();
+    Control(const Control&) = delete;
+    Control& operator=(const Control&) = delete;
+
+    // The cell; to be read once, before start. Throws a Failure when standard input ends before it.
+    std::string read_first_line();
+    void start();
+
+    // Writes one line at once. A runner that no longer reads is noticed by the end of standard input, not here.
+    void emit(const nlohmann::ordered_json& event);
+
+    static constexpr const char* ended_too_early = "standard input ended before the cell was done: keep it open until the peer has answered";
+
+    // Throws a Failure when standard input ends instead.
+    void wait_for_go();
+    void wait_for_end();
+    void throw_if_ended() const;
+
+    // While it lives, the end of standard input calls `interrupt`, which must make a blocked library call return. One at a time.
+    class Interruptible {
+      public:
+        Interruptible(Control& control, std::function<void()> interrupt);
+        ~Interruptible();
+        Interruptible(const Interruptible&) = delete;
+        Interruptible& operator=(const Interruptible&) = delete;
+
+      private:
+        Control& control_;
+    };
+
+  private:
+    // The next line without its end, or false at the end of standard input (or of this object).
+    bool read_line(std::string* line);
+    void obey(const std::string& line);
+    void read_commands();
+
+    int stop_event_; // an eventfd: the destructor's word to the reading thread
+    std::string unread_;
+    std::thread reader_;
+
+    std::mutex output_mutex_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    bool go_ = false;
+    std::atomic<bool> ended_ = false;
+    std::function<void()> interrupt_;
+};
+
+} // namespace ipc::peer

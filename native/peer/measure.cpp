@@ -1,0 +1,141 @@
+#include "measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "failure.hpp"
+
+namespace ipc::peer {
+namespace {
+
+constexpr double ns_per_second = 1e9;
+
+uint32_t saturated(int64_t nanoseconds) {
+    return static_cast<uint32_t>(std::clamp<int64_t>(nanoseconds, 0, std::numeric_limits<uint32_t>::max()));
+}
+
+uint32_t median(std::vector<uint32_t>& samples) {
+    const auto middle = samples.begin() + static_cast<ptrdiff_t>(samples.size() / 2);
+    std::nth_element(samples.begin(), middle, samples.end());
+    return *middle;
+}
+
+// Runs for a stretch of time or until the window is full; returns when it ended.
+int64_t fill_window(const Control& control, Operation& operation, int64_t end_ns, std::vector<uint32_t>& window) {
+    window.clear();
+    Timing timing;
+    do {
+        control.throw_if_ended();
+        timing = operation.once();
+        window.push_back(saturated(timing.took_ns));
+    } while (timing.end_ns < end_ns && window.size() < window.capacity());
+    return timing.end_ns;
+}
+
+// Fresh memory is touched here, so that no page fault falls between two measured operations.
+std::vector<uint32_t> touched_samples(const Cell& cell, double operations_per_second) {
+    const double expected = cell.count ? static_cast<double>(*cell.count) : operations_per_second * cell.seconds * 1.25 + 1024;
+    constexpr double most = 256.0 * 1024 * 1024; // 1 GiB of samples; growing further is slow but right
+    std::vector<uint32_t> samples(static_cast<size_t>(std::min(expected, most)), 1);
+    samples.clear();
+    return samples;
+}
+
+// The operations that wake the parked peers: at most 16, or as many as 5 ms take.
+void settle(Operation& operation) {
+    constexpr int most_operations = 16;
+    constexpr int64_t most_ns = 5'000'000;
+    const int64_t end_ns = now_ns() + most_ns;
+    for (int i = 0; i < most_operations; ++i)
+        if (operation.once().end_ns >= end_ns) return;
+}
+
+// The samples belong to the measurement, not to what it costs to communicate.
+std::optional<uint64_t> memory_without(const std::vector<uint32_t>& samples) {
+    auto memory = read_memory();
+    if (memory) *memory -= std::min<uint64_t>(*memory, samples.capacity() * sizeof(uint32_t));
+    return memory;
+}
+
+void write_samples(const std::string& path, const std::vector<uint32_t>& samples) {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char*>(samples.data()), static_cast<std::streamsize>(samples.size() * sizeof(uint32_t)));
+    file.flush();
+    if (!file) throw Failure("SYSTEM", "the samples cannot be written to " + path + ": check that its folder exists and has room");
+}
+
+} // namespace
+
+WarmUp warm_up(const Cell& cell, const Control& control, Operation& operation) {
+    constexpr size_t most_in_window = size_t{1} << 20;
+    constexpr double steady = 0.05;
+    const auto least_ns = static_cast<int64_t>(cell.warmup_seconds * ns_per_second);
+    const int64_t window_ns = least_ns / 4;
+    std::vector<uint32_t> window;
+    window.reserve(most_in_window);
+
+    WarmUp result;
+    double last = 0;
+    const int64_t begin_ns = now_ns();
+    for (int64_t window_begin_ns = begin_ns;;) {
+        const int64_t end_ns = fill_window(control, operation, window_begin_ns + window_ns, window);
+        result.operations += window.size();
+        result.operations_per_second = static_cast<double>(window.size()) * ns_per_second / static_cast<double>(std::max<int64_t>(end_ns - window_begin_ns, 1));
+        const double middle = median(window);
+        const bool settled = last > 0 && std::abs(middle - last) <= steady * last;
+        const int64_t elapsed_ns = end_ns - begin_ns;
+        if (elapsed_ns >= 3 * least_ns || (settled && elapsed_ns >= least_ns)) return result;
+        last = middle;
+        window_begin_ns = now_ns();
+    }
+}
+
+Recording record(const Cell& cell, const Control& control, Operation& operation, double operations_per_second) {
+    Recording recording;
+    auto& samples = recording.samples;
+    samples = touched_samples(cell, operations_per_second);
+    const auto memory_before = memory_without(samples); // read early: it takes long enough for the peer to park
+    settle(operation);
+
+    const uint64_t count = cell.count.value_or(std::numeric_limits<uint64_t>::max());
+    const int64_t duration_ns = cell.count ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(cell.seconds * ns_per_second);
+    recording.before = read_counters();
+    const int64_t begin_ns = now_ns();
+    Timing timing;
+    do {
+        control.throw_if_ended();
+        timing = operation.once();
+        samples.push_back(saturated(timing.took_ns));
+        recording.bytes += timing.bytes;
+    } while (samples.size() < count && timing.end_ns - begin_ns < duration_ns);
+    recording.elapsed_ns = timing.end_ns - begin_ns;
+    recording.after = read_counters();
+    recording.before.memory_bytes = memory_before;
+    recording.after.memory_bytes = memory_without(samples);
+    return recording;
+}
+
+void report(const Cell& cell, Control& control, const Recording& recording) {
+    if (!cell.samples.empty()) write_samples(cell.samples, recording.samples);
+    control.emit({{"event", "measured"},
+                  {"operations", recording.samples.size()},
+                  {"elapsed_ns", recording.elapsed_ns},
+                  {"bytes", recording.bytes},
+                  {"usage_before", to_json(recording.before)},
+                  {"usage_after", to_json(recording.after)}});
+}
+
+void run_client(const Cell& cell, Control& control, Operation& operation, int64_t begin_ns) {
+    const int64_t cold_ns = operation.once().end_ns - begin_ns;
+    const WarmUp warm = warm_up(cell, control, operation);
+    control.emit({{"event", "warm"}, {"operations", warm.operations + 1}, {"cold_ns", cold_ns}});
+    control.wait_for_go();
+    report(cell, control, record(cell, control, operation, warm.operations_per_second));
+}
+
+} // namespace ipc::peer

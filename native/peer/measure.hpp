@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "cell.hpp"
+#include "control.hpp"
+#include "usage.hpp"
+
+namespace ipc::peer {
+
+inline int64_t now_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct Timing {
+    int64_t end_ns = 0;  // now_ns() when it was over
+    int64_t took_ns = 0; // of the timed region alone
+    uint64_t bytes = 0;  // payload moved, both ways
+};
+
+// What is repeated and measured. once() makes its payload before, and checks the outcome after, its timed region.
+class Operation {
+  public:
+    virtual ~Operation() = default;
+    virtual Timing once() = 0; // throws Failure
+};
+
+struct WarmUp {
+    uint64_t operations = 0;
+    double operations_per_second = 0; // of the last window, checks included
+};
+
+// Repeats at least warmup_seconds and until the medians of two successive windows differ by 5 % or less, at most three
+// times as long.
+WarmUp warm_up(const Cell& cell, const Control& control, Operation& operation);
+
+struct Recording {
+    std::vector<uint32_t> samples; // nanoseconds of each operation, saturated
+    int64_t elapsed_ns = 0;
+    uint64_t bytes = 0;
+    Usage before;
+    Usage after;
+};
+
+// Measures. A few operations go unmeasured first: both peers have parked while they waited for the word to go.
+Recording record(const Cell& cell, const Control& control, Operation& operation, double operations_per_second);
+
+// Writes the samples and then tells that they are there.
+void report(const Cell& cell, Control& control, const Recording& recording);
+
+// The whole course of a client: `warm`, wait for go, `measured`. begin_ns: when it began to connect.
+void run_client(const Cell& cell, Control& control, Operation& operation, int64_t begin_ns);
+
+} // namespace ipc::peer

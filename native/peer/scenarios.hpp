@@ -1,0 +1,24 @@
+#pragma once
+
+#include "cell.hpp"
+#include "control.hpp"
+
+namespace ipc::peer {
+
+// Each plays one role of one scenario to its end and has by then told the runner everything; failures are thrown as
+// Failure. Whoever adds a scenario adds it to registry.json, here and in main.cpp.
+
+void call_raw_client(const Cell& cell, Control& control);
+void call_raw_server(const Cell& cell, Control& control);
+
+// Any codec but raw; also workloads `ping` and `table`.
+void call_objects_client(const Cell& cell, Control& control);
+void call_objects_server(const Cell& cell, Control& control);
+
+void push_client(const Cell& cell, Control& control);
+void push_server(const Cell& cell, Control& control);
+
+// Alone, without IPC.
+void serialize(const Cell& cell, Control& control);
+
+} // namespace ipc::peer

@@ -1,0 +1,281 @@
+// The C ABI over the library's insides: checks arguments, keeps exceptions in, and does nothing else.
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "core/address.hpp"
+#include "core/conversation.hpp"
+#include "core/frame_channel.hpp"
+#include "core/registry.hpp"
+#include "core/transport.hpp"
+#include "ipc/ipc.h"
+
+using ipc::Deadline;
+using ipc::fail;
+
+struct ipc_listener {
+    std::unique_ptr<ipc::FrameListener> frames;
+};
+
+struct ipc_channel {
+    explicit ipc_channel(std::unique_ptr<ipc::FrameChannel> frames) {
+        ipc::FrameChannel& self = *frames;
+        conversation = self.converse(std::move(frames));
+    }
+    std::unique_ptr<ipc::Conversation> conversation;
+};
+
+struct ipc_reply_writer {
+    ipc::Conversation* conversation;
+    bool reserved = false;
+    size_t length = 0;
+    std::string failure;
+};
+
+namespace {
+
+// No exception crosses the boundary; the library itself throws none but lack of memory and what the standard library throws.
+template <class Body>
+ipc_status guarded(Body body) noexcept {
+    try {
+        return body();
+    } catch (const std::bad_alloc&) {
+        return fail(IPC_OUT_OF_MEMORY, "out of memory");
+    } catch (const std::exception& e) {
+        return fail(IPC_SYSTEM, "unexpected: %s", e.what());
+    } catch (...) {
+        return fail(IPC_SYSTEM, "unexpected exception");
+    }
+}
+
+ipc_status check(bool good, const char* function, const char* what) {
+    return good ? IPC_OK : fail(IPC_INVALID_ARGUMENT, "%s: %s", function, what);
+}
+
+ipc_status check_timeout(int32_t timeout_ms, const char* function) {
+    return check(timeout_ms >= IPC_FOREVER, function, "the time-out is negative; use IPC_FOREVER, 0 or milliseconds");
+}
+
+// For functions on a channel: a handle, a sane time-out, and memory wherever there is a length.
+ipc_status check_channel(const ipc_channel* channel, const void* memory, size_t length, int32_t timeout_ms, const char* function) {
+    if (channel != nullptr && timeout_ms >= IPC_FOREVER && (memory != nullptr || length == 0)) [[likely]]
+        return IPC_OK;
+    if (channel == nullptr) return check(false, function, "the channel is NULL");
+    if (timeout_ms < IPC_FOREVER) return check_timeout(timeout_ms, function);
+    return check(false, function, "the memory is NULL but its length is not 0");
+}
+
+} // namespace
+
+#define IPC_CHECK(expression)                                                                                          \
+    if (ipc_status failed = (expression)) return failed
+
+extern "C" {
+
+// ---- making channels
+
+ipc_status ipc_listen(const char* address_text, ipc_listener** listener) {
+    return guarded([&]() -> ipc_status {
+        IPC_CHECK(check(address_text != nullptr && listener != nullptr, "ipc_listen", "an argument is NULL"));
+        *listener = nullptr;
+        ipc::Address address;
+        const ipc::Transport* transport;
+        IPC_CHECK(ipc::Address::parse(address_text, &address));
+        IPC_CHECK(ipc::find_implementation(address.transport(), &transport));
+        auto made = std::make_unique<ipc_listener>();
+        ipc::FrameListener* frames = nullptr;
+        IPC_CHECK(transport->listen(address, &frames));
+        made->frames.reset(frames);
+        *listener = made.release();
+        return IPC_OK;
+    });
+}
+
+const char* ipc_listener_address(const ipc_listener* listener) { return listener ? listener->frames->address() : ""; }
+
+ipc_status ipc_accept(ipc_listener* listener, int32_t timeout_ms, ipc_channel** channel) {
+    return guarded([&]() -> ipc_status {
+        IPC_CHECK(check(listener != nullptr && channel != nullptr, "ipc_accept", "an argument is NULL"));
+        IPC_CHECK(check_timeout(timeout_ms, "ipc_accept"));
+        *channel = nullptr;
+        ipc::FrameChannel* frames = nullptr;
+        IPC_CHECK(listener->frames->accept(Deadline(timeout_ms), &frames));
+        *channel = new ipc_channel(std::unique_ptr<ipc::FrameChannel>(frames));
+        return IPC_OK;
+    });
+}
+
+void ipc_listener_close(ipc_listener* listener) {
+    if (listener) listener->frames->close();
+}
+
+void ipc_listener_free(ipc_listener* listener) {
+    ipc_listener_close(listener);
+    delete listener;
+}
+
+ipc_status ipc_connect(const char* address_text, int32_t timeout_ms, ipc_channel** channel) {
+    return guarded([&]() -> ipc_status {
+        IPC_CHECK(check(address_text != nullptr && channel != nullptr, "ipc_connect", "an argument is NULL"));
+        IPC_CHECK(check_timeout(timeout_ms, "ipc_connect"));
+        *channel = nullptr;
+        ipc::Address address;
+        const ipc::Transport* transport;
+        IPC_CHECK(ipc::Address::parse(address_text, &address));
+        IPC_CHECK(ipc::find_implementation(address.transport(), &transport));
+        ipc::FrameChannel* frames = nullptr;
+        IPC_CHECK(transport->connect(address, Deadline(timeout_ms), &frames));
+        *channel = new ipc_channel(std::unique_ptr<ipc::FrameChannel>(frames));
+        return IPC_OK;
+    });
+}
+
+void ipc_channel_close(ipc_channel* channel) {
+    if (channel) channel->conversation->close();
+}
+
+void ipc_channel_free(ipc_channel* channel) {
+    ipc_channel_close(channel);
+    delete channel;
+}
+
+size_t ipc_channel_limit(const ipc_channel* channel) { return channel ? channel->conversation->limit() : 0; }
+
+// ---- messages
+
+ipc_status ipc_send(ipc_channel* channel, const void* message, size_t length, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, message, length, timeout_ms, "ipc_send"));
+    return guarded([&] { return channel->conversation->send(message, length, Deadline(timeout_ms)); });
+}
+
+ipc_status ipc_receive(ipc_channel* channel, void* buffer, size_t capacity, size_t* length, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, buffer, capacity, timeout_ms, "ipc_receive"));
+    IPC_CHECK(check(length != nullptr, "ipc_receive", "length is NULL"));
+    return guarded([&] { return channel->conversation->receive(buffer, capacity, length, Deadline(timeout_ms)); });
+}
+
+ipc_status ipc_reserve(ipc_channel* channel, size_t length, void** message, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, message, 1, timeout_ms, "ipc_reserve"));
+    return guarded([&] { return channel->conversation->reserve(length, message, Deadline(timeout_ms)); });
+}
+
+ipc_status ipc_commit(ipc_channel* channel, size_t length, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, nullptr, 0, timeout_ms, "ipc_commit"));
+    return guarded([&] { return channel->conversation->commit(length, Deadline(timeout_ms)); });
+}
+
+ipc_status ipc_peek(ipc_channel* channel, const void** message, size_t* length, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, message, 1, timeout_ms, "ipc_peek"));
+    IPC_CHECK(check(length != nullptr, "ipc_peek", "length is NULL"));
+    return guarded([&] { return channel->conversation->peek(message, length, Deadline(timeout_ms)); });
+}
+
+ipc_status ipc_release(ipc_channel* channel) {
+    IPC_CHECK(check_channel(channel, nullptr, 0, 0, "ipc_release"));
+    return guarded([&] { return channel->conversation->release(); });
+}
+
+// ---- calls
+
+ipc_status ipc_call(ipc_channel* channel, const void* request, size_t request_length, void* reply, size_t reply_capacity,
+                    size_t* reply_length, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, request, request_length, timeout_ms, "ipc_call"));
+    IPC_CHECK(check(reply != nullptr || reply_capacity == 0, "ipc_call", "reply is NULL but its capacity is not 0"));
+    IPC_CHECK(check(reply_length != nullptr, "ipc_call", "reply_length is NULL"));
+    return guarded([&] {
+        return channel->conversation->call(request, request_length, reply, reply_capacity, reply_length, Deadline(timeout_ms));
+    });
+}
+
+ipc_status ipc_receive_reply(ipc_channel* channel, void* reply, size_t capacity, size_t* length) {
+    IPC_CHECK(check_channel(channel, reply, capacity, 0, "ipc_receive_reply"));
+    IPC_CHECK(check(length != nullptr, "ipc_receive_reply", "length is NULL"));
+    return guarded([&] { return channel->conversation->receive_kept_reply(reply, capacity, length); });
+}
+
+ipc_status ipc_call_peek(ipc_channel* channel, const void* request, size_t request_length, const void** reply,
+                         size_t* reply_length, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, request, request_length, timeout_ms, "ipc_call_peek"));
+    IPC_CHECK(check(reply != nullptr && reply_length != nullptr, "ipc_call_peek", "an argument is NULL"));
+    return guarded([&] {
+        return channel->conversation->call_in_place(request, request_length, reply, reply_length, Deadline(timeout_ms));
+    });
+}
+
+ipc_status ipc_reply_reserve(ipc_reply_writer* writer, size_t length, void** reply) {
+    IPC_CHECK(check(writer != nullptr && reply != nullptr, "ipc_reply_reserve", "an argument is NULL"));
+    return guarded([&]() -> ipc_status {
+        IPC_CHECK(writer->conversation->reserve_reply(length, reply, Deadline(IPC_FOREVER)));
+        writer->reserved = true;
+        writer->length = length;
+        return IPC_OK;
+    });
+}
+
+ipc_status ipc_reply_fail(ipc_reply_writer* writer, const char* text) {
+    IPC_CHECK(check(writer != nullptr && text != nullptr, "ipc_reply_fail", "an argument is NULL"));
+    return guarded([&]() -> ipc_status {
+        writer->failure = text;
+        return IPC_OK;
+    });
+}
+
+ipc_status ipc_serve(ipc_channel* channel, ipc_handler handler, void* user) {
+    IPC_CHECK(check_channel(channel, nullptr, 0, 0, "ipc_serve"));
+    IPC_CHECK(check(handler != nullptr, "ipc_serve", "the handler is NULL"));
+    return guarded([&]() -> ipc_status {
+        ipc::Conversation& conversation = *channel->conversation;
+        const Deadline forever(IPC_FOREVER);
+        ipc_reply_writer writer{&conversation, false, 0, {}};
+        while (true) {
+            const void* request = nullptr;
+            size_t length = 0;
+            ipc_status s = conversation.receive_request(&request, &length, forever);
+            if (s == IPC_PEER_CLOSED) return IPC_OK;
+            if (s) return s;
+            writer.reserved = false;
+            writer.failure.clear();
+            ipc_status handled = handler(user, request, length, &writer);
+            if (handled != IPC_OK)
+                s = conversation.fail_request(writer.failure.empty() ? ipc_status_text(handled) : writer.failure.c_str(), forever);
+            else if (!writer.failure.empty())
+                s = conversation.fail_request(writer.failure.c_str(), forever);
+            else if (writer.reserved)
+                s = conversation.commit_reply(writer.length, forever);
+            else
+                s = conversation.reply(nullptr, 0, forever);
+            // A client that left while its answer was under way has simply ended the conversation.
+            if (s == IPC_PEER_CLOSED) return IPC_OK;
+            if (s) return s;
+        }
+    });
+}
+
+ipc_status ipc_receive_request(ipc_channel* channel, const void** request, size_t* length, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, request, 1, timeout_ms, "ipc_receive_request"));
+    IPC_CHECK(check(length != nullptr, "ipc_receive_request", "length is NULL"));
+    return guarded([&] { return channel->conversation->receive_request(request, length, Deadline(timeout_ms)); });
+}
+
+ipc_status ipc_reply(ipc_channel* channel, const void* reply, size_t length, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, reply, length, timeout_ms, "ipc_reply"));
+    return guarded([&] { return channel->conversation->reply(reply, length, Deadline(timeout_ms)); });
+}
+
+ipc_status ipc_reserve_reply(ipc_channel* channel, size_t length, void** reply, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, reply, 1, timeout_ms, "ipc_reserve_reply"));
+    return guarded([&] { return channel->conversation->reserve_reply(length, reply, Deadline(timeout_ms)); });
+}
+
+ipc_status ipc_commit_reply(ipc_channel* channel, size_t length, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, nullptr, 0, timeout_ms, "ipc_commit_reply"));
+    return guarded([&] { return channel->conversation->commit_reply(length, Deadline(timeout_ms)); });
+}
+
+ipc_status ipc_fail_request(ipc_channel* channel, const char* text, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, text, 1, timeout_ms, "ipc_fail_request"));
+    return guarded([&] { return channel->conversation->fail_request(text, Deadline(timeout_ms)); });
+}
+
+} // extern "C"

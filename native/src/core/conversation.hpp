@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/deadline.hpp"
+#include "core/status.hpp"
+
+namespace ipc {
+
+class FrameChannel;
+struct FrameInfo;
+enum class FrameKind : uint32_t;
+
+// Messages and calls over the frames of one channel: which kinds may come when, call numbers, faults, what is lent out.
+// The threads rule is the channel's: one sender, one receiver, close() from anywhere. Twin of managed FramedChannel.
+// This is what the C ABI calls; ConversationOver (conversation_over.hpp) implements it for a kind of frame channel.
+class Conversation {
+  public:
+    virtual ~Conversation() = default;
+    Conversation() = default;
+    Conversation(const Conversation&) = delete;
+    Conversation& operator=(const Conversation&) = delete;
+
+    virtual size_t limit() const = 0;
+    virtual void close() = 0;
+
+    virtual Status send(const void* message, size_t length, const Deadline& deadline) = 0;
+    virtual Status reserve(size_t length, void** message, const Deadline& deadline) = 0;
+    virtual Status commit(size_t length, const Deadline& deadline) = 0;
+    virtual Status receive(void* buffer, size_t capacity, size_t* length, const Deadline& deadline) = 0;
+    virtual Status peek(const void** message, size_t* length, const Deadline& deadline) = 0;
+    virtual Status release() = 0;
+
+    virtual Status call(const void* request, size_t request_length, void* reply, size_t capacity, size_t* reply_length,
+                        const Deadline& deadline) = 0;
+    virtual Status receive_kept_reply(void* reply, size_t capacity, size_t* length) = 0;
+    virtual Status call_in_place(const void* request, size_t request_length, const void** reply, size_t* reply_length,
+                                 const Deadline& deadline) = 0;
+
+    virtual Status receive_request(const void** request, size_t* length, const Deadline& deadline) = 0;
+    virtual Status reply(const void* reply, size_t length, const Deadline& deadline) = 0;
+    virtual Status reserve_reply(size_t length, void** reply, const Deadline& deadline) = 0;
+    virtual Status commit_reply(size_t length, const Deadline& deadline) = 0;
+    virtual Status fail_request(const char* text, const Deadline& deadline) = 0;
+
+  protected:
+    // What the receiver's half holds between two functions; up to kept_reply it may receive.
+    enum class Holding { nothing, kept_reply, message, reply_in_place, request };
+
+    // The rare ends of the functions above, kept out of their way. All return the status they set.
+    Status too_large(size_t length) const;
+    Status cannot_receive(const char* function) const;
+    Status unexpected(FrameKind got, FrameKind wanted);
+    Status break_order(std::string text);
+    static Status too_small(size_t length, size_t capacity);
+    static Status handler_failed(const void* text, size_t length);
+
+    // sender's half
+    bool reserved_ = false;
+    size_t reserved_length_ = 0;
+
+    // receiver's half
+    Holding holding_ = Holding::nothing;
+    bool out_of_order_ = false; // the peer broke the order of kinds and the channel is of no more use
+    uint32_t call_id_ = 0;
+    uint32_t request_id_ = 0;
+    std::string order_text_;
+};
+
+} // namespace ipc

@@ -1,0 +1,212 @@
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "core/conversation.hpp"
+#include "core/frame_channel.hpp"
+
+namespace ipc {
+
+// A conversation over one kind of frame channel. Over FrameChannel itself it serves every transport; a transport for which
+// nanoseconds count has it over its own final class, so that the steps of a call are compiled into one.
+template <class Frames>
+class ConversationOver final : public Conversation {
+  public:
+    explicit ConversationOver(std::unique_ptr<Frames> frames) : frames_(std::move(frames)) {}
+
+    size_t limit() const override { return frames_->limit(); }
+    void close() override { frames_->close(); }
+
+    // ---- plain messages
+
+    Status send(const void* message, size_t length, const Deadline& deadline) override {
+        if (length > limit()) return too_large(length);
+        return frames_->send(FrameKind::message, 0, message, length, deadline);
+    }
+
+    Status reserve(size_t length, void** message, const Deadline& deadline) override {
+        reserved_ = false;
+        if (length > limit()) return too_large(length);
+        if (Status s = frames_->reserve(length, message, deadline)) return s;
+        reserved_ = true;
+        reserved_length_ = length;
+        return IPC_OK;
+    }
+
+    Status commit(size_t length, const Deadline& deadline) override {
+        if (Status s = end_reserve(length)) return s;
+        return frames_->commit(FrameKind::message, 0, length, deadline);
+    }
+
+    Status receive(void* buffer, size_t capacity, size_t* length, const Deadline& deadline) override {
+        if (Status s = check_can_receive("ipc_receive")) return s;
+        FrameInfo info{};
+        if (Status s = expect(FrameKind::message, &info, deadline)) return s;
+        return copy_out(info, buffer, capacity, length, deadline);
+    }
+
+    Status peek(const void** message, size_t* length, const Deadline& deadline) override {
+        if (holding_ != Holding::message || out_of_order_)
+            if (Status s = check_can_receive("ipc_peek")) return s;
+        FrameInfo info{};
+        if (Status s = expect(FrameKind::message, &info, deadline)) return s;
+        if (Status s = frames_->view(message, deadline)) return s;
+        *length = info.length;
+        holding_ = Holding::message;
+        return IPC_OK;
+    }
+
+    Status release() override {
+        if (holding_ != Holding::message && holding_ != Holding::reply_in_place)
+            return fail(IPC_WRONG_STATE, "ipc_release without a peeked message");
+        holding_ = Holding::nothing;
+        return frames_->release();
+    }
+
+    // ---- calls, the client's end
+
+    Status call(const void* request, size_t request_length, void* reply, size_t capacity, size_t* reply_length,
+                const Deadline& deadline) override {
+        FrameInfo info{};
+        if (Status s = exchange(request, request_length, &info, deadline)) return s;
+        Status s = copy_out(info, reply, capacity, reply_length, deadline);
+        if (s == IPC_BUFFER_TOO_SMALL) holding_ = Holding::kept_reply;
+        return s;
+    }
+
+    Status receive_kept_reply(void* reply, size_t capacity, size_t* length) override {
+        if (holding_ != Holding::kept_reply)
+            return fail(IPC_WRONG_STATE, "no reply is kept: ipc_receive_reply follows IPC_BUFFER_TOO_SMALL");
+        const Deadline forever(IPC_FOREVER);
+        FrameInfo info{};
+        if (Status s = frames_->next(&info, forever)) return s;
+        Status s = copy_out(info, reply, capacity, length, forever);
+        if (s != IPC_BUFFER_TOO_SMALL) holding_ = Holding::nothing;
+        return s;
+    }
+
+    Status call_in_place(const void* request, size_t request_length, const void** reply, size_t* reply_length,
+                         const Deadline& deadline) override {
+        FrameInfo info{};
+        if (Status s = exchange(request, request_length, &info, deadline)) return s;
+        if (Status s = frames_->view(reply, deadline)) return s;
+        *reply_length = info.length;
+        holding_ = Holding::reply_in_place;
+        return IPC_OK;
+    }
+
+    // ---- calls, the server's end
+
+    Status receive_request(const void** request, size_t* length, const Deadline& deadline) override {
+        if (Status s = check_can_receive("ipc_receive_request")) return s;
+        FrameInfo info{};
+        if (Status s = expect(FrameKind::request, &info, deadline)) return s;
+        if (Status s = frames_->view(request, deadline)) return s;
+        *length = info.length;
+        request_id_ = info.id;
+        holding_ = Holding::request;
+        return IPC_OK;
+    }
+
+    Status reply(const void* reply, size_t length, const Deadline& deadline) override {
+        if (holding_ != Holding::request) return no_request("ipc_reply");
+        if (length > limit()) return too_large(length);
+        return end_request(frames_->send(FrameKind::reply, request_id_, reply, length, deadline));
+    }
+
+    Status reserve_reply(size_t length, void** reply, const Deadline& deadline) override {
+        if (holding_ != Holding::request) return no_request("ipc_reserve_reply");
+        return reserve(length, reply, deadline);
+    }
+
+    Status commit_reply(size_t length, const Deadline& deadline) override {
+        if (holding_ != Holding::request) return no_request("ipc_commit_reply");
+        if (Status s = end_reserve(length)) return s;
+        return end_request(frames_->commit(FrameKind::reply, request_id_, length, deadline));
+    }
+
+    Status fail_request(const char* text, const Deadline& deadline) override {
+        if (holding_ != Holding::request) return no_request("ipc_fail_request");
+        const size_t length = std::min(std::strlen(text), limit());
+        return end_request(frames_->send(FrameKind::fault, request_id_, text, length, deadline));
+    }
+
+  private:
+    Status check_can_receive(const char* function) const {
+        return holding_ <= Holding::kept_reply && !out_of_order_ ? IPC_OK : cannot_receive(function);
+    }
+
+    static Status no_request(const char* function) { return fail(IPC_WRONG_STATE, "%s without a request", function); }
+
+    Status end_reserve(size_t length) {
+        if (!reserved_) return fail(IPC_WRONG_STATE, "commit without reserve");
+        if (length > reserved_length_)
+            return fail(IPC_INVALID_ARGUMENT, "commit of %zu bytes where %zu were reserved", length, reserved_length_);
+        reserved_ = false;
+        return IPC_OK;
+    }
+
+    Status expect(FrameKind kind, FrameInfo* info, const Deadline& deadline) {
+        while (true) {
+            if (Status s = frames_->next(info, deadline)) return s;
+            if (info->kind == kind) [[likely]]
+                return IPC_OK;
+            // The late answer to a call that timed out may still come after the client went over to plain messages.
+            const bool late = (info->kind == FrameKind::reply || info->kind == FrameKind::fault) && call_id_ != 0 &&
+                              static_cast<int32_t>(info->id - call_id_) <= 0;
+            if (!late) return unexpected(info->kind, kind);
+            if (Status s = frames_->release()) return s;
+        }
+    }
+
+    Status copy_out(const FrameInfo& info, void* buffer, size_t capacity, size_t* length, const Deadline& deadline) {
+        *length = info.length;
+        if (info.length > capacity) return too_small(info.length, capacity);
+        return frames_->take(buffer, deadline);
+    }
+
+    // Sends a request and waits for its reply, which frames_ then holds.
+    Status exchange(const void* request, size_t request_length, FrameInfo* info, const Deadline& deadline) {
+        if (Status s = check_can_receive("ipc_call")) return s;
+        if (request_length > limit()) return too_large(request_length);
+        if (holding_ == Holding::kept_reply) {
+            holding_ = Holding::nothing;
+            if (Status s = frames_->release()) return s;
+        }
+        if (++call_id_ == 0) call_id_ = 1;
+        if (Status s = frames_->send(FrameKind::request, call_id_, request, request_length, deadline)) return s;
+        while (true) {
+            if (Status s = frames_->next(info, deadline)) return s;
+            if (info->kind == FrameKind::reply && info->id == call_id_) [[likely]]
+                return IPC_OK;
+            if (Status s = not_the_reply(*info, deadline)) return s;
+        }
+    }
+
+    // What came instead of the awaited reply: IPC_OK if it was a late one, now dropped.
+    Status not_the_reply(const FrameInfo& info, const Deadline& deadline) {
+        if (info.kind != FrameKind::reply && info.kind != FrameKind::fault) return unexpected(info.kind, FrameKind::reply);
+        const auto newer = static_cast<int32_t>(info.id - call_id_);
+        if (newer > 0) return break_order("the peer answered a call that was never made; connect anew");
+        if (newer < 0) return frames_->release();
+        const void* text = nullptr;
+        if (Status s = frames_->view(&text, deadline)) return s;
+        const Status fault = handler_failed(text, info.length);
+        Status s = frames_->release();
+        return s ? s : fault;
+    }
+
+    // The request's memory goes back once its reply is out, whatever became of the reply, unless the caller may try again.
+    Status end_request(Status sent) {
+        if (sent == IPC_TIMED_OUT) return sent;
+        holding_ = Holding::nothing;
+        const Status released = frames_->release();
+        return sent ? sent : released;
+    }
+
+    std::unique_ptr<Frames> frames_;
+};
+
+} // namespace ipc

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "core/byte_stream.hpp"
+#include "core/frame_channel.hpp"
+#include "core/growing_buffer.hpp"
+
+namespace ipc {
+
+// Frames on a byte stream, docs/wire-formats.md.
+//
+// A message of up to a few kilobytes costs one system call on each side: it leaves in one piece with its header, and
+// arrives in a receive buffer that may take many at once. What is longer than that buffer is read to where it belongs.
+class FrameStream final : public FrameChannel {
+  public:
+    // `address` names the connection in sentences. Messages over `limit` bytes are refused.
+    FrameStream(std::unique_ptr<ByteStream> stream, size_t limit, std::string address);
+    ~FrameStream() override;
+
+    Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override;
+    Status reserve(size_t length, void** data, const Deadline& deadline) override;
+    Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) override;
+    Status next(FrameInfo* info, const Deadline& deadline) override;
+    Status take(void* buffer, const Deadline& deadline) override;
+    Status view(const void** data, const Deadline& deadline) override;
+    Status release() override;
+    void close() override;
+
+  private:
+    // The first failure that broke one half of the channel. Each half has its own, touched only by that half's thread.
+    struct Failure {
+        Status status = IPC_OK;
+        std::string sentence;
+    };
+
+    Status check(const Failure& failure) const;
+    Status broken(Failure* failure, Status status);
+    Status closed_here() const;
+
+    Status write(Chunk head, Chunk body, const Deadline& deadline);
+    Status write_failed(Status status, size_t written);
+
+    Status read(void* to, size_t capacity, ByteStream::Fill fill, const Deadline& deadline, size_t* count);
+    Status stream_ended();
+    Status skip_dropped(const Deadline& deadline);
+    Status fill(size_t wanted, const Deadline& deadline);
+    Status parse_header();
+    bool is_large() const;
+    Status gather(const Deadline& deadline);
+    size_t move_buffered(std::byte* to, size_t most);
+    void consume();
+    Status no_memory(size_t length);
+
+    const std::unique_ptr<ByteStream> stream_;
+    const std::string address_;
+    std::atomic<bool> closed_{false};
+    std::atomic<bool> cut_{false}; // a send ended half-way: nothing sensible can follow in either direction
+    std::atomic_flag peer_gone_told_;
+
+    // --- sender's half
+    Failure send_failure_;
+    GrowingBuffer room_; // a header's room, then the reserved payload
+
+    // --- receiver's half. Bytes [begin_, end_) of buffer_ have arrived and are not yet consumed.
+    Failure receive_failure_;
+    std::unique_ptr<std::byte[]> buffer_;
+    size_t begin_ = 0;
+    size_t end_ = 0;
+    bool has_frame_ = false; // frame_ is parsed; its payload starts in large_ (gathered_ bytes), then goes on at begin_
+    FrameInfo frame_{};
+    GrowingBuffer large_; // the payload, as far as it has arrived, of a frame too long for buffer_
+    size_t gathered_ = 0;
+    size_t dropped_ = 0; // payload bytes of released frames that are still to arrive
+};
+
+} // namespace ipc

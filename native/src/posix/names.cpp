@@ -1,0 +1,103 @@
+#include "posix/names.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "core/plain_name.hpp"
+
+namespace ipc::posix {
+namespace {
+
+// A holder needs the lock for some 10 ms; who has it for this long is stopped or stuck.
+constexpr std::chrono::seconds lock_patience{5};
+
+constexpr unsigned long exiting_flag = 0x4; // PF_EXITING, Linux include/linux/sched.h: part of /proc/<pid>/stat
+
+} // namespace
+
+Status open_private_folder(std::string* path, Descriptor* folder) {
+    *path = "/tmp/ipc-" + std::to_string(geteuid());
+    const bool made = mkdir(path->c_str(), 0700) == 0;
+    if (!made && errno != EEXIST)
+        return fail_system(IPC_NO_PERMISSION, errno, "cannot make the private folder %s", path->c_str());
+    folder->reset(open(path->c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!*folder && errno != ENOTDIR && errno != ELOOP && errno != EACCES)
+        return fail_system(IPC_SYSTEM, errno, "cannot open the private folder %s", path->c_str());
+    struct stat status {};
+    if (!*folder || fstat(folder->get(), &status) != 0 || status.st_uid != geteuid())
+        return fail(IPC_NO_PERMISSION, "%s is not a folder of this user, whose names would stand there: have it removed",
+                    path->c_str());
+    // Only a very strict umask makes a folder of our own differ from what mkdir was asked for.
+    if (made && (status.st_mode & 07777) != 0700 && fchmod(folder->get(), 0700) == 0) return IPC_OK;
+    if ((status.st_mode & 07777) != 0700)
+        return fail(IPC_NO_PERMISSION, "the private folder %s has mode %04o, so others may have put names there: "
+                    "look inside, then chmod it to 0700 or remove it", path->c_str(),
+                    static_cast<unsigned>(status.st_mode & 07777));
+    return IPC_OK;
+}
+
+Status private_name(const Address& address, std::string_view prefix, LocalName* name) {
+    if (Status status = check_plain_name(address); status != IPC_OK) return status;
+    std::string path;
+    Descriptor folder;
+    if (Status status = open_private_folder(&path, &folder); status != IPC_OK) return status;
+    name->address = address.text();
+    name->path = path.append("/").append(prefix).append(address.name());
+    return IPC_OK;
+}
+
+Status lock_names(Descriptor* lock) {
+    std::string path;
+    if (Status status = open_private_folder(&path, lock); status != IPC_OK) return status;
+    const auto end = std::chrono::steady_clock::now() + lock_patience;
+    while (flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return fail_system(IPC_SYSTEM, errno, "cannot lock the private folder %s", path.c_str());
+        if (std::chrono::steady_clock::now() >= end)
+            return fail(IPC_SYSTEM, "another process has kept %s locked for %d s: find it with 'fuser %s' and end it",
+                        path.c_str(), static_cast<int>(lock_patience.count()), path.c_str());
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return IPC_OK;
+}
+
+bool identify(const std::string& path, FileIdentity* identity) {
+    struct stat status {};
+    if (lstat(path.c_str(), &status) != 0) return false;
+    *identity = {status.st_dev, status.st_ino};
+    return true;
+}
+
+void remove_name(const std::string& path, const FileIdentity& identity) {
+    Descriptor lock;
+    if (lock_names(&lock) != IPC_OK) return;
+    FileIdentity now;
+    if (identify(path, &now) && now.device == identity.device && now.inode == identity.inode) unlink(path.c_str());
+}
+
+bool is_running(pid_t process) {
+    if (kill(process, 0) != 0) return errno != ESRCH;
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(process));
+    const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+    char text[512];
+    const ssize_t length = file ? read(file.get(), text, sizeof text - 1) : -1;
+    if (length <= 0) return errno != ENOENT && errno != ESRCH;
+    text[length] = '\0';
+    // pid (name) state parent group session terminal foreground-group flags ...: the name may hold anything, even ')'.
+    const char* fields = nullptr;
+    for (const char* c = text; *c != '\0'; ++c)
+        if (*c == ')') fields = c + 1;
+    unsigned long flags = 0;
+    if (fields == nullptr || std::sscanf(fields, " %*c %*d %*d %*d %*d %*d %lu", &flags) != 1) return true;
+    return (flags & exiting_flag) == 0;
+}
+
+} // namespace ipc::posix

@@ -1,0 +1,240 @@
+#include "shared_memory/link.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "posix/local_socket.hpp"
+
+namespace ipc::shared_memory {
+namespace {
+
+constexpr int64_t slice_ns = 50'000'000;
+constexpr int64_t socket_look_interval_ns = 5'000'000;
+constexpr int64_t yield_after_ns = 100'000;
+constexpr int required_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+struct Greeting {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t layout;
+    uint32_t zero;
+};
+static_assert(sizeof(Greeting) == 16);
+
+// std::atomic<uint32_t> has the representation of uint32_t (layout.hpp asserts it lock-free), which the kernel works on.
+long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
+    return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, timeout, nullptr, 0);
+}
+
+bool only_one_processor() {
+    static const bool one = sysconf(_SC_NPROCESSORS_ONLN) == 1;
+    return one;
+}
+
+size_t page_up(size_t bytes) { return (bytes + 4095) & ~size_t{4095}; }
+
+// The size of the whole mapping; 0 if the numbers are impossible.
+size_t mapping_bytes(uint32_t slot_count, uint64_t data_bytes) {
+    if (slot_count > (1u << 20) || data_bytes == 0 || data_bytes > (uint64_t{1} << 40) || data_bytes % 4096 != 0) return 0;
+    return header_bytes + page_up(size_t{2} * slot_count * 64) + 2 * data_bytes;
+}
+
+Status send_greeting(int socket, Layout layout, int memory_fd) {
+    Greeting greeting{handover_magic, version, static_cast<uint32_t>(layout), 0};
+    iovec bytes{&greeting, sizeof greeting};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(rights), &memory_fd, sizeof(int));
+    if (sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof greeting)) return IPC_OK;
+    if (errno == EPIPE || errno == ECONNRESET) return fail(IPC_PEER_CLOSED, "the client left before it took the shared memory");
+    return fail_system(IPC_SYSTEM, errno, "cannot hand the shared memory over");
+}
+
+// Receives the greeting and its descriptor; *memory_fd is the caller's to close when this returns IPC_OK.
+Status receive_greeting(int socket, Layout layout, const Deadline& deadline, int* memory_fd) {
+    // A server answers at once; one that does not speak at all is something else.
+    pollfd readable{socket, POLLIN, 0};
+    int ready = poll(&readable, 1, deadline.forever() ? 5000 : deadline.left_ms());
+    if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for the server's shared memory");
+    if (ready == 0) return fail(IPC_TIMED_OUT, "the server did not hand over its shared memory in time");
+
+    Greeting greeting{};
+    iovec bytes{&greeting, sizeof greeting};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 8)] = {};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    int fds[8];
+    size_t fd_count = 0;
+    for (cmsghdr* c = CMSG_FIRSTHDR(&message); got > 0 && c != nullptr; c = CMSG_NXTHDR(&message, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+        for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) && fd_count < 8; ++i)
+            std::memcpy(&fds[fd_count++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+    }
+    bool good = got == static_cast<ssize_t>(sizeof greeting) && greeting.magic == handover_magic &&
+                greeting.version == version && greeting.layout == static_cast<uint32_t>(layout) && fd_count == 1;
+    if (!good) {
+        for (size_t i = 0; i < fd_count; ++i) ::close(fds[i]);
+        if (got == 0) return fail(IPC_PEER_CLOSED, "the server closed before it handed over its shared memory");
+        return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server, or of another version");
+    }
+    *memory_fd = fds[0];
+    return IPC_OK;
+}
+
+} // namespace
+
+WaitPolicy wait_policy(const Address& address) {
+    const std::string& wait = address.option("wait");
+    WaitMode mode = wait == "spin" ? WaitMode::spin : wait == "block" ? WaitMode::block : WaitMode::adaptive;
+    return {mode, static_cast<int64_t>(address.option_count("spin")) * 1000};
+}
+
+Link::Link(int socket, void* memory, size_t bytes, unsigned side, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
+           std::string server_name)
+    : socket_(socket), memory_(memory), bytes_(bytes), side_(side), slot_count_(slot_count), data_bytes_(data_bytes),
+      policy_(policy), server_name_(std::move(server_name)) {
+    auto waits_by = policy.mode == WaitMode::spin ? WaitsBy::spinning : WaitsBy::parking;
+    outgoing().waits_by.store(static_cast<uint32_t>(waits_by), std::memory_order_release);
+}
+
+Link::~Link() {
+    close();
+    munmap(memory_, bytes_);
+    ::close(socket_);
+}
+
+Status Link::offer(int socket, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy, Link** link) {
+    const size_t bytes = mapping_bytes(slot_count, data_bytes);
+    int fd = memfd_create("ipc", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    void* memory = MAP_FAILED;
+    Status status = IPC_OK;
+    if (fd < 0 || bytes == 0 || ftruncate(fd, static_cast<off_t>(bytes)) != 0 || fcntl(fd, F_ADD_SEALS, required_seals) != 0 ||
+        (memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
+        status = fail_system(IPC_SYSTEM, errno, "cannot make %zu bytes of shared memory", bytes);
+    if (!status) {
+        auto* header = static_cast<Header*>(memory); // fresh memfd pages are zero, which is every word's first value
+        header->magic = mapping_magic;
+        header->version = version;
+        header->layout = static_cast<uint32_t>(layout);
+        header->slot_count = slot_count;
+        header->data_bytes = data_bytes;
+        status = send_greeting(socket, layout, fd);
+    }
+    if (fd >= 0) ::close(fd);
+    if (status) {
+        if (memory != MAP_FAILED) munmap(memory, bytes);
+        ::close(socket);
+        return status;
+    }
+    *link = new Link(socket, memory, bytes, 1, slot_count, data_bytes, policy, {});
+    return IPC_OK;
+}
+
+Status Link::take_up(int socket, Layout layout, WaitPolicy policy, std::string server_name, const Deadline& deadline, Link** link) {
+    int fd = -1;
+    Status status = receive_greeting(socket, layout, deadline, &fd);
+    void* memory = MAP_FAILED;
+    size_t bytes = 0;
+    uint32_t slot_count = 0;
+    uint64_t data_bytes = 0;
+    if (!status) {
+        struct stat about {};
+        // Without the seals the server could shrink the memory under us, and touching it would kill this process.
+        bool sound = (fcntl(fd, F_GET_SEALS) & required_seals) == required_seals && fstat(fd, &about) == 0 &&
+                     about.st_size >= static_cast<off_t>(header_bytes);
+        if (sound) {
+            bytes = static_cast<size_t>(about.st_size);
+            memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+            if (memory == MAP_FAILED) status = fail_system(IPC_SYSTEM, errno, "cannot map %zu bytes of shared memory", bytes);
+        }
+        if (memory != MAP_FAILED) {
+            auto* header = static_cast<const Header*>(memory);
+            slot_count = header->slot_count;
+            data_bytes = header->data_bytes;
+            bool power_of_two = (slot_count & (slot_count - 1)) == 0 && (layout == Layout::event || (data_bytes & (data_bytes - 1)) == 0);
+            sound = header->magic == mapping_magic && header->version == version &&
+                    header->layout == static_cast<uint32_t>(layout) && power_of_two &&
+                    (slot_count != 0) == (layout == Layout::slots) && bytes == mapping_bytes(slot_count, data_bytes);
+        }
+        if (!status && !sound) status = fail(IPC_NOT_OUR_PROTOCOL, "the shared memory the server handed over is not of the form expected");
+        ::close(fd);
+    }
+    if (status) {
+        if (memory != MAP_FAILED) munmap(memory, bytes);
+        ::close(socket);
+        return status;
+    }
+    *link = new Link(socket, memory, bytes, 0, slot_count, data_bytes, policy, std::move(server_name));
+    return IPC_OK;
+}
+
+Status Link::reason_to_stop(bool look_at_socket) {
+    if (closed_here_.load(std::memory_order_acquire)) return fail(IPC_CLOSED, "this channel was closed here");
+    if (incoming().closed.load(std::memory_order_acquire) != 0 || peer_gone_.load(std::memory_order_relaxed))
+        return fail(IPC_PEER_CLOSED, "the peer closed the channel");
+    if (!look_at_socket) return IPC_OK;
+    char byte;
+    ssize_t got = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return IPC_OK;
+    if (got > 0) return fail(IPC_NOT_OUR_PROTOCOL, "the peer sent bytes where shared memory alone should carry them");
+    if (!peer_gone_.exchange(true) && !server_name_.empty()) posix::forget_dead_server(server_name_, socket_);
+    return fail(IPC_PEER_CLOSED, "the peer is gone");
+}
+
+Status Link::spin_housekeeping(int64_t spun_ns, int64_t* next_look_ns) {
+    // A peer on the same processor can only answer if we let it run; with one processor that is so from the start.
+    if (only_one_processor() || spun_ns >= yield_after_ns) sched_yield();
+    bool look = spun_ns >= *next_look_ns;
+    if (look) *next_look_ns = spun_ns + socket_look_interval_ns;
+    return reason_to_stop(look);
+}
+
+bool Link::sleep(std::atomic<uint32_t>& parked, const Deadline& deadline) {
+    int64_t left = deadline.left_ns();
+    int64_t nap = left < slice_ns ? left : slice_ns;
+    timespec timeout{nap / 1'000'000'000, nap % 1'000'000'000};
+    long result = futex(parked, FUTEX_WAIT, 1, &timeout);
+    bool timed_out = result != 0 && errno == ETIMEDOUT;
+    parked.store(0, std::memory_order_relaxed);
+    return timed_out;
+}
+
+void Link::wake(std::atomic<uint32_t>& parked) {
+    if (parked.exchange(0, std::memory_order_seq_cst) != 0) futex(parked, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+void Link::close() {
+    if (closed_here_.exchange(true, std::memory_order_seq_cst)) return;
+    outgoing().closed.store(1, std::memory_order_seq_cst);
+    // The peer may sleep for messages or for room; a thread of our own may too.
+    for (RingControl* ring : {&outgoing(), &incoming()}) {
+        wake(ring->reader_parked);
+        wake(ring->writer_parked);
+    }
+    shutdown(socket_, SHUT_RDWR);
+}
+
+} // namespace ipc::shared_memory

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "core/address.hpp"
+#include "core/frame_channel.hpp"
+#include "shared_memory/link.hpp"
+
+namespace ipc::shared_memory {
+
+// What differs between the transports that meet over a socket and then talk through a mapping.
+struct Form {
+    Layout layout;
+    const char* name_prefix; // of the socket in the private folder
+    uint32_t (*slot_count)(const Address& address);
+    uint64_t (*data_bytes)(const Address& address); // a multiple of 4096
+    FrameChannel* (*make_channel)(std::unique_ptr<Link> link, size_t limit);
+};
+
+// The two functions of such a transport. The system-dependent half is rendezvous_posix.cpp.
+Status listen(const Form& form, const Address& address, FrameListener** listener);
+Status connect(const Form& form, const Address& address, const Deadline& deadline, FrameChannel** channel);
+
+} // namespace ipc::shared_memory

@@ -1,0 +1,88 @@
+#include "transports/fifo/fifo_stream_posix.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <cerrno>
+
+#include "transports/fifo/fifo_names_posix.hpp"
+
+namespace ipc {
+
+ssize_t write_without_signal(int descriptor, const iovec* pieces, int count) {
+    sigset_t broken_pipe;
+    sigset_t before;
+    sigset_t pending;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    sigemptyset(&pending);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+    // A signal that the program itself keeps blocked and pending is not ours to take away.
+    const bool was_blocked = sigismember(&before, SIGPIPE) == 1;
+    if (was_blocked) sigpending(&pending);
+    const ssize_t written = writev(descriptor, pieces, count);
+    const int error = errno;
+    if (written < 0 && error == EPIPE && sigismember(&pending, SIGPIPE) != 1) {
+        const timespec now{};
+        while (sigtimedwait(&broken_pipe, nullptr, &now) < 0 && errno == EINTR) {}
+    }
+    if (!was_blocked) pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = error;
+    return written;
+}
+
+Status FifoStream::wait(const posix::Descriptor& descriptor, short events, const Deadline& deadline) const {
+    pollfd entry{descriptor.get(), events, 0};
+    return interrupt_.wait(&entry, 1, deadline);
+}
+
+Status FifoStream::read(void* buffer, size_t capacity, Fill, const Deadline& deadline, size_t* count) {
+    const std::lock_guard lock(read_mutex_);
+    *count = 0;
+    while (true) {
+        if (!read_first_)
+            if (Status status = wait(reading_, POLLIN, deadline); status != IPC_OK) return status;
+        if (interrupt_.raised()) return IPC_CLOSED;
+        const ssize_t received = ::read(reading_.get(), buffer, capacity);
+        const int error = errno;
+        read_first_ = received == static_cast<ssize_t>(capacity);
+        if (received >= 0) {
+            *count = static_cast<size_t>(received);
+            return IPC_OK;
+        }
+        if (error != EAGAIN && error != EINTR) return fail_system(IPC_SYSTEM, error, "cannot read from a FIFO");
+    }
+}
+
+Status FifoStream::write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) {
+    const std::lock_guard lock(write_mutex_);
+    while (true) {
+        if (interrupt_.raised()) return IPC_CLOSED;
+        const auto rest = [](Chunk chunk, size_t skip) {
+            return iovec{const_cast<char*>(static_cast<const char*>(chunk.data) + skip), chunk.length - skip};
+        };
+        const bool in_head = *written < head.length;
+        const iovec pieces[2] = {in_head ? rest(head, *written) : rest(body, *written - head.length), rest(body, 0)};
+        const ssize_t sent = write_without_signal(writing_.get(), pieces, in_head && body.length != 0 ? 2 : 1);
+        const int error = errno;
+        if (sent >= 0) *written += static_cast<size_t>(sent);
+        if (*written == head.length + body.length) return IPC_OK;
+        if (sent >= 0 || error == EINTR) continue;
+        if (error == EPIPE) return IPC_PEER_CLOSED;
+        if (error != EAGAIN) return fail_system(IPC_SYSTEM, error, "cannot write to a FIFO");
+        if (Status status = wait(writing_, POLLOUT, deadline); status != IPC_OK) return status;
+    }
+}
+
+void FifoStream::interrupt() {
+    interrupt_.raise();
+    const std::scoped_lock both(read_mutex_, write_mutex_);
+    reading_.reset();
+    writing_.reset();
+}
+
+void FifoStream::peer_gone() {
+    if (!server_path_.empty()) forget_dead_fifo_server(server_path_);
+}
+
+} // namespace ipc

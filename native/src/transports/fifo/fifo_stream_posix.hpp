@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include <mutex>
+#include <string>
+
+#include "core/byte_stream.hpp"
+#include "posix/descriptor.hpp"
+#include "posix/interrupt.hpp"
+
+namespace ipc {
+
+// One FIFO for reading and one for writing, both non-blocking: there is no shutdown that would interrupt a blocked read of
+// a FIFO, so every wait is a poll that also watches for the interruption.
+class FifoStream final : public ByteStream {
+  public:
+    // A client gives its server's rendezvous FIFO, to clear it away should the server die; a server gives "".
+    FifoStream(posix::Descriptor reading, posix::Descriptor writing, std::string server_path)
+        : reading_(std::move(reading)), writing_(std::move(writing)), server_path_(std::move(server_path)) {}
+    Status open() { return interrupt_.open(); }
+
+    Status read(void* buffer, size_t capacity, Fill fill, const Deadline& deadline, size_t* count) override;
+    Status write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) override;
+    void interrupt() override;
+    void peer_gone() override;
+
+  private:
+    Status wait(const posix::Descriptor& descriptor, short events, const Deadline& deadline) const;
+
+    // Held for the whole of a read or write: the peer finds the end only when the descriptors are closed, and they must not
+    // be closed under a call in progress.
+    std::mutex read_mutex_;
+    std::mutex write_mutex_;
+    posix::Descriptor reading_;
+    posix::Descriptor writing_;
+    posix::Interrupt interrupt_;
+    bool read_first_ = false; // the last read left bytes behind, so the next one need not wait
+    const std::string server_path_;
+};
+
+// writev to a FIFO without the signal that a FIFO without reader raises: errno EPIPE tells instead.
+ssize_t write_without_signal(int descriptor, const iovec* pieces, int count);
+
+} // namespace ipc

@@ -1,0 +1,36 @@
+// `pipe` on Linux: frames over a Unix socket that stands where .NET puts its named pipes, so that a plain
+// NamedPipeClientStream or NamedPipeServerStream can be the other side.
+#include <cstdlib>
+
+#include "core/plain_name.hpp"
+#include "posix/local_stream.hpp"
+
+namespace ipc {
+namespace {
+
+Status find_name(const Address& address, posix::LocalName* name) {
+    if (Status status = check_plain_name(address); status != IPC_OK) return status;
+    const char* temporary = std::getenv("TMPDIR");
+    std::string path = temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
+    if (!path.ends_with('/')) path += '/';
+    *name = {address.text(), path + "CoreFxPipe_" + address.name()};
+    return IPC_OK;
+}
+
+Status listen(const Address& address, FrameListener** listener) {
+    posix::LocalName name;
+    if (Status status = find_name(address, &name); status != IPC_OK) return status;
+    return posix::listen_frames(address, name, listener);
+}
+
+Status connect(const Address& address, const Deadline& deadline, FrameChannel** channel) {
+    posix::LocalName name;
+    if (Status status = find_name(address, &name); status != IPC_OK) return status;
+    return posix::connect_frames(address, name, deadline, channel);
+}
+
+} // namespace
+
+extern const Transport transport_pipe{listen, connect};
+
+} // namespace ipc

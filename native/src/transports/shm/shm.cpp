@@ -1,0 +1,38 @@
+#include "core/transport.hpp"
+#include "shared_memory/rendezvous.hpp"
+#include "transports/shm/shm_channel.hpp"
+
+namespace ipc {
+namespace {
+
+// Few enough to stay in the first-level cache of both sides, many enough for a burst.
+constexpr uint32_t slots_per_ring = 256;
+
+const shared_memory::Form form{
+    shared_memory::Layout::slots, "shm-", [](const Address&) { return slots_per_ring; },
+    [](const Address& address) { return uint64_t{address.option_size("size")}; },
+    [](std::unique_ptr<shared_memory::Link> link, size_t limit) -> FrameChannel* {
+        return new shm::ShmChannel(std::move(link), limit);
+    }};
+
+// The ring's arithmetic asks for whole pages and even halves; a power of two gives both.
+Status check_size(const Address& address) {
+    size_t size = address.option_size("size");
+    if (size >= 65536 && (size & (size - 1)) == 0 && size <= size_t{1} << 32) return IPC_OK;
+    return fail(IPC_BAD_OPTION, "size=%s in '%s': the ring's size must be a power of two from 64k to 4G",
+                address.option("size").c_str(), address.text().c_str());
+}
+
+} // namespace
+
+extern const Transport transport_shm{
+    [](const Address& address, FrameListener** listener) {
+        if (Status s = check_size(address)) return s;
+        return shared_memory::listen(form, address, listener);
+    },
+    [](const Address& address, const Deadline& deadline, FrameChannel** channel) {
+        if (Status s = check_size(address)) return s;
+        return shared_memory::connect(form, address, deadline, channel);
+    }};
+
+} // namespace ipc

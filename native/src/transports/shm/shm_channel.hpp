@@ -1,0 +1,126 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/frame_channel.hpp"
+#include "transports/shm/ring.hpp"
+
+namespace ipc::shm {
+
+// A channel over two rings. Messages up to `whole_record_` bytes are one record; longer ones go as several, so that the
+// reader copies out while the writer copies in. What happens to a short message is here in the header, to be compiled into
+// one with the conversation; the rest is in shm_channel.cpp.
+class ShmChannel final : public FrameChannel {
+  public:
+    ShmChannel(std::unique_ptr<shared_memory::Link> link, size_t limit);
+
+    Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override {
+        room_ = Room::none;
+        if (length > Slot::inline_bytes) return send_data(static_cast<uint32_t>(kind), id, data, length, deadline);
+        if (Status s = writer_.wait_for_room(0, deadline)) return s;
+        copy_inline(writer_.inline_room(), static_cast<const std::byte*>(data), length);
+        writer_.publish(static_cast<uint32_t>(kind), id, length, false);
+        return IPC_OK;
+    }
+
+    Status reserve(size_t length, void** data, const Deadline& deadline) override {
+        room_ = Room::none;
+        if (length > Slot::inline_bytes) return reserve_data(length, data, deadline);
+        if (Status s = writer_.wait_for_room(0, deadline)) return s;
+        *data = writer_.inline_room();
+        room_ = Room::inline_slot;
+        return IPC_OK;
+    }
+
+    Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) override {
+        if (room_ != Room::inline_slot) return commit_data(static_cast<uint32_t>(kind), id, length, deadline);
+        room_ = Room::none;
+        writer_.publish(static_cast<uint32_t>(kind), id, length, false);
+        return IPC_OK;
+    }
+
+    Status next(FrameInfo* info, const Deadline& deadline) override {
+        if (!has_message_) [[likely]] {
+            if (broken_) [[unlikely]]
+                return stop_receiving(broken_);
+            if (Status s = reader_.wait_for_record(&record_, deadline)) return stop_receiving(s);
+            if (Status s = check_first()) return s;
+            has_message_ = true;
+        }
+        *info = {static_cast<FrameKind>(record_.kind_and_flags & kind_mask), record_.id, message_bytes_};
+        return IPC_OK;
+    }
+
+    Status take(void* buffer, const Deadline& deadline) override {
+        if (record_.in_data) return take_data(buffer, deadline);
+        copy_inline(static_cast<std::byte*>(buffer), record_.bytes, record_.length);
+        has_message_ = false;
+        reader_.consume(record_);
+        return IPC_OK;
+    }
+
+    Status view(const void** data, const Deadline& deadline) override {
+        if (in_several()) return view_several(data, deadline);
+        *data = record_.bytes;
+        return IPC_OK;
+    }
+
+    Status release() override {
+        if (in_several()) return release_several();
+        has_message_ = false;
+        reader_.consume(record_);
+        return IPC_OK;
+    }
+
+    void close() override { link_->close(); }
+    std::unique_ptr<Conversation> converse(std::unique_ptr<FrameChannel> self) override;
+
+  private:
+    enum class Room { none, inline_slot, data, buffer };
+    static constexpr uint32_t kind_mask = 0xFFFF;
+
+    Status send_data(uint32_t kind, uint32_t id, const void* data, size_t length, const Deadline& deadline);
+    Status send_in_records(uint32_t kind, uint32_t id, const std::byte* data, size_t length, const Deadline& deadline);
+    Status reserve_data(size_t length, void** data, const Deadline& deadline);
+    Status commit_data(uint32_t kind, uint32_t id, size_t length, const Deadline& deadline);
+
+    // Checks a message's first record; a peer may have written anything.
+    Status check_first() {
+        message_bytes_ = record_.length;
+        // All in one: a short message of a known kind, by far the most frequent. Kinds are 1 to 4.
+        if (!record_.in_data && (record_.kind_and_flags & kind_mask) - 1 < 4 && message_bytes_ <= limit()) [[likely]]
+            return IPC_OK;
+        return check_first_thoroughly();
+    }
+    Status check_first_thoroughly();
+    bool in_several() const { return (record_.kind_and_flags & flag_more) != 0; }
+    Status take_data(void* buffer, const Deadline& deadline);
+    Status gather(std::byte* to, const Deadline& deadline);
+    Status view_several(const void** data, const Deadline& deadline);
+    Status release_several();
+    void end_several();
+    Status stop_receiving(Status status);
+
+    std::unique_ptr<shared_memory::Link> link_;
+    RingWriter writer_;
+    RingReader reader_;
+    size_t whole_record_;
+
+    // sender's half
+    Room room_ = Room::none;
+    size_t room_length_ = 0;
+    std::vector<std::byte> send_buffer_; // for reserved rooms no record can hold
+
+    // receiver's half: the message next() told of
+    bool has_message_ = false;
+    RingReader::Record record_{}; // its first record
+    size_t message_bytes_ = 0;
+    Status broken_ = IPC_OK;
+    // ... if it comes in several records
+    bool gathered_ = false; // it is whole in receive_buffer_
+    size_t gathered_bytes_ = 0;
+    std::vector<std::byte> receive_buffer_;
+};
+
+} // namespace ipc::shm

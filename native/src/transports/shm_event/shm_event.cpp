@@ -1,0 +1,24 @@
+#include "core/transport.hpp"
+#include "shared_memory/rendezvous.hpp"
+#include "transports/shm_event/event_channel.hpp"
+
+namespace ipc {
+namespace {
+
+const shared_memory::Form form{
+    shared_memory::Layout::event, "shm-event-", [](const Address&) { return uint32_t{0}; },
+    // A block holds the largest message; its pages cost memory only once they are written.
+    [](const Address& address) { return (uint64_t{address.limit()} + 4095) & ~uint64_t{4095}; },
+    [](std::unique_ptr<shared_memory::Link> link, size_t limit) -> FrameChannel* {
+        return new shm_event::EventChannel(std::move(link), limit);
+    }};
+
+} // namespace
+
+extern const Transport transport_shm_event{
+    [](const Address& address, FrameListener** listener) { return shared_memory::listen(form, address, listener); },
+    [](const Address& address, const Deadline& deadline, FrameChannel** channel) {
+        return shared_memory::connect(form, address, deadline, channel);
+    }};
+
+} // namespace ipc

@@ -1,0 +1,250 @@
+// `tcp`: frames over TCP. Over loopback both ends check each other's user, as the other transports do.
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/frame_stream.hpp"
+#include "core/transport.hpp"
+#include "posix/accept.hpp"
+#include "posix/socket_stream.hpp"
+#include "transports/tcp/loopback_owner_posix.hpp"
+#include "transports/tcp/tcp_name.hpp"
+
+namespace ipc {
+namespace {
+
+using posix::Descriptor;
+
+struct Place {
+    sockaddr_storage address{};
+    socklen_t length = 0;
+
+    const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+void set_option(int socket, int level, int option, int value) {
+    setsockopt(socket, level, option, &value, sizeof value);
+}
+
+// The places a name stands for (`failure` if there are none), IPv4 first, so that "localhost" means the same to a listener and its clients.
+Status resolve(const Address& address, const TcpName& name, Status failure, std::vector<Place>* places) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_NUMERICSERV;
+    addrinfo* found = nullptr;
+    const int error = getaddrinfo(name.host.c_str(), std::to_string(name.port).c_str(), &hints, &found);
+    if (error != 0)
+        return fail(failure, "cannot find the host of %s: %s; check its name", address.text().c_str(),
+                    gai_strerror(error));
+    for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+        Place place;
+        place.length = one->ai_addrlen;
+        std::copy_n(reinterpret_cast<const char*>(one->ai_addr), one->ai_addrlen, reinterpret_cast<char*>(&place.address));
+        places->push_back(place);
+    }
+    freeaddrinfo(found);
+    std::ranges::stable_partition(*places, [](const Place& place) { return place.address.ss_family == AF_INET; });
+    return IPC_OK;
+}
+
+// Users of other machines cannot be checked: whoever lets them in must say so.
+Status check_reach(const Address& address, const Place& place) {
+    if (address.option("users") == "any" || TcpEnd::of(place.address).is_loopback()) return IPC_OK;
+    return fail(IPC_BAD_OPTION, "%s leads over the network, where the peer's user cannot be checked: add users=any, or use "
+                "127.0.0.1", address.text().c_str());
+}
+
+void prepare(int socket) {
+    // A frame is complete when it is sent: nothing is gained by waiting for more.
+    set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+    // A machine that vanished without a word is given up after some 25 s, busy or idle.
+    set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 10);
+    set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+    set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
+    set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 25'000);
+}
+
+// A client whose server will look for its owner. The system forgets the owner of a socket that is closed, so one that has
+// only sent waits with that until the server has accepted it; an answer tells the same for nothing.
+class CheckedClientStream final : public posix::SocketStream {
+  public:
+    using SocketStream::SocketStream;
+    ~CheckedClientStream() override {
+        if (sent_ && !answered_) wait_until_accepted(socket(), 1000);
+    }
+    Status read(void* buffer, size_t capacity, Fill fill, const Deadline& deadline, size_t* count) override {
+        const Status status = SocketStream::read(buffer, capacity, fill, deadline, count);
+        if (*count != 0) answered_ = true;
+        return status;
+    }
+    Status write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) override {
+        sent_ = true;
+        return SocketStream::write(head, body, deadline, written);
+    }
+
+  private:
+    bool sent_ = false;     // the writing thread's
+    bool answered_ = false; // the reading thread's
+};
+
+class TcpListener final : public FrameListener {
+  public:
+    TcpListener(const Address& address) : limit_(address.limit()), checks_users_(address.option("users") == "same") {}
+    ~TcpListener() override { TcpListener::close(); }
+
+    Status open(const Address& address, const TcpName& name, const Place& place);
+    Status accept(const Deadline& deadline, FrameChannel** channel) override;
+    void close() override;
+    const char* address() const override { return address_.c_str(); }
+
+  private:
+    const size_t limit_;
+    const bool checks_users_;
+    std::string address_;
+    Descriptor socket_;
+    posix::Interrupt interrupt_;
+};
+
+Status TcpListener::open(const Address& address, const TcpName& name, const Place& place) {
+    if (Status status = interrupt_.open(); status != IPC_OK) return status;
+    Descriptor made(socket(place.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!made) return fail_system(IPC_SYSTEM, errno, "cannot make a socket for %s", address.text().c_str());
+    // Connections of an earlier listener that linger in the system must not keep the port.
+    set_option(made.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+    int error = bind(made.get(), place.generic(), place.length) == 0 ? 0 : errno;
+    if (error == 0 && listen(made.get(), SOMAXCONN) != 0) error = errno;
+    if (error == EADDRINUSE)
+        return fail(IPC_NAME_IN_USE, "cannot listen at %s: another listener has this port; close it or choose another port",
+                    address.text().c_str());
+    if (error == EACCES || error == EPERM)
+        return fail_system(IPC_NO_PERMISSION, error, "may not listen at %s", address.text().c_str());
+    if (error != 0) return fail_system(IPC_SYSTEM, error, "cannot listen at %s", address.text().c_str());
+    sockaddr_storage bound{};
+    socklen_t length = sizeof bound;
+    getsockname(made.get(), reinterpret_cast<sockaddr*>(&bound), &length);
+    address_ = address.with_name(name.with_port(TcpEnd::of(bound).port));
+    socket_ = std::move(made);
+    return IPC_OK;
+}
+
+Status TcpListener::accept(const Deadline& deadline, FrameChannel** channel) {
+    while (true) {
+        Descriptor client;
+        const Status status = posix::accept_next(socket_.get(), interrupt_, address_, deadline, &client);
+        if (status != IPC_OK) return status;
+        // Another user's client finds the end of the stream; it must not be able to disturb the server's own.
+        if (checks_users_ && check_loopback_peer(client.get(), TcpPeer::client, address_) != IPC_OK) continue;
+        prepare(client.get());
+        *channel = new FrameStream(std::make_unique<posix::SocketStream>(std::move(client)), limit_, address_);
+        return IPC_OK;
+    }
+}
+
+void TcpListener::close() {
+    if (!socket_ || !interrupt_.raise()) return;
+    shutdown(socket_.get(), SHUT_RDWR);
+    posix::refuse_waiting(socket_.get());
+}
+
+Status listen_tcp(const Address& address, FrameListener** listener) {
+    TcpName name;
+    std::vector<Place> places;
+    if (Status status = parse_tcp_name(address, &name); status != IPC_OK) return status;
+    if (Status status = resolve(address, name, IPC_BAD_ADDRESS, &places); status != IPC_OK) return status;
+    if (Status status = check_reach(address, places.front()); status != IPC_OK) return status;
+    auto made = std::make_unique<TcpListener>(address);
+    if (Status status = made->open(address, name, places.front()); status != IPC_OK) return status;
+    *listener = made.release();
+    return IPC_OK;
+}
+
+Status connect_failed(const Address& address, int error) {
+    switch (error) {
+    case ECONNREFUSED: return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", address.text().c_str());
+    case EINPROGRESS:
+        return fail(IPC_TIMED_OUT, "%s did not answer within the time-out: check that the machine can be reached",
+                    address.text().c_str());
+    case EACCES:
+    case EPERM: return fail_system(IPC_NO_PERMISSION, error, "may not connect to %s", address.text().c_str());
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case ETIMEDOUT: return fail_system(IPC_NO_SERVER, error, "cannot reach %s", address.text().c_str());
+    default: return fail_system(IPC_SYSTEM, error, "cannot connect to %s", address.text().c_str());
+    }
+}
+
+// Connects within the deadline. Returns 0 or an errno value; EINPROGRESS when the time-out passed.
+int connect_within(const Place& place, const Deadline& deadline, Descriptor* connection) {
+    Descriptor made(socket(place.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!made) return errno;
+    int error = connect(made.get(), place.generic(), place.length) == 0 ? 0 : errno;
+    while (error == EINPROGRESS || error == EINTR) {
+        pollfd waiting{made.get(), POLLOUT, 0};
+        const int ready = poll(&waiting, 1, deadline.left_ms());
+        if (ready < 0 && errno == EINTR) continue;
+        if (ready < 0) return errno;
+        if (ready == 0 && deadline.expired()) return EINPROGRESS;
+        if (ready == 0) continue;
+        socklen_t length = sizeof error;
+        if (getsockopt(made.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
+    }
+    if (error != 0) return error;
+    fcntl(made.get(), F_SETFL, 0);
+    *connection = std::move(made);
+    return 0;
+}
+
+// With nobody listening on a port that the system gives out itself, a socket can be given just this port and meet itself.
+bool met_itself(int connection) {
+    sockaddr_storage self{};
+    sockaddr_storage peer{};
+    socklen_t length = sizeof self;
+    if (getsockname(connection, reinterpret_cast<sockaddr*>(&self), &length) != 0) return false;
+    length = sizeof peer;
+    return getpeername(connection, reinterpret_cast<sockaddr*>(&peer), &length) == 0 && TcpEnd::of(self) == TcpEnd::of(peer);
+}
+
+Status connect_tcp(const Address& address, const Deadline& deadline, FrameChannel** channel) {
+    TcpName name;
+    std::vector<Place> places;
+    if (Status status = parse_tcp_name(address, &name); status != IPC_OK) return status;
+    if (name.port == 0)
+        return fail(IPC_BAD_ADDRESS, "%s has port 0, which only a listener can use: connect to the port it was given",
+                    address.text().c_str());
+    if (Status status = resolve(address, name, IPC_NO_SERVER, &places); status != IPC_OK) return status;
+    int error = ECONNREFUSED;
+    for (const Place& place : places) {
+        if (Status status = check_reach(address, place); status != IPC_OK) return status;
+        Descriptor connection;
+        error = connect_within(place, deadline, &connection);
+        if (error == 0 && met_itself(connection.get())) error = ECONNREFUSED;
+        if (error != 0) continue;
+        const bool checks_users = address.option("users") == "same";
+        if (checks_users)
+            if (Status status = check_loopback_peer(connection.get(), TcpPeer::server, address.text()); status != IPC_OK)
+                return status;
+        prepare(connection.get());
+        std::unique_ptr<ByteStream> stream;
+        if (TcpEnd::of(place.address).is_loopback())
+            stream = std::make_unique<CheckedClientStream>(std::move(connection));
+        else
+            stream = std::make_unique<posix::SocketStream>(std::move(connection));
+        *channel = new FrameStream(std::move(stream), address.limit(), address.text());
+        return IPC_OK;
+    }
+    return connect_failed(address, error);
+}
+
+} // namespace
+
+extern const Transport transport_tcp{listen_tcp, connect_tcp};
+
+} // namespace ipc

@@ -1,0 +1,32 @@
+// `unix`: frames over a Unix socket in the private folder, or at an absolute path.
+#include "posix/local_stream.hpp"
+
+namespace ipc {
+namespace {
+
+Status find_name(const Address& address, posix::LocalName* name) {
+    if (!address.name().starts_with('/')) return posix::private_name(address, "unix-", name);
+    if (address.name().ends_with('/'))
+        return fail(IPC_BAD_ADDRESS, "'%.200s' ends with '/': give the socket in that folder a name",
+                    address.text().c_str());
+    *name = {address.text(), address.name()};
+    return IPC_OK;
+}
+
+Status listen(const Address& address, FrameListener** listener) {
+    posix::LocalName name;
+    if (Status status = find_name(address, &name); status != IPC_OK) return status;
+    return posix::listen_frames(address, name, listener);
+}
+
+Status connect(const Address& address, const Deadline& deadline, FrameChannel** channel) {
+    posix::LocalName name;
+    if (Status status = find_name(address, &name); status != IPC_OK) return status;
+    return posix::connect_frames(address, name, deadline, channel);
+}
+
+} // namespace
+
+extern const Transport transport_unix{listen, connect};
+
+} // namespace ipc

@@ -1,0 +1,33 @@
+# Compares what the shared library shows with what a header declares: every function, and nothing else.
+#   cmake -DNM=nm -DLIBRARY=libipc.so -DHEADER=ipc.h [-DMORE_ALLOWED=ON] -P exports.cmake
+# MORE_ALLOWED is for headers of earlier releases, to which functions have been added since.
+execute_process(COMMAND ${NM} -D --defined-only --format=posix ${LIBRARY} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]+" lines "${output}")
+set(shown "")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE " .*$" "" symbol "${line}")
+  list(APPEND shown "${symbol}")
+endforeach()
+
+file(READ ${HEADER} header)
+string(REGEX MATCHALL "IPC_API [^;(]*[ *](ipc_[a-z_]+)\\(" declarations "${header}")
+set(declared "")
+foreach(declaration IN LISTS declarations)
+  string(REGEX REPLACE "^.*[ *](ipc_[a-z_]+)\\($" "\\1" function "${declaration}")
+  list(APPEND declared ${function})
+endforeach()
+list(LENGTH declared count)
+if(count LESS 30)
+  message(FATAL_ERROR "only ${count} functions were found in ${HEADER}: its way of declaring them changed, mend this script")
+endif()
+
+set(missing ${declared})
+list(REMOVE_ITEM missing ${shown})
+set(extra ${shown})
+list(REMOVE_ITEM extra ${declared})
+if(missing)
+  message(FATAL_ERROR "${HEADER} declares what ${LIBRARY} does not export: ${missing}")
+endif()
+if(extra AND NOT MORE_ALLOWED)
+  message(FATAL_ERROR "${LIBRARY} exports what ${HEADER} does not declare: ${extra}; hide it or declare it")
+endif()

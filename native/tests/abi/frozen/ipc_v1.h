@@ -1,0 +1,166 @@
+/* ipc.h - the flat C ABI of ipc, version 1.
+ *
+ * THREADS
+ *   Listeners: any number of threads may call ipc_accept on one listener.
+ *   Channels:  at most one thread sends and at most one thread receives at a time; the two may be different threads.
+ *              ipc_call both sends and receives. A second sender or receiver needs the caller's own lock.
+ *   ipc_listener_close and ipc_channel_close may be called from any thread at any time and interrupt every blocked call
+ *   on that handle: it returns IPC_CLOSED within 100 ms.
+ *
+ * OWNERSHIP
+ *   Handles are opaque and made only by this library. *_close ends the connection but keeps the handle valid;
+ *   *_free releases it and must come when no other thread is inside a call on it. free closes first if needed; free(NULL) is nothing.
+ *   Addresses and messages passed in are copied or sent before the call returns. Memory given out by ipc_peek,
+ *   ipc_reserve and ipc_call_peek belongs to the channel and is valid until the matching release or commit.
+ *
+ * TIME-OUTS are in milliseconds: IPC_FOREVER waits without end, 0 does not wait. A send that timed out half-way has cut a
+ *   message: the channel is then broken and says so. A receive that timed out has lost nothing.
+ *
+ * ERRORS  Every function returns an ipc_status (IPC_OK is 0) unless its comment says otherwise. ipc_last_error() gives the
+ *   thread's latest failure as a sentence that names the thing and what to do. No exception and no signal crosses the ABI.
+ *
+ * MESSAGES  A channel carries either calls (ipc_call against ipc_serve or ipc_receive_request/ipc_reply) or plain messages
+ *   (ipc_send against ipc_receive); order is kept, boundaries are kept, an empty message is a message.
+ *   The byte formats are in docs/wire-formats.md.
+ */
+#ifndef IPC_IPC_H
+#define IPC_IPC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#  if defined(IPC_BUILDING)
+#    define IPC_API __declspec(dllexport)
+#  else
+#    define IPC_API __declspec(dllimport)
+#  endif
+#else
+#  define IPC_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised when a function is added; the major part when one is changed or removed. */
+#define IPC_ABI_VERSION_MAJOR 1
+#define IPC_ABI_VERSION_MINOR 0
+#define IPC_FOREVER (-1)
+
+typedef int32_t ipc_status;
+
+/* Caller's mistakes: the program is wrong and must change (1..31). */
+enum {
+    IPC_OK = 0,
+    IPC_INVALID_ARGUMENT = 1,  /* a null pointer, a negative time-out other than IPC_FOREVER ... */
+    IPC_BAD_ADDRESS = 2,       /* not of the form transport://name?option=value, or a name the transport cannot use */
+    IPC_UNKNOWN_TRANSPORT = 3, /* no such transport in the registry */
+    IPC_BAD_OPTION = 4,        /* unknown option, or a value it does not take */
+    IPC_MESSAGE_TOO_LARGE = 5, /* longer than the channel's limit (option max=); nothing was sent */
+    IPC_BUFFER_TOO_SMALL = 6,  /* the message stays and its length is given: ask again with room for it */
+    IPC_WRONG_STATE = 7,       /* commit without reserve, release without peek, reply without request ... */
+
+    /* The environment: the program may be right and the world is not (32..). */
+    IPC_NAME_IN_USE = 32,      /* another listener has the name */
+    IPC_NO_SERVER = 33,        /* nobody listens at the address */
+    IPC_NO_PERMISSION = 34,    /* the other side belongs to another user, or the system refuses access */
+    IPC_TIMED_OUT = 35,        /* the time-out passed */
+    IPC_PEER_CLOSED = 36,      /* the peer closed or died between two messages */
+    IPC_CLOSED = 37,           /* this handle was closed, here, by ipc_*_close */
+    IPC_TRUNCATED = 38,        /* the peer closed or died in the middle of a message */
+    IPC_NOT_OUR_PROTOCOL = 39, /* the peer speaks something else, or sent damaged bytes; the channel is broken */
+    IPC_PEER_TOO_LARGE = 40,   /* the peer announced a message over this channel's limit; the channel is broken */
+    IPC_NOT_AVAILABLE = 41,    /* the transport does not exist on this system or a library it needs is missing */
+    IPC_HANDLER_FAILED = 42,   /* the peer's handler reported a failure; ipc_last_error() gives its text */
+    IPC_OUT_OF_MEMORY = 43,
+    IPC_SYSTEM = 44            /* any other refusal of the system; ipc_last_error() gives its words */
+};
+
+typedef struct ipc_listener ipc_listener;
+typedef struct ipc_channel ipc_channel;
+typedef struct ipc_reply_writer ipc_reply_writer;
+
+/* ---- about the library ------------------------------------------------------------------------------------------ */
+
+/* (major << 16) | minor of the library loaded. A program built against 1.m runs with any 1.n where n >= m. */
+IPC_API uint32_t ipc_abi_version(void);
+/* A short constant English text for a status, never NULL. */
+IPC_API const char* ipc_status_text(ipc_status status);
+/* 1 if the status is a caller's mistake, 0 otherwise. */
+IPC_API int32_t ipc_status_is_callers_mistake(ipc_status status);
+/* The calling thread's latest failure as a sentence; "" if none. Valid until the thread's next failing call. */
+IPC_API const char* ipc_last_error(void);
+/* How many transports the registry has, and the id of each (0-based; NULL past the end). Constant for a build. */
+IPC_API int32_t ipc_transport_count(void);
+IPC_API const char* ipc_transport_id(int32_t index);
+/* One transport's registry entry as JSON text (UTF-8, constant); NULL if there is no such transport. */
+IPC_API const char* ipc_transport_describe(const char* transport_id);
+
+/* ---- making channels -------------------------------------------------------------------------------------------- */
+
+IPC_API ipc_status ipc_listen(const char* address, ipc_listener** listener);
+/* Where clients connect: the address given, with what the system chose put in (tcp port 0). Owned by the listener. */
+IPC_API const char* ipc_listener_address(const ipc_listener* listener);
+IPC_API ipc_status ipc_accept(ipc_listener* listener, int32_t timeout_ms, ipc_channel** channel);
+IPC_API void ipc_listener_close(ipc_listener* listener);
+IPC_API void ipc_listener_free(ipc_listener* listener);
+
+/* IPC_NO_SERVER comes at once when nobody listens; the time-out bounds the handover with a slow server. */
+IPC_API ipc_status ipc_connect(const char* address, int32_t timeout_ms, ipc_channel** channel);
+IPC_API void ipc_channel_close(ipc_channel* channel);
+IPC_API void ipc_channel_free(ipc_channel* channel);
+/* The largest message in bytes this channel sends or accepts (option max=, 64 MiB unless said). */
+IPC_API size_t ipc_channel_limit(const ipc_channel* channel);
+
+/* ---- messages, copied ------------------------------------------------------------------------------------------- */
+
+IPC_API ipc_status ipc_send(ipc_channel* channel, const void* message, size_t length, int32_t timeout_ms);
+/* Copies the next message to buffer and its length to *length. IPC_BUFFER_TOO_SMALL: *length is what it needs. */
+IPC_API ipc_status ipc_receive(ipc_channel* channel, void* buffer, size_t capacity, size_t* length, int32_t timeout_ms);
+
+/* ---- messages, lent: written and read in place where the transport can (registry: zero_copy), else through a buffer - */
+
+/* Room for one message of at most `length` bytes. One reserve at a time; a second one replaces the first. */
+IPC_API ipc_status ipc_reserve(ipc_channel* channel, size_t length, void** message, int32_t timeout_ms);
+/* Sends the first `length` bytes of the reserved room. */
+IPC_API ipc_status ipc_commit(ipc_channel* channel, size_t length, int32_t timeout_ms);
+/* The next message in place, kept until ipc_release. The peer of a zero-copy transport can still write there:
+   copy what you must check before you use it. Peeking again without release gives the same message. */
+IPC_API ipc_status ipc_peek(ipc_channel* channel, const void** message, size_t* length, int32_t timeout_ms);
+IPC_API ipc_status ipc_release(ipc_channel* channel);
+
+/* ---- calls ------------------------------------------------------------------------------------------------------ */
+
+/* Sends a request and copies its reply. The time-out covers the whole call; a late reply is dropped, the channel stays
+   good. IPC_BUFFER_TOO_SMALL: the reply is kept, *reply_length is what it needs: get it with ipc_receive_reply. */
+IPC_API ipc_status ipc_call(ipc_channel* channel, const void* request, size_t request_length, void* reply,
+                            size_t reply_capacity, size_t* reply_length, int32_t timeout_ms);
+/* The reply kept by an ipc_call that returned IPC_BUFFER_TOO_SMALL. */
+IPC_API ipc_status ipc_receive_reply(ipc_channel* channel, void* reply, size_t capacity, size_t* length);
+/* As ipc_call, with the reply in place until ipc_release. */
+IPC_API ipc_status ipc_call_peek(ipc_channel* channel, const void* request, size_t request_length, const void** reply,
+                                 size_t* reply_length, int32_t timeout_ms);
+
+/* A handler gets one request in place and answers through the writer: ipc_reply_reserve, then fill exactly that room.
+   It returns IPC_OK, or any other status to fail the call at the client (IPC_HANDLER_FAILED there; the text given to
+   ipc_reply_fail travels along). No room reserved and IPC_OK: the reply is empty. It must not touch the channel. */
+typedef ipc_status (*ipc_handler)(void* user, const void* request, size_t request_length, ipc_reply_writer* writer);
+IPC_API ipc_status ipc_reply_reserve(ipc_reply_writer* writer, size_t length, void** reply);
+IPC_API ipc_status ipc_reply_fail(ipc_reply_writer* writer, const char* text);
+
+/* Answers calls until the peer closes (returns IPC_OK), the handle is closed (IPC_CLOSED) or the channel fails. */
+IPC_API ipc_status ipc_serve(ipc_channel* channel, ipc_handler handler, void* user);
+
+/* The same a step at a time, for bindings and event loops: wait for a request (in place until the reply is sent) ... */
+IPC_API ipc_status ipc_receive_request(ipc_channel* channel, const void** request, size_t* length, int32_t timeout_ms);
+/* ... and answer it, copied, or written in place: ipc_reserve_reply then ipc_commit_reply; or fail it with a text. */
+IPC_API ipc_status ipc_reply(ipc_channel* channel, const void* reply, size_t length, int32_t timeout_ms);
+IPC_API ipc_status ipc_reserve_reply(ipc_channel* channel, size_t length, void** reply, int32_t timeout_ms);
+IPC_API ipc_status ipc_commit_reply(ipc_channel* channel, size_t length, int32_t timeout_ms);
+IPC_API ipc_status ipc_fail_request(ipc_channel* channel, const char* text, int32_t timeout_ms);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,169 @@
+// Decoders against bytes no encoder of ours made: refused with a sentence, never believed, never worth much memory.
+#include <cstring>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "codecs/custom.hpp"
+#include "codecs/json.hpp"
+#include "codecs/protobuf.hpp"
+#include "largest_allocation.hpp"
+#include "random_objects.hpp"
+
+namespace ipc::codecs {
+namespace {
+
+using Made = std::vector<uint8_t>;
+
+template <class Codec, class Object> Made made_by(const Object& object) {
+    Codec codec;
+    Buffer buffer;
+    encode(codec, object, buffer);
+    return {buffer.bytes().begin(), buffer.bytes().end()};
+}
+
+Made bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
+
+template <class Object, class Codec> std::string complaint_about(const Made& bytes) {
+    Codec codec;
+    Object object;
+    return codec.decode(bytes, object);
+}
+
+template <class Codec> class Hostile : public ::testing::Test {};
+using StrictCodecs = ::testing::Types<Custom, Json>;
+TYPED_TEST_SUITE(Hostile, StrictCodecs);
+
+TYPED_TEST(Hostile, EveryTruncationIsRefused) {
+    testing::RandomObjects random(30);
+    const Made request = made_by<TypeParam>(random.request(9));
+    for (size_t length = 0; length < request.size(); ++length)
+        ASSERT_NE((complaint_about<Request, TypeParam>({request.begin(), request.begin() + static_cast<ptrdiff_t>(length)})), "") << length;
+    const Made reply = made_by<TypeParam>(random.reply(20));
+    for (size_t length = 0; length < reply.size(); ++length)
+        ASSERT_NE((complaint_about<Reply, TypeParam>({reply.begin(), reply.begin() + static_cast<ptrdiff_t>(length)})), "") << length;
+}
+
+TYPED_TEST(Hostile, BytesLeftOverAreRefused) {
+    Made request = made_by<TypeParam>(Request{1, "n", {"a"}, {"b"}});
+    request.push_back('x');
+    EXPECT_NE((complaint_about<Request, TypeParam>(request)), "");
+    Made reply = made_by<TypeParam>(Reply{1, 1, {"a"}});
+    reply.push_back('x');
+    EXPECT_NE((complaint_about<Reply, TypeParam>(reply)), "");
+}
+
+// proto3 cannot tell a message cut between fields from a shorter one; what it takes is then a part of the original.
+TEST(HostileProtobuf, TruncationsAreRefusedOrShorter) {
+    testing::RandomObjects random(31);
+    const Reply original = random.reply(20);
+    const Made bytes = made_by<Protobuf>(original);
+    Protobuf codec;
+    for (size_t length = 0; length < bytes.size(); ++length) {
+        Reply reply;
+        if (!codec.decode({bytes.data(), length}, reply).empty()) continue;
+        ASSERT_LT(reply.cells.size(), original.cells.size());
+        ASSERT_TRUE(std::equal(reply.cells.begin(), reply.cells.end(), original.cells.begin()));
+    }
+}
+
+template <class Codec> class Damaged : public ::testing::Test {};
+using AllCodecs = ::testing::Types<Custom, Protobuf, Json>;
+TYPED_TEST_SUITE(Damaged, AllCodecs);
+
+// Whatever a decoder accepts is a good object: it can be encoded and decoded again.
+TYPED_TEST(Damaged, IsRefusedOrAGoodObject) {
+    std::mt19937 random(32);
+    testing::RandomObjects objects(33);
+    TypeParam codec;
+    Request request;
+    for (int i = 0; i < 3000; ++i) {
+        Made bytes = made_by<TypeParam>(objects.request(6));
+        for (int changes = 0; changes < 3; ++changes) bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
+        if (!codec.decode(bytes, request).empty()) continue;
+        const Made again = made_by<TypeParam>(request);
+        Request same;
+        ASSERT_EQ(codec.decode(again, same), "");
+        ASSERT_EQ(same, request);
+    }
+}
+
+Made with_u32(Made bytes, size_t at, uint32_t value) {
+    std::memcpy(&bytes[at], &value, sizeof value);
+    return bytes;
+}
+
+TEST(HostileCustom, CountsAreBelievedOnlyAsFarAsTheBytesGo) {
+    const Made request = made_by<Custom>(Request{1, "n", {"a"}, {"b"}});
+    const Made reply = made_by<Custom>(Reply{1, 1, {"a"}});
+    testing::forget_allocations();
+    for (uint32_t count : {5u, 1000u, 0x7FFFFFFFu, 0x80000000u, 0xFFFFFFFFu}) {
+        EXPECT_NE((complaint_about<Request, Custom>(with_u32(request, 8, count))), "") << count;
+        EXPECT_NE((complaint_about<Request, Custom>(with_u32(request, 12, count))), "") << count;
+        EXPECT_NE((complaint_about<Request, Custom>(with_u32(with_u32(request, 8, count), 12, 0u - count))), "") << count;
+        EXPECT_NE((complaint_about<Reply, Custom>(with_u32(reply, 12, count))), "") << count;
+        EXPECT_NE((complaint_about<Request, Custom>(with_u32(request, 16, count))), "") << count; // the name's length
+        EXPECT_NE((complaint_about<Reply, Custom>(with_u32(reply, 16, count))), "") << count;     // the cell's
+    }
+    EXPECT_LT(testing::largest_allocation(), 4096u);
+}
+
+TEST(HostileCustom, ComplaintsNameTheTroubleAndThePlace) {
+    Made reply = made_by<Custom>(Reply{1, 1, {"abc"}});
+    EXPECT_EQ((complaint_about<Reply, Custom>(with_u32(reply, 16, 99))),
+              "the custom reply promises a text of 99 bytes where 3 are left at byte 20: check that the peer sends it with codec custom");
+    reply[20] = 0xFF;
+    EXPECT_EQ((complaint_about<Reply, Custom>(reply)),
+              "the custom reply has a text that is not UTF-8 at byte 20: check that the peer sends it with codec custom");
+}
+
+TEST(HostileProtobuf, TextsThatAreNotUtf8AreRefused) {
+    Made reply = made_by<Protobuf>(Reply{1, 1, {"abc"}});
+    reply.back() = 0xFF;
+    EXPECT_NE((complaint_about<Reply, Protobuf>(reply)), "");
+}
+
+class HostileJson : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(HostileJson, IsRefused) { EXPECT_NE((complaint_about<Reply, Json>(bytes_of(GetParam()))), ""); }
+
+INSTANTIATE_TEST_SUITE_P(Texts, HostileJson, ::testing::Values(
+    "", "null", "1", "\"text\"", "[]", "{}", "[{\"sequence\":1,\"columns\":1,\"cells\":[]}]", "{\"sequence\":1,\"columns\":1}",
+    "{\"sequence\":1,\"cells\":[]}", "{\"columns\":1,\"cells\":[]}", "{\"sequence\":-1,\"columns\":1,\"cells\":[]}",
+    "{\"sequence\":1.0,\"columns\":1,\"cells\":[]}", "{\"sequence\":18446744073709551616,\"columns\":1,\"cells\":[]}",
+    "{\"sequence\":1,\"columns\":4294967296,\"cells\":[]}", "{\"sequence\":\"1\",\"columns\":1,\"cells\":[]}",
+    "{\"sequence\":1,\"columns\":1,\"cells\":{}}", "{\"sequence\":1,\"columns\":1,\"cells\":null}", "{\"sequence\":1,\"columns\":1,\"cells\":\"a\"}",
+    "{\"sequence\":1,\"columns\":1,\"cells\":[1]}", "{\"sequence\":1,\"columns\":1,\"cells\":[null]}", "{\"sequence\":1,\"columns\":1,\"cells\":[[]]}",
+    "{\"sequence\":1,\"columns\":1,\"cells\":[{}]}", "{\"sequence\":{},\"columns\":1,\"cells\":[]}", "{\"sequence\":1,\"columns\":1,\"cells\":[],}",
+    "{\"sequence\":1,\"columns\":1,\"cells\":[\"\xFF\"]}", "{\"sequence\":1,\"columns\":1,\"cells\":[\"\\ud800\"]}",
+    "{\"other\":{\"sequence\":1,\"columns\":1,\"cells\":[]}}"));
+
+class LenientJson : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(LenientJson, IsUnderstood) {
+    Json codec;
+    Reply reply{9, 9, {"old", "older", "oldest"}};
+    EXPECT_EQ(codec.decode(bytes_of(GetParam()), reply), "");
+    EXPECT_EQ(reply, (Reply{1, 2, {"a", "b"}}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Texts, LenientJson, ::testing::Values(
+    " {\n\"cells\" : [ \"a\" , \"b\" ] , \"columns\":2,\t\"sequence\":1 } ",
+    "{\"more\":[[{\"cells\":[1,\"x\",null]}],true],\"sequence\":1,\"columns\":2,\"also\":{\"sequence\":{}},\"cells\":[\"a\",\"\\u0062\"],\"last\":1e3}",
+    "{\"cells\":[\"first\",\"of\",\"two\"],\"sequence\":7,\"columns\":2,\"cells\":[\"a\",\"b\"],\"sequence\":1}"));
+
+TEST(HostileJson, DepthCostsLittle) {
+    const std::string deep = "{\"other\":" + std::string(200'000, '[');
+    testing::forget_allocations();
+    const std::string complaint = complaint_about<Reply, Json>(bytes_of(deep));
+    EXPECT_NE(complaint, "");
+    EXPECT_LT(testing::largest_allocation(), 1'000'000u);
+}
+
+TEST(Encoders, RefuseTextTheyNoticeIsNotUtf8) {
+    Json codec;
+    EXPECT_THROW(codec.size(Reply{1, 1, {"\xFF"}}), std::invalid_argument);
+}
+
+} // namespace
+} // namespace ipc::codecs

@@ -1,0 +1,195 @@
+// A peer that can write anything anywhere in the shared memory: each lie gets a status, none a crash or a hang.
+#include <cstring>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/status.hpp"
+#include "link_pair.hpp"
+
+using namespace ipc::shared_memory;
+using ipc::FrameInfo;
+using ipc::FrameKind;
+using ipc::shm::RingReader;
+using ipc::shm::RingWriter;
+using ipc::shm::ShmChannel;
+using ipc::shm::Slot;
+
+namespace {
+
+// The server's channel and, as the hostile client, the bare mapping.
+struct Victim {
+    LinkPair links = make_link_pair();
+    std::unique_ptr<Link> client = std::move(links.client);
+    ShmChannel channel{std::move(links.server), 100'000};
+
+    // Writes a slot as only a broken or hostile peer would.
+    void forge(uint64_t position, uint32_t length, uint32_t kind_and_flags, uint64_t total = 0) {
+        Slot& slot = ipc::shm::ring_memory(*client, 0).slot(position);
+        slot.length = length;
+        slot.kind_and_flags = kind_and_flags;
+        slot.id = 1;
+        std::memcpy(slot.payload, &total, sizeof total);
+        slot.stamp = ipc::shm::stamp_of(position);
+    }
+    ipc::Status next() {
+        FrameInfo info{};
+        return channel.next(&info, at_once);
+    }
+    ipc::Status take(size_t room) {
+        std::vector<std::byte> buffer(room);
+        return channel.take(buffer.data(), at_once);
+    }
+};
+
+} // namespace
+
+TEST(HostilePeer, UnknownKind) {
+    for (uint32_t kind : {0u, 5u, 0xFFFFu}) {
+        Victim victim;
+        victim.forge(0, 4, kind);
+        EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next());
+        EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next()) << "a broken channel stays broken";
+    }
+}
+
+TEST(HostilePeer, UnknownFlags) {
+    Victim victim;
+    victim.forge(0, 4, 1 | 0x80000000u);
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next());
+}
+
+TEST(HostilePeer, ContinuesNothing) {
+    Victim victim;
+    victim.forge(0, 100, 1 | ipc::shm::flag_continues);
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next());
+}
+
+TEST(HostilePeer, RecordLongerThanHalfTheRing) {
+    for (uint32_t length : {32769u, 65536u, UINT32_MAX}) {
+        Victim victim;
+        victim.forge(0, length, 1);
+        EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next()) << length;
+    }
+}
+
+TEST(HostilePeer, MessageOverTheLimit) {
+    for (uint64_t total : {uint64_t{100'001}, uint64_t{1} << 40, UINT64_MAX}) {
+        Victim victim;
+        victim.forge(0, 1000, 1 | ipc::shm::flag_more, total);
+        EXPECT_EQ(IPC_PEER_TOO_LARGE, victim.next()) << total;
+    }
+}
+
+TEST(HostilePeer, MessageShorterThanItsFirstRecord) {
+    Victim victim;
+    victim.forge(0, 1000, 1 | ipc::shm::flag_more, 999);
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next());
+}
+
+TEST(HostilePeer, RecordsThatDoNotAddUp) {
+    struct Lie {
+        uint32_t second_length, second_flags;
+    };
+    for (Lie lie : {Lie{2000, ipc::shm::flag_continues}, Lie{500, ipc::shm::flag_continues}, Lie{0, ipc::shm::flag_continues | ipc::shm::flag_more},
+                    Lie{1000, ipc::shm::flag_continues | ipc::shm::flag_more}, Lie{1000, 0}}) {
+        Victim victim;
+        victim.forge(0, 1000, 1 | ipc::shm::flag_more, 2000);
+        victim.forge(1, lie.second_length, 1 | lie.second_flags);
+        ASSERT_EQ(IPC_OK, victim.next());
+        EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.take(2000)) << lie.second_length << " " << lie.second_flags;
+        EXPECT_NE(IPC_OK, victim.next());
+    }
+}
+
+TEST(HostilePeer, EndsInTheMiddleOfAMessage) {
+    Victim victim;
+    victim.forge(0, 1000, 1 | ipc::shm::flag_more, 2000);
+    ASSERT_EQ(IPC_OK, victim.next());
+    victim.client.reset();
+    EXPECT_EQ(IPC_TRUNCATED, victim.take(2000));
+    EXPECT_EQ(IPC_TRUNCATED, victim.next());
+}
+
+TEST(HostilePeer, SaysItHasReadWhatWasNeverWritten) {
+    for (uint64_t lie : {uint64_t{17}, UINT64_MAX, uint64_t{1} << 63}) {
+        Victim victim;
+        for (int i = 0; i < 16; ++i) ASSERT_EQ(IPC_OK, victim.channel.send(FrameKind::message, 0, "x", 1, at_once));
+        victim.client->incoming().slots_read = lie; // the ring the victim writes is the client's incoming one
+        EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.channel.send(FrameKind::message, 0, "x", 1, ipc::Deadline(1000))) << lie;
+    }
+}
+
+TEST(HostilePeer, BytesOnTheHandoverSocketBreakOnlyItsOwnChannel) {
+    int ends[2];
+    ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+    Link* server = nullptr;
+    ASSERT_EQ(IPC_OK, Link::offer(ends[0], Layout::slots, 16, 65536, {WaitMode::block, 0}, &server));
+    ShmChannel channel(std::unique_ptr<Link>(server), 1000);
+    ASSERT_EQ(4, write(ends[1], "GET ", 4));
+    FrameInfo info{};
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, channel.next(&info, ipc::Deadline(2000)));
+    close(ends[1]);
+}
+
+// ---- what a client must not map
+
+namespace {
+
+ipc::Status take_up_from(const void* greeting, size_t length, int memory) {
+    int ends[2];
+    EXPECT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+    iovec bytes{const_cast<void*>(greeting), length};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    if (memory >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        cmsghdr* rights = CMSG_FIRSTHDR(&message);
+        rights->cmsg_level = SOL_SOCKET;
+        rights->cmsg_type = SCM_RIGHTS;
+        rights->cmsg_len = CMSG_LEN(sizeof(int));
+        std::memcpy(CMSG_DATA(rights), &memory, sizeof(int));
+    }
+    EXPECT_EQ(static_cast<ssize_t>(length), sendmsg(ends[0], &message, 0));
+    Link* link = nullptr;
+    ipc::Status s = Link::take_up(ends[1], Layout::slots, {WaitMode::spin, 0}, {}, ipc::Deadline(1000), &link);
+    delete link;
+    close(ends[0]);
+    return s;
+}
+
+constexpr uint32_t good_greeting[4] = {handover_magic, version, 1, 0};
+
+} // namespace
+
+TEST(HostileServer, GreetsWrongly) {
+    const uint32_t wrong_magic[4] = {1, version, 1, 0}, wrong_version[4] = {handover_magic, 2, 1, 0}, wrong_layout[4] = {handover_magic, version, 2, 0};
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(wrong_magic, 16, 0));
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(wrong_version, 16, 0));
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(wrong_layout, 16, 0));
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(good_greeting, 16, -1)) << "no descriptor came along";
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(good_greeting, 7, 0)) << "cut short";
+}
+
+TEST(HostileServer, HandsOverMemoryItCouldShrink) {
+    int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ASSERT_EQ(0, ftruncate(fd, 4096 * 64));
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(good_greeting, 16, fd));
+    close(fd);
+}
+
+TEST(HostileServer, HandsOverMemoryOfAnotherForm) {
+    int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ASSERT_EQ(0, ftruncate(fd, 4096 * 64));
+    const uint32_t header[6] = {mapping_magic, version, 1, 1u << 31, 0, 0};
+    ASSERT_EQ(static_cast<ssize_t>(sizeof header), pwrite(fd, header, sizeof header, 0));
+    ASSERT_EQ(0, fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(good_greeting, 16, fd));
+    close(fd);
+}

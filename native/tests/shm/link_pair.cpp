@@ -1,0 +1,31 @@
+#include "link_pair.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include "core/status.hpp"
+
+using namespace ipc::shared_memory;
+
+LinkPair make_link_pair(const LinkForm& form) {
+    int ends[2];
+    EXPECT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+    const WaitPolicy policy{form.wait, 20'000};
+    Link *server = nullptr, *client = nullptr;
+    EXPECT_EQ(IPC_OK, Link::offer(ends[0], form.layout, form.slots, form.data_bytes, policy, &server)) << ipc::last_error();
+    EXPECT_EQ(IPC_OK, Link::take_up(ends[1], form.layout, policy, {}, forever, &client)) << ipc::last_error();
+    return {std::unique_ptr<Link>(server), std::unique_ptr<Link>(client)};
+}
+
+ChannelPair make_channel_pair(const LinkForm& form, size_t limit) {
+    LinkPair links = make_link_pair(form);
+    return {std::make_unique<ipc::shm::ShmChannel>(std::move(links.server), limit),
+            std::make_unique<ipc::shm::ShmChannel>(std::move(links.client), limit)};
+}
+
+std::vector<std::byte> pattern(size_t length, unsigned seed) {
+    std::vector<std::byte> bytes(length);
+    unsigned state = seed * 2654435761u + 1;
+    for (auto& byte : bytes) byte = static_cast<std::byte>((state = state * 1664525u + 1013904223u) >> 24);
+    return bytes;
+}

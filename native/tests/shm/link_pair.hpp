@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+
+#include "shared_memory/link.hpp"
+#include "transports/shm/shm_channel.hpp"
+
+// Both ends of one shared mapping in one process: two mappings of the same memory, as two processes would have.
+struct LinkPair {
+    std::unique_ptr<ipc::shared_memory::Link> server;
+    std::unique_ptr<ipc::shared_memory::Link> client;
+};
+
+struct LinkForm {
+    ipc::shared_memory::Layout layout = ipc::shared_memory::Layout::slots;
+    uint32_t slots = 16;
+    uint64_t data_bytes = 65536;
+    ipc::shared_memory::WaitMode wait = ipc::shared_memory::WaitMode::adaptive;
+};
+
+LinkPair make_link_pair(const LinkForm& form = {});
+
+struct ChannelPair {
+    std::unique_ptr<ipc::shm::ShmChannel> server;
+    std::unique_ptr<ipc::shm::ShmChannel> client;
+};
+ChannelPair make_channel_pair(const LinkForm& form = {}, size_t limit = 64 << 20);
+
+// `length` bytes that differ from place to place and from seed to seed.
+std::vector<std::byte> pattern(size_t length, unsigned seed);
+
+inline const ipc::Deadline forever{IPC_FOREVER};
+inline const ipc::Deadline at_once{0};

@@ -1,0 +1,102 @@
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "core/status.hpp"
+#include "link_pair.hpp"
+
+using namespace ipc::shared_memory;
+using ipc::FrameInfo;
+using ipc::FrameKind;
+
+class Waiting : public testing::TestWithParam<WaitMode> {};
+INSTANTIATE_TEST_SUITE_P(AllModes, Waiting, testing::Values(WaitMode::spin, WaitMode::adaptive, WaitMode::block));
+
+// Under ThreadSanitizer this also shows that the orderings carry the payload: two mappings, plain memory in between.
+TEST_P(Waiting, PingPongAndStreamsLoseNoWakeUp) {
+    ChannelPair pair = make_channel_pair({.slots = 4, .data_bytes = 4096, .wait = GetParam()});
+    constexpr uint32_t rounds = 3000;
+    std::thread echo([&] {
+        for (uint32_t i = 0; i < rounds; ++i) {
+            FrameInfo info{};
+            ASSERT_EQ(IPC_OK, pair.server->next(&info, forever));
+            std::vector<std::byte> got(info.length);
+            ASSERT_EQ(IPC_OK, pair.server->take(got.data(), forever));
+            ASSERT_EQ(IPC_OK, pair.server->send(FrameKind::reply, info.id, got.data(), got.size(), forever));
+        }
+    });
+    for (uint32_t i = 0; i < rounds; ++i) {
+        const auto sent = pattern(i % 200, i);
+        ASSERT_EQ(IPC_OK, pair.client->send(FrameKind::request, i, sent.data(), sent.size(), forever));
+        FrameInfo info{};
+        ASSERT_EQ(IPC_OK, pair.client->next(&info, forever));
+        ASSERT_EQ(i, info.id);
+        std::vector<std::byte> got(info.length);
+        ASSERT_EQ(IPC_OK, pair.client->take(got.data(), forever));
+        ASSERT_EQ(sent, got);
+    }
+    echo.join();
+    // One way, faster than the reader: the writer has to wait for room again and again.
+    std::thread writer([&] {
+        for (uint32_t i = 0; i < rounds; ++i) ASSERT_EQ(IPC_OK, pair.server->send(FrameKind::message, i, &i, sizeof i, forever));
+    });
+    for (uint32_t i = 0; i < rounds; ++i) {
+        FrameInfo info{};
+        ASSERT_EQ(IPC_OK, pair.client->next(&info, forever));
+        ASSERT_EQ(sizeof i, info.length);
+        ASSERT_EQ(i, info.id);
+        std::vector<std::byte> got(info.length);
+        ASSERT_EQ(IPC_OK, pair.client->take(got.data(), forever));
+        ASSERT_EQ(0, std::memcmp(&i, got.data(), sizeof i));
+    }
+    writer.join();
+}
+
+TEST_P(Waiting, ClosingInterruptsBothEnds) {
+    ChannelPair pair = make_channel_pair({.slots = 4, .data_bytes = 4096, .wait = GetParam()});
+    ipc::Status reader = IPC_OK, writer = IPC_OK, other_reader = IPC_OK;
+    std::thread reading([&] {
+        FrameInfo info{};
+        reader = pair.server->next(&info, forever);
+    });
+    std::thread writing([&] {
+        while (writer == IPC_OK) writer = pair.server->send(FrameKind::message, 0, "x", 1, forever);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    pair.server->close();
+    reading.join();
+    writing.join();
+    EXPECT_EQ(IPC_CLOSED, reader);
+    EXPECT_TRUE(writer == IPC_CLOSED) << writer;
+    std::thread other([&] {
+        FrameInfo info{};
+        while ((other_reader = pair.client->next(&info, forever)) == IPC_OK) pair.client->release();
+    });
+    other.join();
+    EXPECT_EQ(IPC_PEER_CLOSED, other_reader);
+}
+
+TEST_P(Waiting, TimesOutInTime) {
+    ChannelPair pair = make_channel_pair({.wait = GetParam()});
+    const auto before = std::chrono::steady_clock::now();
+    FrameInfo info{};
+    EXPECT_EQ(IPC_TIMED_OUT, pair.server->next(&info, ipc::Deadline(30)));
+    EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::milliseconds(30));
+}
+
+// The bound is the thread's own processor time, not the wall's, so a busy machine does not matter.
+TEST(WaitingIdle, AParkedSideCostsNoProcessorTime) {
+    for (WaitMode mode : {WaitMode::adaptive, WaitMode::block}) {
+        ChannelPair pair = make_channel_pair({.wait = mode});
+        FrameInfo info{};
+        rusage before{}, after{};
+        getrusage(RUSAGE_THREAD, &before);
+        EXPECT_EQ(IPC_TIMED_OUT, pair.server->next(&info, ipc::Deadline(1000)));
+        getrusage(RUSAGE_THREAD, &after);
+        auto used = [](const rusage& u) { return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1'000'000 + u.ru_utime.tv_usec + u.ru_stime.tv_usec; };
+        EXPECT_LT(used(after) - used(before), 20'000) << "microseconds of processor time in an idle second";
+    }
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Puts everything onto a Debian 12 machine that building, testing and running needs. The .NET 10 SDK and git must be there.
+# Nothing happens if nothing is missing. Without root it prints the one line to run instead.
+#   scripts/bootstrap.sh
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+packages=(
+    g++ cmake ninja-build pkg-config          # the native build
+    protobuf-compiler libprotobuf-dev         # codec protobuf
+    nlohmann-json3-dev                        # codec json
+    libcsv-dev libcli11-dev                   # the native peer: table files, its command line
+    libgtest-dev libgmock-dev                 # the native tests
+    libbenchmark-dev                          # the native micro-benchmarks
+    unicode-data                              # the CSV file that workload `table` reads unless told otherwise
+    ca-certificates libssl3                   # NuGet restores over TLS
+    iproute2                                  # brings the loopback interface up for VSTest
+)
+
+missing=()
+for package in "${packages[@]}"; do
+    # ${Status} rather than the exit code: dpkg also knows packages that were removed.
+    [ "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)" = "install ok installed" ] || missing+=("$package")
+done
+
+install_missing() {
+    apt-get update -q &&
+        apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+if [ "${#missing[@]}" -gt 0 ]; then
+    if ! command -v apt-get >/dev/null; then
+        echo "This machine has no apt-get; install what these Debian packages hold by its own means: ${missing[*]}" >&2
+        exit 1
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "Packages are missing and only root can install them. Run:" >&2
+        echo "sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
+        exit 1
+    fi
+    step install-packages install_missing
+fi
+
+# `dotnet --version` fails in this folder when no installed SDK satisfies global.json.
+if ! (cd "$root" && dotnet --version >/dev/null 2>&1); then
+    wanted=$(sed -n 's/.*"version": *"\([^"]*\)".*/\1/p' "$root/global.json")
+    echo "The .NET SDK $wanted or a later one of its band is not installed: get it from https://dotnet.microsoft.com/download" >&2
+    exit 1
+fi

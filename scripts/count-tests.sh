@@ -1,0 +1,80 @@
+# Sourced by test.sh: runs one suite at a time, reads its counts from the XML it leaves, and keeps the totals.
+# A suite that ends badly, leaves no counts or ran nothing counts as one failure, so that silence is never success.
+
+passed=0 failed=0 skipped=0
+
+# Longest time a suite may take, in seconds: a hanging test must not hang the build machine.
+suite_limit=1200
+
+# VSTest talks to its test host over the loopback interface, which a fresh container or chroot may have down.
+bring_loopback_up() {
+    local flags
+    flags=$(cat /sys/class/net/lo/flags 2>/dev/null || echo 0x1)
+    if (((flags & 1) == 0)); then
+        if [ "$(id -u)" -ne 0 ] || ! ip link set lo up; then
+            echo "The loopback interface is down and the tests need it. As root run: ip link set lo up" >&2
+            exit 1
+        fi
+    fi
+}
+
+# attribute FILE ELEMENT NAME: a number from the first such element, 0 if it is not there.
+attribute() {
+    local element value
+    element=$(tr '\n' ' ' <"$1" | grep -o "<$2 [^>]*>" | head -n 1 || true)
+    value=$(grep -o "[[:space:]]$3=\"[0-9]*\"" <<<"$element" | head -n 1 | tr -dc '0-9' || true)
+    echo "${value:-0}"
+}
+
+# account SUITE PASSED FAILED SKIPPED EXIT-CODE LOG
+account() {
+    local suite=$1 ok=$2 bad=$3 left_out=$4 code=$5 log=$6
+    if [ "$bad" -eq 0 ] && [ "$code" -ne 0 ]; then
+        bad=1
+        [ "$code" -eq 124 ] && echo "$suite did not end within $suite_limit s." >&2
+    elif [ $((ok + bad + left_out)) -eq 0 ]; then
+        bad=1
+        echo "$suite ran no tests." >&2
+    fi
+    if [ "$bad" -gt 0 ]; then
+        tail -n 60 "$log" >&2 || true
+        echo "$suite failed (exit code $code); its whole log is $log" >&2
+    fi
+    echo "$suite: $ok passed, $bad failed, $left_out skipped"
+    passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + left_out))
+}
+
+# run_ctest SUITE PRESET
+run_ctest() {
+    local suite=$1 preset=$2 log=$logs/test-$1.log xml=$logs/test-$1.xml code=0
+    local total bad left_out
+    rm -f "$xml"
+    (cd "$root" && timeout --kill-after=10 "$suite_limit" ctest --preset "$preset" --output-junit "$xml") >"$log" 2>&1 </dev/null || code=$?
+    [ -f "$xml" ] || : >"$xml"
+    total=$(attribute "$xml" testsuite tests)
+    bad=$(attribute "$xml" testsuite failures)
+    left_out=$(($(attribute "$xml" testsuite skipped) + $(attribute "$xml" testsuite disabled)))
+    account "$suite" $((total - bad - left_out)) "$bad" "$left_out" "$code" "$log"
+}
+
+# run_xunit PROJECT
+run_xunit() {
+    local suite=$1 log=$logs/test-$1.log trx=$logs/test-$1.trx code=0
+    local total executed ok
+    rm -f "$trx"
+    timeout --kill-after=10 "$suite_limit" dotnet test "$root/artifacts/bin/$suite/release/$suite.dll" \
+        --logger "trx;LogFileName=$trx" --logger "console;verbosity=normal" >"$log" 2>&1 </dev/null || code=$?
+    [ -f "$trx" ] || : >"$trx"
+    total=$(attribute "$trx" Counters total)
+    executed=$(attribute "$trx" Counters executed)
+    ok=$(attribute "$trx" Counters passed)
+    account "$suite" "$ok" $((executed - ok)) $((total - executed)) "$code" "$log"
+}
+
+# The summary, alone on the last line; the exit code says whether everything passed.
+finish() {
+    local line="$passed passed, $failed failed"
+    [ "$skipped" -eq 0 ] || line+=", $skipped skipped"
+    echo "$line"
+    [ "$failed" -eq 0 ]
+}
