@@ -18,6 +18,26 @@ bring_loopback_up() {
     fi
 }
 
+# The suite that runs now, so that it does not outlive this script when somebody stops it.
+suite_process=
+end_suite() {
+    [ -z "$suite_process" ] || kill "$suite_process" 2>/dev/null || true
+}
+trap end_suite EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# run_limited LOG COMMAND...: timeout gives the suite a process group of its own and ends all of it.
+run_limited() {
+    local log=$1 code=0
+    shift
+    timeout --kill-after=10 "$suite_limit" "$@" >"$log" 2>&1 </dev/null &
+    suite_process=$!
+    wait "$suite_process" || code=$?
+    suite_process=
+    return "$code"
+}
+
 # attribute FILE ELEMENT NAME: a number from the first such element, 0 if it is not there.
 attribute() {
     local element value
@@ -37,7 +57,7 @@ account() {
         echo "$suite ran no tests." >&2
     fi
     if [ "$bad" -gt 0 ]; then
-        tail -n 60 "$log" >&2 || true
+        tail -n 30 "$log" >&2 || true
         echo "$suite failed (exit code $code); its whole log is $log" >&2
     fi
     echo "$suite: $ok passed, $bad failed, $left_out skipped"
@@ -49,7 +69,7 @@ run_ctest() {
     local suite=$1 preset=$2 log=$logs/test-$1.log xml=$logs/test-$1.xml code=0
     local total bad left_out
     rm -f "$xml"
-    (cd "$root" && timeout --kill-after=10 "$suite_limit" ctest --preset "$preset" --output-junit "$xml") >"$log" 2>&1 </dev/null || code=$?
+    run_limited "$log" env --chdir="$root" ctest --preset "$preset" --output-junit "$xml" || code=$?
     [ -f "$xml" ] || : >"$xml"
     total=$(attribute "$xml" testsuite tests)
     bad=$(attribute "$xml" testsuite failures)
@@ -62,8 +82,8 @@ run_xunit() {
     local suite=$1 log=$logs/test-$1.log trx=$logs/test-$1.trx code=0
     local total executed ok
     rm -f "$trx"
-    timeout --kill-after=10 "$suite_limit" dotnet test "$root/artifacts/bin/$suite/release/$suite.dll" \
-        --logger "trx;LogFileName=$trx" --logger "console;verbosity=normal" >"$log" 2>&1 </dev/null || code=$?
+    run_limited "$log" dotnet test "$root/artifacts/bin/$suite/release/$suite.dll" \
+        --logger "trx;LogFileName=$trx" --logger "console;verbosity=normal" || code=$?
     [ -f "$trx" ] || : >"$trx"
     total=$(attribute "$trx" Counters total)
     executed=$(attribute "$trx" Counters executed)

@@ -5,9 +5,9 @@ namespace Ipc.Codecs;
 
 /// <summary>Turns a request and a reply into bytes and back.</summary>
 /// <remarks>
-/// Encoding appends to the buffer; text that is not valid UTF-16 is a <see cref="CodecException"/>. Decoders take bytes from
-/// anywhere: every length is checked before it is used, memory taken is bounded by a small multiple of the bytes given, and
-/// damaged bytes are a <see cref="CodecException"/>.
+/// Encoding appends to the buffer. Half a surrogate pair, which UTF-8 cannot say, is a <see cref="CodecException"/> or becomes U+FFFD,
+/// as the codec's library has it. Decoders take bytes from anywhere: every length is checked before it is used, memory taken is
+/// bounded by a small multiple of the bytes given, and damaged bytes are a <see cref="CodecException"/>.
 /// </remarks>
 /// <typeparam name="TRequest">What the program holds: a domain object or a message.</typeparam>
 /// <typeparam name="TReply">The same for replies.</typeparam>

@@ -36,13 +36,15 @@ public readonly struct JsonCodec<TStrings, TContainer> : ICodec<Request<TStrings
         return reply;
     }
 
-    // The deserializer refuses a null in place of a field, but not in place of a text inside an array.
-    private static void RefuseNulls(TStrings strings, string what, string field)
+    // The deserializer refuses null where a text belongs, but neither in place of a container, whose type it knows only as a type
+    // parameter, nor among the texts inside.
+    private static void RefuseNulls(TStrings? strings, string what, string field)
     {
         var search = new NullSearch();
-        TContainer.Visit(strings, ref search);
-        if (search.Found)
-            throw new CodecException($"the JSON {what} has null among its {field}: the peer must send texts");
+        if (strings is not null)
+            TContainer.Visit(strings, ref search);
+        if (strings is null || search.Found)
+            throw new CodecException($"the JSON {what} has null for or among its {field}: check that the peer sends texts");
     }
 
     private struct NullSearch : IStringVisitor

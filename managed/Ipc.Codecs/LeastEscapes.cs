@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Text;
 using System.Text.Encodings.Web;
 
 namespace Ipc.Codecs;
@@ -18,8 +19,13 @@ internal sealed unsafe class LeastEscapes : JavaScriptEncoder
 
     public override bool WillEncode(int unicodeScalar) => unicodeScalar is < 0x20 or '"' or '\\';
 
-    public override int FindFirstCharacterToEncode(char* text, int textLength) =>
-        new ReadOnlySpan<char>(text, textLength).IndexOfAny(s_escaped);
+    public override int FindFirstCharacterToEncode(char* text, int textLength)
+    {
+        var characters = new ReadOnlySpan<char>(text, textLength);
+        var escaped = characters.IndexOfAny(s_escaped);
+        var half = IndexOfHalfPair(escaped < 0 ? characters : characters[..escaped]);
+        return half < 0 ? escaped : half;
+    }
 
     public override int FindFirstCharacterToEncodeUtf8(ReadOnlySpan<byte> utf8Text) => utf8Text.IndexOfAny(s_escapedBytes);
 
@@ -41,6 +47,20 @@ internal sealed unsafe class LeastEscapes : JavaScriptEncoder
             return room.TryWrite($"\\{shortForm}", out numberOfCharactersWritten);
         if (unicodeScalar < 0x20)
             return room.TryWrite($"\\u{unicodeScalar:x4}", out numberOfCharactersWritten);
-        return room.TryWrite($"{new System.Text.Rune(unicodeScalar)}", out numberOfCharactersWritten);
+        return room.TryWrite($"{new Rune(unicodeScalar)}", out numberOfCharactersWritten);
+    }
+
+    /// <summary>Half a surrogate pair must count as something to encode, which makes it U+FFFD: the writer would drop it and all after it.</summary>
+    private static int IndexOfHalfPair(ReadOnlySpan<char> text)
+    {
+        for (var at = 0; ; at += 2)
+        {
+            var next = text[at..].IndexOfAnyInRange('\ud800', '\udfff');
+            if (next < 0)
+                return -1;
+            at += next;
+            if (at + 1 == text.Length || !char.IsSurrogatePair(text[at], text[at + 1]))
+                return at;
+        }
     }
 }

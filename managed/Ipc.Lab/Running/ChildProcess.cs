@@ -116,8 +116,8 @@ internal sealed partial class ChildProcess : IAsyncDisposable
         }
     }
 
-    /// <summary>Closes its input, gives it half a second to end in order, then kills it.</summary>
-    public async ValueTask DisposeAsync()
+    /// <summary>Closes its input, gives it half a second to end in order, then kills it. Its output can be read to the end afterwards.</summary>
+    public async Task StopAsync()
     {
         CloseInput();
         if (await WaitAsync(TimeSpan.FromSeconds(0.5)).ConfigureAwait(false) is null)
@@ -125,6 +125,12 @@ internal sealed partial class ChildProcess : IAsyncDisposable
             Kill();
             await WaitAsync(TimeSpan.FromSeconds(5)).ConfigureAwait(false);
         }
+    }
+
+    /// <summary>Stops it if it still runs, and releases it; nobody may read its output any more.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await StopAsync().ConfigureAwait(false);
         _process.Dispose();
     }
 

@@ -93,8 +93,9 @@ internal sealed class Peer : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        await _process.DisposeAsync().ConfigureAwait(false);
+        await _process.StopAsync().ConfigureAwait(false);
         await _pump.ConfigureAwait(false);
+        await _process.DisposeAsync().ConfigureAwait(false);
     }
 
     private async Task PumpAsync()

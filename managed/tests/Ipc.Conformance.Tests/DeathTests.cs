@@ -45,8 +45,10 @@ public class DeathTests
     public Task InTheMiddleOfAMessage(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
-        // Longer than anything that lies between the two: the sender is stuck with the message half sent.
-        _ = Ignored(stage.Client.Give("blocked", "send c 40000000 1 1 -1"));
+        // Longer than anything that lies between the two: the sender is stuck with the message half sent. Making so much
+        // content takes time of its own, which reserve has behind it.
+        await stage.Client.Ok("reserve c 40000000 40000000 1 1 5000");
+        _ = Ignored(stage.Client.Give("blocked", "commit c 40000000 -1"));
         if (stage.HasOneBlock)
         {
             // Here a message is there as a whole or not at all.
@@ -55,7 +57,7 @@ public class DeathTests
             (await stage.Server.Refuses(Status.PeerClosed, "receive c 40000000 1 1 5000")).Within(SoonMilliseconds);
             return;
         }
-        await Task.Delay(150);
+        await Task.Delay(200);
         stage.Client.Kill();
         (await stage.Server.Refuses(Status.Truncated, "receive c 40000000 1 1 5000")).Within(SoonMilliseconds);
         await stage.Server.Refuses(Status.Truncated, "receive c 40000000 1 1 5000");

@@ -134,7 +134,7 @@ public class HostileClientTests
                 await stage.Server.Ok($"accept l gone{i} 5000");
             (await connecting).Dispose();
         }
-        await GoodClient(stage);
+        await stage.ServeAGoodClient();
     });
 
     [Theory, InlineData("native"), InlineData("managed"), InlineData("bound")]
@@ -163,30 +163,8 @@ public class HostileClientTests
             await stage.Server.Ok("accept l c 5000");
             using var raw = await connecting;
             await body(stage, raw);
-            await GoodClient(stage);
+            await stage.ServeAGoodClient();
         }, test);
-
-    private static async Task GoodClient(Stage stage)
-    {
-        var connecting = stage.Client.Give("connect", $"connect good {stage.Address} 10000");
-        for (var i = 0; i < 15; i++)
-        {
-            var accepted = await stage.Server.Give("main", $"accept l good{i} 1000");
-            if (!accepted.IsOk)
-                continue;
-            var echoing = stage.Server.Give($"echo{i}", $"serve good{i} echo");
-            // A client that is gone ends its echo at once; the good one's goes on until the client closes.
-            if (await Task.WhenAny(echoing, connecting) == echoing)
-                continue;
-            var called = await stage.Client.Give("main", "call good 100 1 1 100 300");
-            if (!called.IsOk)
-                continue;
-            await stage.Client.Ok("free good");
-            await echoing;
-            return;
-        }
-        throw new ConformanceException("the listener did not serve a good client any more");
-    }
 
     private static async Task Broken(Stage stage, Status status, string command)
     {

@@ -56,7 +56,8 @@ internal static class Fakes
     private static string Wrapper(TemporaryFolder folder, string name, string program, string environment)
     {
         var path = folder.Write(name, $"#!/bin/bash\n{environment} exec '{program}' \"$@\"\n");
-        File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+        if (!OperatingSystem.IsWindows())
+            File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
         return path;
     }
 }

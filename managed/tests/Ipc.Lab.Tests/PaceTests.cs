@@ -28,7 +28,7 @@ public sealed class PaceTests
     [InlineData(0.05, 3)]
     [InlineData(0.15, 3)]
     [InlineData(0.25, 3)]
-    [InlineData(0.32, 3)]
+    [InlineData(0.28, 3)]
     [InlineData(0.45, 2)]
     [InlineData(0.90, 1)]
     public void QuickTakesAtMostFourMinutesHoweverSlowPeersStart(double overhead, int rounds)

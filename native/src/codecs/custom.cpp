@@ -36,16 +36,21 @@ template <class Integer> uint8_t* put(uint8_t* at, Integer value) {
     return at + sizeof value;
 }
 
-// An identifier or a cell nearly always has 16 to 32 bytes: those are copied as two overlapping blocks, which is two
-// instructions each, where a general memcpy is a call that must first find out the length.
-void copy_text(void* to, const void* from, size_t length) {
+// Copies and returns what seen_in does. An identifier or a cell nearly always has 16 to 32 bytes: those are copied as two
+// overlapping blocks, a few instructions where a general memcpy is a call that must first find out the length. The blocks are
+// looked at in registers: looking at the copy would wait until both overlapping stores have reached the cache.
+uint64_t copy_text(void* to, const void* from, size_t length) {
     // One comparison for both bounds: below 16 the difference wraps to a huge number.
     if (length - 16 > 16) {
         std::memcpy(to, from, length);
-        return;
+        return seen_in(static_cast<const char*>(to), length);
     }
-    std::memcpy(to, from, 16);
-    std::memcpy(static_cast<char*>(to) + length - 16, static_cast<const char*>(from) + length - 16, 16);
+    uint64_t head[2], tail[2];
+    std::memcpy(head, from, 16);
+    std::memcpy(tail, static_cast<const char*>(from) + length - 16, 16);
+    std::memcpy(to, head, 16);
+    std::memcpy(static_cast<char*>(to) + length - 16, tail, 16);
+    return head[0] | head[1] | tail[0] | tail[1];
 }
 
 uint8_t* put_text(uint8_t* at, const std::string& text) {
@@ -81,20 +86,17 @@ class Reader {
     }
 
     bool text(std::string& text) {
-        uint32_t length;
-        if (!integer(&length, "the length of a text")) return false;
-        if (length > left()) return complain("promises a text of " + std::to_string(length) + " bytes where " + std::to_string(left()) + " are left");
-        if (text.size() != length) text.resize(length); // a reused object's texts mostly have their length already
-        copy_text(text.data(), at_, length);
-        if (!is_utf8(text.data(), text.size())) return complain("has a text that is not UTF-8");
-        at_ += length;
-        return true;
+        const uint8_t* next = take_text(at_, text);
+        if (next) at_ = next;
+        return next;
     }
 
     template <class Texts> bool texts(Texts& texts, uint32_t count) {
         texts.resize(count);
-        for (std::string& into : texts)
-            if (!text(into)) return false;
+        const uint8_t* at = at_; // kept in a register: the texts' bytes might, for all the compiler knows, overlap this object
+        for (std::string& text : texts)
+            if (at = take_text(at, text); !at) return false;
+        at_ = at;
         return true;
     }
 
@@ -104,6 +106,32 @@ class Reader {
 
   private:
     size_t left() const { return static_cast<size_t>(end_ - at_); }
+
+    // What follows the text at `at`, or null after a complaint.
+    const uint8_t* take_text(const uint8_t* at, std::string& text) {
+        const auto available = static_cast<size_t>(end_ - at);
+        uint32_t length;
+        if (available < length_size) return refuse(at, "ends inside the length of a text");
+        std::memcpy(&length, at, length_size);
+        at += length_size;
+        if (length > available - length_size) return refuse_length(at, length);
+        if (text.size() != length) text.resize(length); // a reused object's texts mostly have their length already
+        const uint64_t seen = copy_text(text.data(), at, length);
+        if ((seen & not_ascii) != 0 && !is_utf8_text(text.data(), length)) return refuse(at, "has a text that is not UTF-8");
+        return at + length;
+    }
+
+    // Apart, so that the sentences do not burden the loop above.
+    const uint8_t* refuse(const uint8_t* at, const char* what) {
+        at_ = at;
+        complain(what);
+        return nullptr;
+    }
+    const uint8_t* refuse_length(const uint8_t* at, uint32_t length) {
+        at_ = at;
+        complain("promises a text of " + std::to_string(length) + " bytes where " + std::to_string(left()) + " are left");
+        return nullptr;
+    }
 
     bool complain(const std::string& what) {
         complaint_ = "the custom " + std::string(object_) + " " + what + " at byte " + std::to_string(at_ - begin_) +

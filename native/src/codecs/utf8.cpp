@@ -22,7 +22,8 @@ bool sequence_of(unsigned char first, Sequence* sequence) {
 
 } // namespace
 
-bool is_utf8_text(const unsigned char* text, size_t length) {
+bool is_utf8_text(const char* characters, size_t length) {
+    const auto* text = reinterpret_cast<const unsigned char*>(characters);
     for (size_t at = 0; at < length;) {
         const unsigned char first = text[at++];
         if (first < 0x80) continue;

@@ -16,6 +16,9 @@ constexpr size_t least_room = 16 * 1024;
 constexpr size_t small_payload = 2048;
 // A large payload's memory starts with this much and then doubles as bytes arrive, whatever length the peer claims.
 constexpr size_t first_gather = 256 * 1024;
+// After a large payload another is likely: only so much is read with its header, since what lands in the receive buffer is
+// copied once more.
+constexpr size_t read_before_large = 4 * 1024;
 
 } // namespace
 
@@ -100,7 +103,8 @@ Status FrameStream::write_failed(Status status, size_t written) {
 
 // ---- receiver's half
 
-// A frame longer than the receive buffer is gathered apart, or read directly to where the caller wants it.
+// Whether the frame, or the last one if none is being received, is longer than the receive buffer: then it is gathered apart
+// or read directly to where the caller wants it.
 bool FrameStream::is_large() const { return frame_.length > receive_buffer_size; }
 
 Status FrameStream::next(FrameInfo* info, const Deadline& deadline) {
@@ -108,7 +112,8 @@ Status FrameStream::next(FrameInfo* info, const Deadline& deadline) {
     if (!has_frame_) {
         if (dropped_ != 0)
             if (Status status = skip_dropped(deadline); status != IPC_OK) return status;
-        if (Status status = fill(frame_header_size, deadline); status != IPC_OK) return status;
+        const size_t most = is_large() ? read_before_large : receive_buffer_size;
+        if (Status status = fill(frame_header_size, most, deadline); status != IPC_OK) return status;
         if (Status status = parse_header(); status != IPC_OK) return status;
     }
     *info = frame_;
@@ -138,7 +143,7 @@ Status FrameStream::take(void* buffer, const Deadline& deadline) {
     if (Status status = check(receive_failure_); status != IPC_OK) return status;
     auto* to = static_cast<std::byte*>(buffer);
     if (!is_large()) {
-        if (Status status = fill(frame_.length, deadline); status != IPC_OK) return status;
+        if (Status status = fill(frame_.length, receive_buffer_size, deadline); status != IPC_OK) return status;
         if (frame_.length != 0) std::memcpy(to, buffer_.get() + begin_, frame_.length);
         consume();
         return IPC_OK;
@@ -165,7 +170,7 @@ Status FrameStream::take(void* buffer, const Deadline& deadline) {
 
 Status FrameStream::view(const void** data, const Deadline& deadline) {
     if (Status status = check(receive_failure_); status != IPC_OK) return status;
-    const Status status = is_large() ? gather(deadline) : fill(frame_.length, deadline);
+    const Status status = is_large() ? gather(deadline) : fill(frame_.length, receive_buffer_size, deadline);
     if (status == IPC_OK) *data = is_large() ? large_.data() : buffer_.get() + begin_;
     return status;
 }
@@ -213,8 +218,8 @@ size_t FrameStream::move_buffered(std::byte* to, size_t most) {
     return count;
 }
 
-// Waits until at least `wanted` bytes, at most the buffer's size, lie in the receive buffer.
-Status FrameStream::fill(size_t wanted, const Deadline& deadline) {
+// Waits until at least `wanted` bytes, at most the buffer's size, lie in the receive buffer; reads at most `most` at a time.
+Status FrameStream::fill(size_t wanted, size_t most, const Deadline& deadline) {
     while (end_ - begin_ < wanted) {
         if (begin_ == end_) {
             begin_ = end_ = 0;
@@ -224,8 +229,8 @@ Status FrameStream::fill(size_t wanted, const Deadline& deadline) {
             begin_ = 0;
         }
         size_t count = 0;
-        const Status status =
-            read(buffer_.get() + end_, receive_buffer_size - end_, ByteStream::Fill::some, deadline, &count);
+        const size_t room = std::min(receive_buffer_size - end_, most);
+        const Status status = read(buffer_.get() + end_, room, ByteStream::Fill::some, deadline, &count);
         if (status != IPC_OK) return status;
         end_ += count;
     }

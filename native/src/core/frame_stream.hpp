@@ -46,7 +46,7 @@ class FrameStream final : public FrameChannel {
     Status read(void* to, size_t capacity, ByteStream::Fill fill, const Deadline& deadline, size_t* count);
     Status stream_ended();
     Status skip_dropped(const Deadline& deadline);
-    Status fill(size_t wanted, const Deadline& deadline);
+    Status fill(size_t wanted, size_t most, const Deadline& deadline);
     Status parse_header();
     bool is_large() const;
     Status gather(const Deadline& deadline);
@@ -70,7 +70,7 @@ class FrameStream final : public FrameChannel {
     size_t begin_ = 0;
     size_t end_ = 0;
     bool has_frame_ = false; // frame_ is parsed; its payload starts in large_ (gathered_ bytes), then goes on at begin_
-    FrameInfo frame_{};
+    FrameInfo frame_{}; // or the last one, whose length hints at the next one's
     GrowingBuffer large_; // the payload, as far as it has arrived, of a frame too long for buffer_
     size_t gathered_ = 0;
     size_t dropped_ = 0; // payload bytes of released frames that are still to arrive

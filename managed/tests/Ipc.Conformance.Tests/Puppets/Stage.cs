@@ -90,6 +90,30 @@ internal sealed class Stage
         await Exchange(Server, client ?? Client, 321, channel);
     }
 
+    /// <summary>The listener still serves a good client, whatever others have left in its queue before.</summary>
+    public async Task ServeAGoodClient()
+    {
+        const int mostInTheQueue = 15;
+        var connecting = Client.Give("connect", $"connect good {Address} {HandshakeTimeout}");
+        for (var i = 0; i < mostInTheQueue; i++)
+        {
+            if (!(await Server.Give("main", $"accept l good{i} 2000")).IsOk)
+                continue;
+            var echoing = Server.Give($"echo{i}", $"serve good{i} echo");
+            // On the channel of a client that is gone the echo ends at once, or with the failure that client left.
+            if (await Task.WhenAny(echoing, Task.Delay(60)) == echoing)
+                continue;
+            (await connecting).Ok();
+            // Should this be one of the gone after all, only slower to end, its echo ends now and another channel comes.
+            if (!(await Client.Give("main", "call good 100 1 1 100 500")).IsOk)
+                continue;
+            await Client.Ok("free good");
+            (await echoing).Ok();
+            return;
+        }
+        throw new ConformanceException("the listener does not serve a good client any more");
+    }
+
     /// <summary>The address with these options instead of its own.</summary>
     public static string WithOptions(string address, string options) =>
         address.Split('?')[0] + (options.Length > 0 ? $"?{options}" : "");

@@ -61,6 +61,11 @@ posix::Descriptor open_fifo(const std::string& path, int access) {
     return opened;
 }
 
+bool is_another_users(const std::string& path) {
+    struct stat status {};
+    return lstat(path.c_str(), &status) == 0 && status.st_uid != geteuid();
+}
+
 bool remove_dead_fifo(const std::string& path) {
     struct stat status {};
     if (lstat(path.c_str(), &status) != 0 || !is_own_fifo(status)) return false;

@@ -13,6 +13,7 @@ namespace ipc {
 
 constexpr char fifo_greeting = 0x06;
 constexpr size_t fifo_record_size = 48;
+constexpr char fifo_record_start = 'I'; // the magic's first byte
 constexpr size_t fifo_token_size = 32;
 using FifoRecord = std::array<char, fifo_record_size>;
 
@@ -23,6 +24,9 @@ bool read_fifo_record(const char* bytes, std::string* token);
 // Opens a FIFO of our own user without blocking and without following a link. On failure the descriptor is empty and errno
 // tells; EPERM if what stands there is not a FIFO or is another user's.
 posix::Descriptor open_fifo(const std::string& path, int access);
+
+// Whether what stands there, if anything, belongs to another user.
+bool is_another_users(const std::string& path);
 
 // Removes a FIFO of our own that nobody reads. Call with the names locked; true if the name is free afterwards.
 bool remove_dead_fifo(const std::string& path);

@@ -3,6 +3,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -74,7 +75,7 @@ class FifoListener final : public FrameListener {
     // which must not happen under an accept in progress.
     std::shared_mutex in_use_;
     std::mutex mutex_; // guards what follows
-    std::array<char, 4096> arrived_{};
+    FifoRecord arrived_{};
     size_t arrived_count_ = 0;
 };
 
@@ -136,6 +137,7 @@ Status FifoListener::next_token(const Deadline& deadline, std::string* token) {
         {
             const std::lock_guard lock(mutex_);
             if (find_record(token)) return IPC_OK;
+            // One record at a time: those that stay in the FIFO wake the other threads that wait for one.
             const ssize_t count =
                 read(rendezvous_.get(), arrived_.data() + arrived_count_, arrived_.size() - arrived_count_);
             if (count > 0) {
@@ -150,17 +152,15 @@ Status FifoListener::next_token(const Deadline& deadline, std::string* token) {
     }
 }
 
-// Takes the first record out of what has arrived. Anything can have been written there: what is no record is passed over
-// byte by byte until one begins.
+// Takes the record out of what has arrived. Anything can have been written there: what is no record is passed over until
+// one may begin.
 bool FifoListener::find_record(std::string* token) {
-    size_t at = 0;
-    bool found = false;
-    while (!found && arrived_count_ - at >= fifo_record_size) {
-        found = read_fifo_record(arrived_.data() + at, token);
-        at += found ? fifo_record_size : 1;
-    }
-    std::memmove(arrived_.data(), arrived_.data() + at, arrived_count_ - at);
-    arrived_count_ -= at;
+    if (arrived_count_ < fifo_record_size) return false;
+    const bool found = read_fifo_record(arrived_.data(), token);
+    const char* const end = arrived_.data() + fifo_record_size;
+    const char* const rest = found ? end : std::find(arrived_.data() + 1, end, fifo_record_start);
+    arrived_count_ = static_cast<size_t>(end - rest);
+    std::memmove(arrived_.data(), rest, arrived_count_);
     return found;
 }
 
@@ -203,10 +203,11 @@ Status no_server(const posix::LocalName& name) {
 }
 
 Status open_rendezvous(const posix::LocalName& name, Descriptor* rendezvous) {
-    *rendezvous = open_fifo(name.path, O_WRONLY);
+    const bool foreign = is_another_users(name.path);
+    if (!foreign) *rendezvous = open_fifo(name.path, O_WRONLY);
     if (*rendezvous) return IPC_OK;
-    if (errno == ENXIO || errno == ENOENT) return no_server(name);
-    if (errno == EPERM || errno == EACCES || errno == ELOOP)
+    if (!foreign && (errno == ENXIO || errno == ENOENT)) return no_server(name);
+    if (foreign || errno == EPERM || errno == EACCES || errno == ELOOP)
         return fail(IPC_NO_PERMISSION, "%s, where %s leads, is not a FIFO of this user: choose another name",
                     name.path.c_str(), name.address.c_str());
     return fail_system(IPC_SYSTEM, errno, "cannot connect to %s", name.address.c_str());

@@ -1,0 +1,91 @@
+using FsCheck;
+using FsCheck.Fluent;
+
+namespace Ipc.Codecs.Tests;
+
+public sealed class RoundTripTests
+{
+    public static TheoryData<string> Codecs => CodecUnderTest.All;
+
+    [Theory, MemberData(nameof(Codecs))]
+    public void AnyRequestComesBack(string name)
+    {
+        var codec = CodecUnderTest.Get(name);
+        Prop.ForAll(Samples.Requests, request => Samples.AssertSame(request, codec.DecodeRequest(codec.Encode(request)))).QuickCheckThrowOnFailure();
+    }
+
+    [Theory, MemberData(nameof(Codecs))]
+    public void AnyReplyComesBack(string name)
+    {
+        var codec = CodecUnderTest.Get(name);
+        Prop.ForAll(Samples.Replies, reply => Samples.AssertSame(reply, codec.DecodeReply(codec.Encode(reply)))).QuickCheckThrowOnFailure();
+    }
+
+    [Theory, MemberData(nameof(Codecs))]
+    public void ComparisonSeesEveryDifference(string name)
+    {
+        var codec = CodecUnderTest.Get(name);
+        var request = codec.Encode(Samples.Request);
+        var (ids, fields) = (Samples.Request.Ids, Samples.Request.Fields);
+        Assert.True(codec.Same(request, Samples.Request));
+        Assert.False(codec.Same(request, new Request { Sequence = 7, Name = "other", Ids = ids, Fields = fields }));
+        Assert.False(codec.Same(request, new Request { Sequence = 7, Name = Samples.Request.Name, Ids = [.. ids, "more"], Fields = fields }));
+        Assert.False(codec.Same(request, new Request { Sequence = 7, Name = Samples.Request.Name, Ids = ids, Fields = fields[1..] }));
+
+        var reply = codec.Encode(Samples.Reply);
+        var cells = Samples.Reply.Cells;
+        Assert.True(codec.Same(reply, Samples.Reply));
+        Assert.False(codec.Same(reply, new Reply { Sequence = 7, Columns = 9, Cells = cells }));
+        Assert.False(codec.Same(reply, new Reply { Sequence = 7, Columns = 10, Cells = [.. cells[..^1], "changed"] }));
+    }
+
+    [Theory, MemberData(nameof(Codecs))]
+    public void TraversalReadsEveryCharacter(string name)
+    {
+        var codec = CodecUnderTest.Get(name);
+        Assert.Equal(Sum(Samples.EdgeRequest.Ids) + Sum(Samples.EdgeRequest.Fields), codec.TraverseRequest(codec.Encode(Samples.EdgeRequest)));
+        Assert.Equal(Sum(Samples.EdgeReply.Cells), codec.TraverseReply(codec.Encode(Samples.EdgeReply)));
+    }
+
+    [Theory, MemberData(nameof(Codecs))]
+    public void EncodingAppendsAndReusesItsBuffer(string name)
+    {
+        // A large message between two small ones: the buffer grows and keeps what it had.
+        var codec = CodecUnderTest.Get(name);
+        var large = new Reply { Sequence = 1, Columns = 10, Cells = [.. Enumerable.Repeat(new string('語', 1000), 500)] };
+        Samples.AssertSame(large, codec.DecodeReply(codec.Encode(large)));
+
+        var buffer = new MessageBuffer();
+        CustomCodec<string[], ArrayStrings>.EncodeReply(Samples.Reply, buffer);
+        var first = buffer.Written.ToArray();
+        CustomCodec<string[], ArrayStrings>.EncodeReply(large, buffer);
+        Assert.True(buffer.Written.StartsWith(first));
+        buffer.Clear();
+        Assert.True(buffer.Written.IsEmpty);
+        CustomCodec<string[], ArrayStrings>.EncodeReply(Samples.Reply, buffer);
+        Assert.Equal(first, buffer.Written.ToArray());
+    }
+
+    [Fact]
+    public void TranslationIsTheHalfThatEncodingLeavesOut()
+    {
+        var message = ProtobufTranslation<string[], ArrayStrings>.TranslateRequest(Samples.EdgeRequest);
+        var direct = new MessageBuffer();
+        ProtobufDirectCodec.EncodeRequest(message, direct);
+        Assert.Equal(CodecUnderTest.Get("protobuf").Encode(Samples.EdgeRequest), direct.Written.ToArray());
+        Samples.AssertSame(Samples.EdgeRequest, ProtobufTranslation<string[], ArrayStrings>.TranslateBackRequest(message));
+    }
+
+    [Fact]
+    public void CustomAllocatesOnlyItsObjects()
+    {
+        var buffer = new MessageBuffer();
+        CustomCodec<string[], ArrayStrings>.EncodeReply(Samples.Reply, buffer);
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        buffer.Clear();
+        CustomCodec<string[], ArrayStrings>.EncodeReply(Samples.Reply, buffer);
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+    }
+
+    private static ulong Sum(string[] texts) => texts.Aggregate(0UL, (sum, text) => text.Aggregate(sum, (s, character) => s + character));
+}
