@@ -1,4 +1,4 @@
 @echo off
 rem The native server of transport pipe with codec custom; *pipescustomclient is its other end.
-rem Made by scripts/distribution.sh. Further arguments go to `ipc serve`.
-call "%~dp0..\scripts\ipc.bat" serve --side native --address pipe://ipc-pair --codec custom --workload 1k-10k %*
+rem Made by scripts/distribution.sh. Further arguments go to `ipc serve`, e.g. --workload; 1k-10k unless said.
+call "%~dp0..\scripts\ipc.bat" serve --side native --address pipe://ipc-pair --codec custom %*

@@ -12,6 +12,7 @@ internal sealed record StartScript(string FileName, string Text)
 /// </summary>
 internal static class StartScripts
 {
+    // What `ipc serve` and `ipc drive` take when no --workload is given; the scripts leave it out so that a user may give one.
     private const string Workload = "1k-10k";
     private const string SharedName = "ipc-pair";
     private const string SharedPort = "45454";
@@ -40,22 +41,23 @@ internal static class StartScripts
         var codecWord = CodecWord(codec);
         var name = prefix + transportWord + codecWord + suffix;
         var partner = $"*{transportWord}{codecWord}{(command == "serve" ? "client" : "srv")}";
-        var what = $"The {side} {(command == "serve" ? "server" : "client")} of transport {transport.Id} with codec {codec}; {partner} is its other end.";
-        var arguments = $"{command} --side {side} --address {Address(transport)} --codec {codec} --workload {Workload}";
+        var role = command == "serve" ? "server" : "client";
+        var what = $"The {side} {role} of transport {transport.Id} with codec {codec}; {partner} is its other end.";
+        var arguments = $"{command} --side {side} --address {Address(transport)} --codec {codec}";
 
         return
         [
             new StartScript(name + ".sh", $"""
                 #!/bin/sh
                 # {what}
-                # Made by scripts/distribution.sh. Further arguments go to `ipc {command}`.
+                # Made by scripts/distribution.sh. Further arguments go to `ipc {command}`, e.g. --workload; {Workload} unless said.
                 exec "$(dirname "$0")/../scripts/ipc" {arguments} "$@"
 
                 """.ReplaceLineEndings("\n")),
             new StartScript(name + ".bat", $"""
                 @echo off
                 rem {what}
-                rem Made by scripts/distribution.sh. Further arguments go to `ipc {command}`.
+                rem Made by scripts/distribution.sh. Further arguments go to `ipc {command}`, e.g. --workload; {Workload} unless said.
                 call "%~dp0..\scripts\ipc.bat" {arguments} %*
 
                 """.ReplaceLineEndings("\r\n"))

@@ -22,10 +22,10 @@ internal static class Client
     public static void Run(Cell cell, Control control, Func<Channel, Operation> prepare)
     {
         var begin = Clock.Now;
-        using var channel = Sides.Connect(cell, HandoverMilliseconds);
-        control.OnEnd(channel.Close);
+        var channel = Sides.Connect(cell, HandoverMilliseconds);
         try
         {
+            control.OnEnd(channel.Close);
             var operation = prepare(channel);
             var warmth = Warm(cell, control, operation, begin);
             control.WaitForGo();
@@ -39,6 +39,7 @@ internal static class Client
         finally
         {
             control.OnEnd(null);
+            channel.Dispose();
         }
     }
 

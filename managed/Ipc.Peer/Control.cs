@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Json;
@@ -7,22 +8,28 @@ namespace Ipc.Peer;
 
 /// <summary>The line to the runner: JSON lines in on standard input, out on standard output. Once started, a thread of its own answers
 /// commands, so that the thread that serves or measures is not disturbed. All members may be used by any thread.</summary>
-internal sealed class Control : IDisposable
+[SuppressMessage("Design", "CA1001", Justification = "It lives as long as the process: the reading thread needs all of it to the end.")]
+internal sealed class Control
 {
     // A closed channel lets go of blocked calls within 100 ms; this is for a program that does not come back all the same.
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan s_moment = TimeSpan.FromMilliseconds(2);
 
     private readonly StreamReader _input = new(Console.OpenStandardInput(), Encoding.UTF8);
     private readonly Stream _output = Console.OpenStandardOutput();
     private readonly Lock _writing = new();
     private readonly Lock _ending = new();
-    private readonly ManualResetEventSlim _go = new();
-    private readonly ManualResetEventSlim _ended = new();
+    private readonly ManualResetEvent _go = new(false);
+    private readonly ManualResetEvent _ended = new(false);
+    private readonly ManualResetEvent _leftOut = new(false);
     private readonly List<PosixSignalRegistration> _signals = [];
     private Action? _interrupt;
+    private volatile bool _hasEnded;
+    private volatile bool _isLeavingOut;
+    private long _bytesLeftOut;
 
     /// <summary>Whether the runner has ended standard input (or a signal has): there is nobody to work for.</summary>
-    public bool HasEnded => _ended.IsSet;
+    public bool HasEnded => _hasEnded;
 
     /// <summary>The cell; to be read once, before <see cref="Start"/>.</summary>
     public string ReadFirstLine() =>
@@ -58,11 +65,11 @@ internal sealed class Control : IDisposable
 
     public void WaitForGo()
     {
-        WaitHandle.WaitAny([_go.WaitHandle, _ended.WaitHandle]);
+        WaitHandle.WaitAny([_go, _ended]);
         ThrowIfEnded();
     }
 
-    public void WaitForEnd() => _ended.Wait();
+    public void WaitForEnd() => _ended.WaitOne();
 
     public void ThrowIfEnded()
     {
@@ -81,10 +88,15 @@ internal sealed class Control : IDisposable
         }
     }
 
-    public void Dispose()
+    /// <summary>What the calling thread allocates from now on ends the service and is no part of it (the exception by which a closed channel
+    /// shows, the event `served`): it must not appear as what serving costs.</summary>
+    public void BeginLeavingOut() => _isLeavingOut = true;
+
+    /// <summary>That was all, and it came to so many bytes.</summary>
+    public void EndLeavingOut(long bytes)
     {
-        foreach (var signal in _signals)
-            signal.Dispose();
+        _bytesLeftOut = bytes;
+        _leftOut.Set();
     }
 
     private void ReadCommands()
@@ -100,6 +112,7 @@ internal sealed class Control : IDisposable
     {
         lock (_ending)
         {
+            _hasEnded = true;
             _ended.Set();
             _interrupt?.Invoke();
         }
@@ -113,13 +126,26 @@ internal sealed class Control : IDisposable
                 _go.Set();
                 break;
             case "usage":
-                var memory = Memory.Read();
-                Emit(new UsageEvent(Counters.ReadAsBystander().With(memory)), EventJson.Default.UsageEvent);
+                Emit(new UsageEvent(ReadUsage()), EventJson.Default.UsageEvent);
                 break;
             default:
                 Console.Error.WriteLine($"ipc-peer-managed: the line {line} is no command; use go or usage, see docs/peer-protocol.md");
                 break;
         }
+    }
+
+    private Usage ReadUsage()
+    {
+        var memory = Memory.Read();
+        var counters = Counters.ReadAsBystander(bytesLeftOut: 0);
+        // The service may have been ending while the counters were read; then it says so by now.
+        Thread.Sleep(s_moment);
+        if (_isLeavingOut)
+        {
+            _leftOut.WaitOne();
+            counters = Counters.ReadAsBystander(_bytesLeftOut);
+        }
+        return counters.With(memory);
     }
 
     private static string? CommandOf(string line)

@@ -39,7 +39,7 @@ internal static class Dialogues
         where TReply : class, ISequenced
     {
         var table = Table.Read(entry);
-        var request = new Request { Sequence = 0, Name = PayloadData.Name, Ids = [.. entry.Ids], Fields = [.. entry.Fields] };
+        var request = new Request { Sequence = 0, Name = "table", Ids = [.. entry.Ids], Fields = [.. entry.Fields] };
         var reply = AnswerOrNull(table, request);
         return new(TAccess.BuildRequest(request), reply is null ? null : TAccess.BuildReply(reply),
             received => TAccess.BuildReply(table.Answer(TAccess.RequestToDomain(received))),

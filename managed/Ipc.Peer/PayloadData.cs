@@ -47,9 +47,6 @@ internal static class PayloadData
     private const int CellCharacters = 20; // also of an id
     private const int FieldCharacters = 10;
 
-    /// <summary>The name that every request carries.</summary>
-    public const string Name = "measurements";
-
     public static byte[] Raw(ulong seed, int length)
     {
         var generator = new Generator(seed);
@@ -69,7 +66,7 @@ internal static class PayloadData
         return new Request
         {
             Sequence = 0,
-            Name = Name,
+            Name = "measurements",
             Ids = generator.Texts(ids, CellCharacters),
             Fields = generator.Texts(Columns, FieldCharacters),
         };

@@ -24,7 +24,7 @@ internal static class Program
 
     private static int Play()
     {
-        using var control = new Control();
+        var control = new Control();
         try
         {
             var cell = Cell.Parse(control.ReadFirstLine());

@@ -17,46 +17,70 @@ internal static class Server
 {
     public static void Run(Cell cell, Control control, Func<Channel, Service> prepare)
     {
-        var operations = 0L;
         try
         {
-            using var channel = Accept(cell, control);
-            control.OnEnd(channel.Close);
-            operations = Serve(prepare(channel));
+            var channel = Accept(cell, control);
+            var allocated = Serve(channel, control, prepare);
+            control.EndLeavingOut(GC.GetAllocatedBytesForCurrentThread() - allocated);
         }
         // The end of standard input closes the channel under whatever is going on: that is the failure, not what it caused.
         catch (IpcException) when (control.HasEnded)
         {
             control.ThrowIfEnded();
         }
-        finally
-        {
-            control.OnEnd(null);
-        }
-        control.Emit(new ServedEvent(operations), EventJson.Default.ServedEvent);
         control.WaitForEnd();
     }
 
     private static Channel Accept(Cell cell, Control control)
     {
-        using var listener = Sides.Listen(cell);
-        control.OnEnd(listener.Close);
-        control.Emit(new ReadyEvent(listener.Address), EventJson.Default.ReadyEvent);
-        return listener.Accept();
+        var listener = Sides.Listen(cell);
+        try
+        {
+            control.OnEnd(listener.Close);
+            control.Emit(new ReadyEvent(listener.Address), EventJson.Default.ReadyEvent);
+            return listener.Accept();
+        }
+        finally
+        {
+            control.OnEnd(null);
+            listener.Dispose();
+        }
     }
 
-    private static long Serve(Service service)
+    private static long Serve(Channel channel, Control control, Func<Channel, Service> prepare)
     {
-        for (var operations = 0L; ; operations++)
+        try
         {
-            try
+            control.OnEnd(channel.Close);
+            return Serve(prepare(channel), control);
+        }
+        finally
+        {
+            control.OnEnd(null);
+            channel.Dispose();
+        }
+    }
+
+    /// <summary>What this thread had allocated when the last exchange was over.</summary>
+    private static long Serve(Service service, Control control)
+    {
+        var operations = 0L;
+        var allocated = 0L;
+        try
+        {
+            while (true)
             {
+                // Costs some nanoseconds after a reply, and tells in the end what ending itself allocated.
+                allocated = GC.GetAllocatedBytesForCurrentThread();
                 service.Once();
-            }
-            catch (IpcException e) when (e.Status == Status.PeerClosed && service.IsWaiting)
-            {
-                return operations;
+                operations++;
             }
         }
+        catch (IpcException e) when (e.Status == Status.PeerClosed && service.IsWaiting)
+        {
+            control.BeginLeavingOut();
+        }
+        control.Emit(new ServedEvent(operations), EventJson.Default.ServedEvent);
+        return allocated;
     }
 }

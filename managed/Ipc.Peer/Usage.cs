@@ -35,9 +35,9 @@ internal readonly struct Counters
         return new Counters(ResourceUsage.Read(), allocated);
     }
 
-    /// <summary>For a thread that only answers questions: what it allocates itself is left out.</summary>
-    public static Counters ReadAsBystander() =>
-        new(ResourceUsage.Read(), GC.GetTotalAllocatedBytes(precise: true) - GC.GetAllocatedBytesForCurrentThread());
+    /// <summary>For a thread that only answers questions: what it allocates itself is left out, and so much more.</summary>
+    public static Counters ReadAsBystander(long bytesLeftOut) =>
+        new(ResourceUsage.Read(), GC.GetTotalAllocatedBytes(precise: true) - GC.GetAllocatedBytesForCurrentThread() - bytesLeftOut);
 
     public Usage With(long memoryBytes) => new(
         _resources.CpuNs, _resources.VoluntarySwitches, _resources.InvoluntarySwitches, _resources.MinorFaults, _resources.MajorFaults,

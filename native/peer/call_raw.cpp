@@ -1,12 +1,12 @@
 // Scenario `call` with codec `raw`: bytes as they are. Both ends copy what they receive into memory of their own.
-#include <cstring>
-#include <vector>
-
 #include "connection.hpp"
 #include "data.hpp"
 #include "failure.hpp"
 #include "measure.hpp"
 #include "scenarios.hpp"
+
+#include <cstring>
+#include <vector>
 
 namespace ipc::peer {
 namespace {
@@ -19,7 +19,8 @@ struct RawPayloads {
 
     explicit RawPayloads(const Cell& cell) : sequenced(!cell.is_text()) {
         const Workload& workload = cell.workload;
-        if (workload.table) fail_bad_cell("workload '" + workload.id + "' asks with objects: use another codec than raw");
+        if (workload.table)
+            fail_bad_cell("workload '" + workload.id + "' asks with objects: use another codec than raw");
         if (sequenced) {
             request = raw_payload(cell.seed, workload.request_bytes);
             reply = raw_payload(cell.seed + 1, workload.reply_bytes);
@@ -39,7 +40,8 @@ struct RawPayloads {
 class RawCall final : public Operation {
   public:
     RawCall(const Cell& cell, Control& control)
-        : payloads_(cell), received_(payloads_.reply.size() + room_for_too_much), connection_(Connection::connect(cell, control)) {}
+        : payloads_(cell), received_(payloads_.reply.size() + room_for_too_much),
+          connection_(Connection::connect(cell, control)) {}
 
     Timing once() override {
         payloads_.stamp(++sequence_);
@@ -48,7 +50,10 @@ class RawCall final : public Operation {
         const ipc_status status = ipc_call(connection_.channel(), payloads_.request.data(), payloads_.request.size(),
                                            received_.data(), received_.size(), &length, IPC_FOREVER);
         const int64_t end_ns = now_ns();
-        if (status == IPC_BUFFER_TOO_SMALL) fail_wrong_content("the reply has " + std::to_string(length) + " bytes where " + std::to_string(payloads_.reply.size()) + " are due: check that both peers got the same workload");
+        if (status == IPC_BUFFER_TOO_SMALL)
+            fail_wrong_content("the reply has " + std::to_string(length) + " bytes where " +
+                               std::to_string(payloads_.reply.size()) +
+                               " are due: check that both peers got the same workload");
         check(status);
         const std::span reply(received_.data(), length);
         check_bytes("reply", reply, payloads_.reply);
@@ -66,9 +71,12 @@ class RawCall final : public Operation {
 };
 
 // Copies a request into `received`, answers it with the prepared reply and only then looks whether it was right.
-void answer(ipc_channel* channel, const void* request, size_t length, std::vector<uint8_t>& received, RawPayloads& payloads, uint64_t sequence) {
+void answer(ipc_channel* channel, const void* request, size_t length, std::vector<uint8_t>& received,
+            RawPayloads& payloads, uint64_t sequence) {
     if (length != received.size()) {
-        const std::string reason = "the request has " + std::to_string(length) + " bytes where " + std::to_string(received.size()) + " are due: check that both peers got the same workload";
+        const std::string reason = "the request has " + std::to_string(length) + " bytes where " +
+                                   std::to_string(received.size()) +
+                                   " are due: check that both peers got the same workload";
         check(ipc_fail_request(channel, reason.c_str(), IPC_FOREVER));
         fail_wrong_content(reason);
     }

@@ -1,8 +1,8 @@
 #include "cell.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "failure.hpp"
+
+#include <nlohmann/json.hpp>
 
 namespace ipc::peer {
 namespace {
@@ -10,7 +10,8 @@ namespace {
 using nlohmann::json;
 
 // A field of the line, or `otherwise` where it is missing or null.
-template <class Value> Value field_or(const json& object, const char* name, Value otherwise) {
+template <class Value>
+Value field_or(const json& object, const char* name, Value otherwise) {
     const auto found = object.find(name);
     if (found == object.end() || found->is_null()) return otherwise;
     try {
@@ -21,13 +22,15 @@ template <class Value> Value field_or(const json& object, const char* name, Valu
     }
 }
 
-template <class Value> std::optional<Value> optional_field(const json& object, const char* name) {
+template <class Value>
+std::optional<Value> optional_field(const json& object, const char* name) {
     const auto found = object.find(name);
     if (found == object.end() || found->is_null()) return std::nullopt;
     return field_or<Value>(object, name, {});
 }
 
-template <class Value> Value field(const json& object, const char* name) {
+template <class Value>
+Value field(const json& object, const char* name) {
     if (auto value = optional_field<Value>(object, name)) return *std::move(value);
     fail_bad_cell("the cell has no field '" + std::string(name) + "': give it, see docs/peer-protocol.md");
 }
@@ -50,7 +53,8 @@ TableQuestion parse_table(const json& table) {
     TableQuestion question;
     question.file = field<std::string>(table, "file");
     const auto separator = field<std::string>(table, "separator");
-    if (separator.size() != 1) fail_bad_cell("the table's separator '" + separator + "' is not one ASCII character: give one, such as ;");
+    if (separator.size() != 1)
+        fail_bad_cell("the table's separator '" + separator + "' is not one ASCII character: give one, such as ;");
     question.separator = separator[0];
     question.header = optional_field<std::vector<std::string>>(table, "header");
     question.ids = field<std::vector<std::string>>(table, "ids");
@@ -66,23 +70,30 @@ Workload parse_workload(const json& object) {
     workload.reply_bytes = field_or<uint32_t>(object, "reply_bytes", 0);
     workload.text = field_or<std::vector<std::string>>(object, "text", {});
     if (!workload.text.empty() && workload.text.size() != 2)
-        fail_bad_cell("workload '" + workload.id + "' has " + std::to_string(workload.text.size()) + " texts: give two, question and answer");
-    if (object.contains("table") && !object["table"].is_null()) workload.table = parse_table(object_field(object, "table"));
+        fail_bad_cell("workload '" + workload.id + "' has " + std::to_string(workload.text.size()) +
+                      " texts: give two, question and answer");
+    if (object.contains("table") && !object["table"].is_null())
+        workload.table = parse_table(object_field(object, "table"));
     return workload;
 }
 
 void check(const Cell& cell) {
-    if (cell.role != Role::alone && cell.address.empty()) fail_bad_cell("the cell has no address: give one such as unix://lab-1");
-    if (cell.warmup_seconds < 0 || cell.seconds < 0) fail_bad_cell("the cell measures for less than no time: give seconds of 0 or more");
+    if (cell.role != Role::alone && cell.address.empty())
+        fail_bad_cell("the cell has no address: give one such as unix://lab-1");
+    if (cell.warmup_seconds < 0 || cell.seconds < 0)
+        fail_bad_cell("the cell measures for less than no time: give seconds of 0 or more");
     if (cell.count == 0) fail_bad_cell("the cell counts 0 operations: give a count of 1 or more, or null");
-    if (cell.role != Role::server && !cell.count && cell.seconds == 0) fail_bad_cell("the cell has neither seconds nor count: give one");
+    if (cell.role != Role::server && !cell.count && cell.seconds == 0)
+        fail_bad_cell("the cell has neither seconds nor count: give one");
 }
 
 } // namespace
 
 Cell parse_cell(const std::string& line) {
     const json object = json::parse(line, nullptr, false);
-    if (!object.is_object()) fail_bad_cell("the first line on standard input is not a JSON object: write the cell there, see docs/peer-protocol.md");
+    if (!object.is_object())
+        fail_bad_cell(
+            "the first line on standard input is not a JSON object: write the cell there, see docs/peer-protocol.md");
     Cell cell;
     cell.role = parse_role(field<std::string>(object, "role"));
     if (const auto side = field_or<std::string>(object, "side", "native"); side != "native")

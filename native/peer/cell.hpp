@@ -8,7 +8,8 @@
 
 namespace ipc::peer {
 
-// What workload `table` asks of which file; the first column is the id. No header: the file's first row names the fields.
+// What workload `table` asks of which file; the first column is the id. No header: the file's first row names the
+// fields.
 struct TableQuestion {
     std::string file;
     char separator = ',';

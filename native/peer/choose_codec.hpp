@@ -1,19 +1,20 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <type_traits>
-
 #include "codecs/custom.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"
 #include "codecs/protobuf_direct.hpp"
 #include "failure.hpp"
 
+#include <string>
+#include <string_view>
+#include <type_traits>
+
 namespace ipc::peer {
 
 // Calls play.operator()<Codec>() with the codec of a registry id, so that what follows is compiled for it alone.
-template <class Play> void choose_codec(std::string_view id, Play&& play) {
+template <class Play>
+void choose_codec(std::string_view id, Play&& play) {
     const auto try_one = [&]<class Codec>(std::type_identity<Codec>) {
         if (id != Codec::id) return false;
         play.template operator()<Codec>();

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstdint>
-
 #include "cell.hpp"
 #include "control.hpp"
 #include "ipc/ipc.hpp"
+
+#include <cstdint>
 
 namespace ipc::peer {
 
@@ -21,7 +21,8 @@ class Connection {
 
   private:
     Connection(Channel channel, Control& control)
-        : channel_(std::move(channel)), interruptible_(control, [handle = channel_.handle()] { ipc_channel_close(handle); }) {}
+        : channel_(std::move(channel)),
+          interruptible_(control, [handle = channel_.handle()] { ipc_channel_close(handle); }) {}
 
     Channel channel_; // first, so that it outlives every interrupt
     Control::Interruptible interruptible_;

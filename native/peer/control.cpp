@@ -1,16 +1,15 @@
 #include "control.hpp"
 
+#include "failure.hpp"
+#include "usage.hpp"
+
 #include <cerrno>
 #include <cstdint>
-#include <utility>
-
 #include <nlohmann/json.hpp>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-#include "failure.hpp"
-#include "usage.hpp"
+#include <utility>
 
 namespace ipc::peer {
 
@@ -18,13 +17,15 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 Control::Control() : stop_event_(eventfd(0, EFD_CLOEXEC)) {
-    if (stop_event_ < 0) throw Failure("SYSTEM", "the system gives no eventfd: raise the limit on open files (ulimit -n)");
+    if (stop_event_ < 0)
+        throw Failure("SYSTEM", "the system gives no eventfd: raise the limit on open files (ulimit -n)");
 }
 
 Control::~Control() {
     if (reader_.joinable()) {
         const uint64_t one = 1;
-        while (write(stop_event_, &one, sizeof one) < 0 && errno == EINTR) {}
+        while (write(stop_event_, &one, sizeof one) < 0 && errno == EINTR) {
+        }
         reader_.join();
     }
     close(stop_event_);
@@ -33,11 +34,14 @@ Control::~Control() {
 std::string Control::read_first_line() {
     std::string line;
     if (!read_line(&line))
-        throw Failure("INVALID_ARGUMENT", "standard input ended before a cell came: start this peer with `ipc run`, or see --help");
+        throw Failure("INVALID_ARGUMENT",
+                      "standard input ended before a cell came: start this peer with `ipc run`, or see --help");
     return line;
 }
 
-void Control::start() { reader_ = std::thread(&Control::read_commands, this); }
+void Control::start() {
+    reader_ = std::thread(&Control::read_commands, this);
+}
 
 void Control::emit(const ordered_json& event) {
     // A reason may quote bytes of any kind; whatever is not UTF-8 in it is shown as the replacement character.
@@ -45,8 +49,10 @@ void Control::emit(const ordered_json& event) {
     std::lock_guard lock(output_mutex_);
     for (size_t at = 0; at < line.size();) {
         const ssize_t written = write(STDOUT_FILENO, line.data() + at, line.size() - at);
-        if (written > 0) at += static_cast<size_t>(written);
-        else if (errno != EINTR) return;
+        if (written > 0)
+            at += static_cast<size_t>(written);
+        else if (errno != EINTR)
+            return;
     }
 }
 
@@ -82,8 +88,10 @@ bool Control::read_line(std::string* line) {
         if (ready[1].revents) return false;
         char bytes[4096];
         const ssize_t count = read(STDIN_FILENO, bytes, sizeof bytes);
-        if (count > 0) unread_.append(bytes, static_cast<size_t>(count));
-        else if (count == 0 || errno != EINTR) return false;
+        if (count > 0)
+            unread_.append(bytes, static_cast<size_t>(count));
+        else if (count == 0 || errno != EINTR)
+            return false;
     }
 }
 
@@ -101,7 +109,8 @@ void Control::obey(const std::string& line) {
         event.update(to_json(usage));
         emit(event);
     } else {
-        const std::string complaint = "ipc-peer: the line " + line + " is no command; use go or usage, see docs/peer-protocol.md\n";
+        const std::string complaint =
+            "ipc-peer: the line " + line + " is no command; use go or usage, see docs/peer-protocol.md\n";
         if (write(STDERR_FILENO, complaint.data(), complaint.size()) < 0) return; // nobody looks at standard error
     }
 }

@@ -4,16 +4,16 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <thread>
 
-#include <nlohmann/json_fwd.hpp>
-
 namespace ipc::peer {
 
 // The line to the runner: JSON lines in on standard input, out on standard output. Once started, a thread of its own
-// answers commands, so that the thread that serves or measures is not disturbed. All functions may be called by any thread.
+// answers commands, so that the thread that serves or measures is not disturbed. All functions may be called by any
+// thread.
 class Control {
   public:
     Control();
@@ -28,14 +28,16 @@ class Control {
     // Writes one line at once. A runner that no longer reads is noticed by the end of standard input, not here.
     void emit(const nlohmann::ordered_json& event);
 
-    static constexpr const char* ended_too_early = "standard input ended before the cell was done: keep it open until the peer has answered";
+    static constexpr const char* ended_too_early =
+        "standard input ended before the cell was done: keep it open until the peer has answered";
 
     // Throws a Failure when standard input ends instead.
     void wait_for_go();
     void wait_for_end();
     void throw_if_ended() const;
 
-    // While it lives, the end of standard input calls `interrupt`, which must make a blocked library call return. One at a time.
+    // While it lives, the end of standard input calls `interrupt`, which must make a blocked library call return. One
+    // at a time.
     class Interruptible {
       public:
         Interruptible(Control& control, std::function<void()> interrupt);

@@ -1,9 +1,9 @@
 #include "data.hpp"
 
+#include "failure.hpp"
+
 #include <algorithm>
 #include <cstring>
-
-#include "failure.hpp"
 
 namespace ipc::peer {
 namespace {
@@ -70,8 +70,9 @@ void check_bytes(std::string_view what, std::span<const uint8_t> found, std::spa
                            std::to_string(expected.size()) + " are due: check that both peers got the same workload");
     if (found.empty() || std::memcmp(found.data(), expected.data(), found.size()) == 0) return;
     const auto at = std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin();
-    fail_wrong_content("byte " + std::to_string(at) + " of the " + name +
-                       " is not what was sent: the transport damaged it, or the peers got different seeds or lost step");
+    fail_wrong_content(
+        "byte " + std::to_string(at) + " of the " + name +
+        " is not what was sent: the transport damaged it, or the peers got different seeds or lost step");
 }
 
 void spoil(std::span<uint8_t> bytes) {

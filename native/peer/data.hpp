@@ -1,13 +1,13 @@
 #pragma once
 
+#include "codecs/objects.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "codecs/objects.hpp"
 
 namespace ipc::peer {
 

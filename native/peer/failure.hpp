@@ -1,11 +1,11 @@
 #pragma once
 
+#include "ipc/ipc.h"
+
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-
-#include "ipc/ipc.h"
 
 namespace ipc::peer {
 

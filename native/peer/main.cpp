@@ -1,19 +1,19 @@
-// The native process of a pair. The runner says on standard input what to play; docs/peer-protocol.md is the whole agreement.
+// The native process of a pair. The runner says on standard input what to play; docs/peer-protocol.md is the whole
+// agreement.
+#include "connection.hpp"
+#include "failure.hpp"
+#include "scenarios.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <new>
-#include <string>
-
 #include <gnu/libc-version.h>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <sched.h>
-
-#include "connection.hpp"
-#include "failure.hpp"
-#include "scenarios.hpp"
+#include <string>
 
 namespace ipc::peer {
 namespace {
@@ -22,7 +22,8 @@ constexpr const char* help =
     "ipc-peer: the native process of a pair that `ipc run` measures.\n"
     "\n"
     "It reads one cell as a JSON object on the first line of standard input, then commands ({\"command\":\"go\"},\n"
-    "{\"command\":\"usage\"}), one per line, and answers with JSON lines on standard output. It ends when standard input ends.\n"
+    "{\"command\":\"usage\"}), one per line, and answers with JSON lines on standard output. It ends when standard "
+    "input ends.\n"
     "docs/peer-protocol.md describes every field. By hand, `ipc serve` and `ipc drive` play one side of a pair.\n";
 
 nlohmann::ordered_json environment() {
@@ -48,7 +49,9 @@ void check_library() {
     const uint32_t abi = ipc_abi_version();
     constexpr uint32_t built_for = (IPC_ABI_VERSION_MAJOR << 16) | IPC_ABI_VERSION_MINOR;
     if (abi >> 16 != IPC_ABI_VERSION_MAJOR || abi < built_for)
-        throw Failure("NOT_AVAILABLE", "the ipc library loaded has another ABI version than this peer was built for: build both from one tree");
+        throw Failure(
+            "NOT_AVAILABLE",
+            "the ipc library loaded has another ABI version than this peer was built for: build both from one tree");
 }
 
 // The whole process, and so every thread started later, on one CPU.
@@ -57,16 +60,19 @@ void pin(int cpu) {
     CPU_ZERO(&set);
     if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
     if (sched_setaffinity(0, sizeof set, &set) != 0)
-        fail_bad_cell("this process cannot be pinned to CPU " + std::to_string(cpu) + " (" + std::strerror(errno) + "): choose one that `nproc --all` and taskset allow, or none");
+        fail_bad_cell("this process cannot be pinned to CPU " + std::to_string(cpu) + " (" + std::strerror(errno) +
+                      "): choose one that `nproc --all` and taskset allow, or none");
 }
 
 void play(const Cell& cell, Control& control) {
     const bool client = cell.role == Role::client;
     if ((cell.role == Role::alone) != (cell.scenario == "serialize"))
-        fail_bad_cell("scenario '" + cell.scenario + "' cannot be played in this role: serialize is played alone, the others as server or client");
+        fail_bad_cell("scenario '" + cell.scenario +
+                      "' cannot be played in this role: serialize is played alone, the others as server or client");
     if (cell.scenario == "serialize") return serialize(cell, control);
     if (cell.scenario == "push") return client ? push_client(cell, control) : push_server(cell, control);
-    if (cell.scenario != "call") fail_bad_cell("the native peer has no scenario '" + cell.scenario + "': see `ipc list scenarios`");
+    if (cell.scenario != "call")
+        fail_bad_cell("the native peer has no scenario '" + cell.scenario + "': see `ipc list scenarios`");
     if (cell.codec == "raw") return client ? call_raw_client(cell, control) : call_raw_server(cell, control);
     return client ? call_objects_client(cell, control) : call_objects_server(cell, control);
 }

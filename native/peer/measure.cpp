@@ -1,14 +1,13 @@
 #include "measure.hpp"
 
+#include "failure.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
-
 #include <nlohmann/json.hpp>
-
-#include "failure.hpp"
 
 namespace ipc::peer {
 namespace {
@@ -39,7 +38,8 @@ int64_t fill_window(const Control& control, Operation& operation, int64_t end_ns
 
 // Fresh memory is touched here, so that no page fault falls between two measured operations.
 std::vector<uint32_t> touched_samples(const Cell& cell, double operations_per_second) {
-    const double expected = cell.count ? static_cast<double>(*cell.count) : operations_per_second * cell.seconds * 1.25 + 1024;
+    const double expected =
+        cell.count ? static_cast<double>(*cell.count) : operations_per_second * cell.seconds * 1.25 + 1024;
     constexpr double most = 256.0 * 1024 * 1024; // 1 GiB of samples; growing further is slow but right
     std::vector<uint32_t> samples(static_cast<size_t>(std::min(expected, most)), 1);
     samples.clear();
@@ -64,9 +64,12 @@ std::optional<uint64_t> memory_without(const std::vector<uint32_t>& samples) {
 
 void write_samples(const std::string& path, const std::vector<uint32_t>& samples) {
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file.write(reinterpret_cast<const char*>(samples.data()), static_cast<std::streamsize>(samples.size() * sizeof(uint32_t)));
+    file.write(reinterpret_cast<const char*>(samples.data()),
+               static_cast<std::streamsize>(samples.size() * sizeof(uint32_t)));
     file.flush();
-    if (!file) throw Failure("SYSTEM", "the samples cannot be written to " + path + ": check that its folder exists and has room");
+    if (!file)
+        throw Failure("SYSTEM",
+                      "the samples cannot be written to " + path + ": check that its folder exists and has room");
 }
 
 } // namespace
@@ -85,7 +88,8 @@ WarmUp warm_up(const Cell& cell, const Control& control, Operation& operation) {
     for (int64_t window_begin_ns = begin_ns;;) {
         const int64_t end_ns = fill_window(control, operation, window_begin_ns + window_ns, window);
         result.operations += window.size();
-        result.operations_per_second = static_cast<double>(window.size()) * ns_per_second / static_cast<double>(std::max<int64_t>(end_ns - window_begin_ns, 1));
+        result.operations_per_second = static_cast<double>(window.size()) * ns_per_second /
+                                       static_cast<double>(std::max<int64_t>(end_ns - window_begin_ns, 1));
         const double middle = median(window);
         const bool settled = last > 0 && std::abs(middle - last) <= steady * last;
         const int64_t elapsed_ns = end_ns - begin_ns;
@@ -103,7 +107,8 @@ Recording record(const Cell& cell, const Control& control, Operation& operation,
     settle(operation);
 
     const uint64_t count = cell.count.value_or(std::numeric_limits<uint64_t>::max());
-    const int64_t duration_ns = cell.count ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(cell.seconds * ns_per_second);
+    const int64_t duration_ns =
+        cell.count ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(cell.seconds * ns_per_second);
     recording.before = read_counters();
     const int64_t begin_ns = now_ns();
     Timing timing;

@@ -1,17 +1,18 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <vector>
-
 #include "cell.hpp"
 #include "control.hpp"
 #include "usage.hpp"
 
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
 namespace ipc::peer {
 
 inline int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 struct Timing {

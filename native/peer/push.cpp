@@ -1,11 +1,11 @@
 // Scenario `push`: a message whose receiver only confirms, with one byte, that it has it.
-#include <vector>
-
 #include "connection.hpp"
 #include "data.hpp"
 #include "failure.hpp"
 #include "measure.hpp"
 #include "scenarios.hpp"
+
+#include <vector>
 
 namespace ipc::peer {
 namespace {
@@ -15,7 +15,8 @@ constexpr uint8_t confirmation = 0x06;
 class Push final : public Operation {
   public:
     Push(const Cell& cell, Control& control)
-        : message_(raw_payload(cell.seed, cell.workload.request_bytes)), connection_(Connection::connect(cell, control)) {}
+        : message_(raw_payload(cell.seed, cell.workload.request_bytes)),
+          connection_(Connection::connect(cell, control)) {}
 
     Timing once() override {
         stamp_sequence(message_, ++sequence_);
@@ -27,7 +28,9 @@ class Push final : public Operation {
         const int64_t end_ns = now_ns();
         if (status != IPC_BUFFER_TOO_SMALL) check(status);
         if (length != sizeof answer || answer != confirmation)
-            fail_wrong_content("message " + std::to_string(sequence_) + " was confirmed by something else than the byte 0x06: check that the server plays scenario push");
+            fail_wrong_content(
+                "message " + std::to_string(sequence_) +
+                " was confirmed by something else than the byte 0x06: check that the server plays scenario push");
         return {end_ns, end_ns - begin_ns, message_.size() + length};
     }
 
@@ -53,9 +56,12 @@ void push_server(const Cell& cell, Control& control) {
         const Connection connection = Connection::accept(cell, control);
         size_t length = 0;
         while (true) {
-            const ipc_status status = ipc_receive(connection.channel(), received.data(), received.size(), &length, IPC_FOREVER);
+            const ipc_status status =
+                ipc_receive(connection.channel(), received.data(), received.size(), &length, IPC_FOREVER);
             if (status == IPC_BUFFER_TOO_SMALL)
-                fail_wrong_content("a message of " + std::to_string(length) + " bytes came where " + std::to_string(expected.size()) + " are due: check that both peers got the same workload");
+                fail_wrong_content("a message of " + std::to_string(length) + " bytes came where " +
+                                   std::to_string(expected.size()) +
+                                   " are due: check that both peers got the same workload");
             if (!has_arrived(status)) break;
             check(ipc_send(connection.channel(), &confirmation, sizeof confirmation, IPC_FOREVER));
             stamp_sequence(expected, ++operations);

@@ -1,15 +1,14 @@
-// Scenario `serialize`: the codec alone. An operation is five steps, each timed apart, for a request and its reply: build
-// the objects, translate them into the codec's own, encode, decode and translate back, traverse what came out.
-#include <algorithm>
-#include <optional>
-#include <vector>
-
-#include <nlohmann/json.hpp>
-
+// Scenario `serialize`: the codec alone. An operation is five steps, each timed apart, for a request and its reply:
+// build the objects, translate them into the codec's own, encode, decode and translate back, traverse what came out.
 #include "choose_codec.hpp"
 #include "data.hpp"
 #include "measure.hpp"
 #include "scenarios.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
 namespace ipc::peer {
 namespace {
@@ -33,20 +32,27 @@ class CacheSweep {
 };
 
 // The codec's messages where it has some of its own (protobuf): then encoding and translating are steps apart.
-template <class Codec> concept Translates = requires(Codec codec, const typename Codec::Request& request) { codec.translate(request); };
+template <class Codec>
+concept Translates = requires(Codec codec, const typename Codec::Request& request) {
+    codec.translate(request);
+};
 
-template <class Codec> class Serialization final : public Operation {
+template <class Codec>
+class Serialization final : public Operation {
   public:
     Serialization(const Cell& cell, CacheSweep* sweep)
-        : sweep_(sweep), request_(make_request(cell.seed, cell.workload.ids)), reply_(make_reply(cell.seed, cell.workload.ids)) {}
+        : sweep_(sweep), request_(make_request(cell.seed, cell.workload.ids)),
+          reply_(make_reply(cell.seed, cell.workload.ids)) {}
 
     Timing once() override {
         request_.sequence = reply_.sequence = ++sequence_;
         Objects objects;
         time(build, [&] { Codec::build(request_, objects.request), Codec::build(reply_, objects.reply); });
         took_[translate] = 0;
-        if constexpr (Translates<Codec>) convert_messages(objects);
-        else convert(objects);
+        if constexpr (Translates<Codec>)
+            convert_messages(objects);
+        else
+            convert(objects);
         uint64_t sum = 0;
         time(traverse, [&] { sum = Codec::traverse(arrived_.request) + Codec::traverse(arrived_.reply); });
         check_arrived(sum);
@@ -79,7 +85,8 @@ template <class Codec> class Serialization final : public Operation {
         typename Codec::Reply reply;
     };
 
-    template <class Work> void time(Step step, Work&& work) {
+    template <class Work>
+    void time(Step step, Work&& work) {
         if (sweep_) sweep_->run();
         const int64_t begin_ns = now_ns();
         work();
@@ -87,7 +94,8 @@ template <class Codec> class Serialization final : public Operation {
     }
 
     void convert(const Objects& objects) {
-        time(encode_step, [&] { encode(codec_, objects.request, encoded_request_), encode(codec_, objects.reply, encoded_reply_); });
+        time(encode_step,
+             [&] { encode(codec_, objects.request, encoded_request_), encode(codec_, objects.reply, encoded_reply_); });
         time(decode_step, [&] {
             complaint_ = codec_.decode(encoded_request_.bytes(), arrived_.request);
             complaint_ += codec_.decode(encoded_reply_.bytes(), arrived_.reply);
@@ -99,22 +107,28 @@ template <class Codec> class Serialization final : public Operation {
         codecs::ProtobufDirect& messages = codec_.messages();
         codecs::ProtobufDirect::Request* request = nullptr;
         codecs::ProtobufDirect::Reply* reply = nullptr;
-        time(translate, [&] { request = &codec_.translate(objects.request), reply = &codec_.translate(objects.reply); });
+        time(translate,
+             [&] { request = &codec_.translate(objects.request), reply = &codec_.translate(objects.reply); });
         const int64_t there_ns = took_[translate];
-        time(encode_step, [&] { encode(messages, *request, encoded_request_), encode(messages, *reply, encoded_reply_); });
+        time(encode_step,
+             [&] { encode(messages, *request, encoded_request_), encode(messages, *reply, encoded_reply_); });
         time(decode_step, [&] {
             complaint_ = messages.decode(encoded_request_.bytes(), *request);
             complaint_ += messages.decode(encoded_reply_.bytes(), *reply);
         });
-        time(translate, [&] { Codec::translate_back(*request, arrived_.request), Codec::translate_back(*reply, arrived_.reply); });
+        time(translate,
+             [&] { Codec::translate_back(*request, arrived_.request), Codec::translate_back(*reply, arrived_.reply); });
         took_[translate] += there_ns;
     }
 
     void check_arrived(uint64_t sum) const {
         if (!complaint_.empty()) fail_wrong_content(complaint_);
-        if (Codec::sequence(arrived_.request) != sequence_ || Codec::sequence(arrived_.reply) != sequence_ || !Codec::same(arrived_.request, request_) ||
-            !Codec::same(arrived_.reply, reply_) || sum != codecs::DomainAccess<codecs::Strings>::traverse(request_) + codecs::DomainAccess<codecs::Strings>::traverse(reply_))
-            fail_wrong_content("an object is not the same after encoding and decoding with codec " + std::string(Codec::id) + ": that is a fault of the codec, please report it");
+        if (Codec::sequence(arrived_.request) != sequence_ || Codec::sequence(arrived_.reply) != sequence_ ||
+            !Codec::same(arrived_.request, request_) || !Codec::same(arrived_.reply, reply_) ||
+            sum != codecs::DomainAccess<codecs::Strings>::traverse(request_) +
+                       codecs::DomainAccess<codecs::Strings>::traverse(reply_))
+            fail_wrong_content("an object is not the same after encoding and decoding with codec " +
+                               std::string(Codec::id) + ": that is a fault of the codec, please report it");
     }
 
     CacheSweep* sweep_; // or null: leave the caches as they are
@@ -132,7 +146,9 @@ template <class Codec> class Serialization final : public Operation {
 };
 
 // A further variant, for a part of the cell's time, and its medians. Few operations are enough when each is slow.
-template <class Codec> void add_variant(const Cell& cell, const Control& control, nlohmann::ordered_json& event, const std::string& prefix, CacheSweep* sweep) {
+template <class Codec>
+void add_variant(const Cell& cell, const Control& control, nlohmann::ordered_json& event, const std::string& prefix,
+                 CacheSweep* sweep) {
     constexpr int least_operations = 5;
     constexpr int most_operations = 10'000;
     constexpr double share_of_time = 0.25, seconds_of_counted_cell = 1;
@@ -149,14 +165,21 @@ template <class Codec> void add_variant(const Cell& cell, const Control& control
 }
 
 // The same codec for objects that keep their texts in linked lists; void where the objects are the codec's own.
-template <class Codec> struct Linked { using type = void; };
-template <class Texts, template <class> class Codec> struct Linked<Codec<Texts>> { using type = Codec<LinkedStrings>; };
+template <class Codec>
+struct Linked {
+    using type = void;
+};
+template <class Texts, template <class> class Codec>
+struct Linked<Codec<Texts>> {
+    using type = Codec<LinkedStrings>;
+};
 
 void add_no_variant(nlohmann::ordered_json& event, const std::string& prefix) {
     for (const char* name : step_names) event[prefix + name + "_ns"] = nullptr;
 }
 
-template <class Codec> void play(const Cell& cell, Control& control) {
+template <class Codec>
+void play(const Cell& cell, Control& control) {
     const int64_t begin_ns = now_ns();
     Serialization<Codec> serialization(cell, nullptr);
     const int64_t cold_ns = serialization.once().end_ns - begin_ns;
@@ -186,7 +209,9 @@ template <class Codec> void play(const Cell& cell, Control& control) {
 } // namespace
 
 void serialize(const Cell& cell, Control& control) {
-    if (cell.workload.ids == 0) fail_bad_cell("workload '" + cell.workload.id + "' has no n, so no objects to serialize: choose another, see `ipc list workloads`");
+    if (cell.workload.ids == 0)
+        fail_bad_cell("workload '" + cell.workload.id +
+                      "' has no n, so no objects to serialize: choose another, see `ipc list workloads`");
     choose_codec(cell.codec, [&]<class Codec>() { play<Codec>(cell, control); });
 }
 

@@ -1,14 +1,13 @@
 #include "table.hpp"
 
+#include "codecs/utf8.hpp"
+#include "failure.hpp"
+
+#include <csv.h>
 #include <fstream>
 #include <memory>
 #include <new>
 #include <utility>
-
-#include <csv.h>
-
-#include "codecs/utf8.hpp"
-#include "failure.hpp"
 
 namespace ipc::peer {
 namespace {
@@ -47,7 +46,8 @@ struct Table::Loader {
 
     void end_row() {
         if (header_known && cells_in_row != table.header_.size())
-            complain("has " + std::to_string(cells_in_row) + " cells where the header has " + std::to_string(table.header_.size()) + ": make them equal");
+            complain("has " + std::to_string(cells_in_row) + " cells where the header has " +
+                     std::to_string(table.header_.size()) + ": make them equal");
         header_known = true;
         cells_in_row = 0;
         ++row;
@@ -78,7 +78,8 @@ struct Table::Loader {
             if (csv_parse(&parser, chunk.data(), chunk.size(), on_cell, on_row, this) != chunk.size())
                 complain("is no CSV: " + std::string(csv_strerror(csv_error(&parser))));
         }
-        if (complaint.empty() && csv_fini(&parser, on_cell, on_row, this) != 0) complain("is no CSV: a quote is never closed");
+        if (complaint.empty() && csv_fini(&parser, on_cell, on_row, this) != 0)
+            complain("is no CSV: a quote is never closed");
         if (!complaint.empty()) fail_file(file, "cannot be used: " + complaint);
     }
 };
@@ -108,8 +109,8 @@ std::string Table::no_field(const std::string& name) const {
 std::string Table::no_id(const std::string& id) const {
     if (rows_.empty()) return "the table " + file_ + " has no id '" + id + "': it has no rows at all";
     const size_t last = (begins_.size() - 1) / header_.size() - 1;
-    return "the table " + file_ + " has no id '" + id + "': its first column has " + std::to_string(rows_.size()) + " ids from '" +
-           std::string(cell(0, 0)) + "' to '" + std::string(cell(last, 0)) + "'";
+    return "the table " + file_ + " has no id '" + id + "': its first column has " + std::to_string(rows_.size()) +
+           " ids from '" + std::string(cell(0, 0)) + "' to '" + std::string(cell(last, 0)) + "'";
 }
 
 } // namespace ipc::peer

@@ -1,13 +1,13 @@
 #pragma once
 
+#include "cell.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
-#include "cell.hpp"
 
 namespace ipc::peer {
 

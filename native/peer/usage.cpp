@@ -1,15 +1,16 @@
 #include "usage.hpp"
 
 #include <fstream>
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 #include <sys/resource.h>
 
 namespace ipc::peer {
 namespace {
 
-int64_t nanoseconds(const timeval& time) { return int64_t{time.tv_sec} * 1'000'000'000 + int64_t{time.tv_usec} * 1'000; }
+int64_t nanoseconds(const timeval& time) {
+    return int64_t{time.tv_sec} * 1'000'000'000 + int64_t{time.tv_usec} * 1'000;
+}
 
 } // namespace
 

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 namespace ipc::peer {
 

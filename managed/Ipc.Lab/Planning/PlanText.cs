@@ -11,6 +11,7 @@ internal static class PlanText
         var launches = cells * plan.Schedule.Launches;
         var skipped = plan.Cells.Count - cells;
         yield return $"plan {plan.Preset}: {cells} cells x {plan.Schedule.Launches} launches = {launches} launches, about {Units.Duration(Estimate(plan))}"
+            + $"; each at least {plan.Schedule.WarmupSeconds:0.###} s warm-up and {plan.Schedule.Seconds:0.###} s measured{(plan.Schedule.BudgetSeconds is null ? "" : ", less if time runs short")}"
             + (skipped > 0 ? $"; {skipped} cells skipped, with reasons in the results" : "");
         yield return $"{plan.Pins.Describe()}; seed {plan.Seed}; results in {folder}";
         if (plan.Debug)
@@ -20,7 +21,7 @@ internal static class PlanText
     private static TimeSpan Estimate(Plan plan)
     {
         var pace = new Pace(plan.Schedule, plan.Runnable().Count());
-        var timing = pace.For(0, 0) ?? new LaunchTiming(plan.Schedule.WarmupSeconds, plan.Schedule.Seconds);
-        return TimeSpan.FromSeconds(pace.Remaining(timing, 0, plan.Schedule.Launches));
+        var launches = plan.Runnable().Count() * pace.RoundsThatFit(0, 0);
+        return TimeSpan.FromSeconds(launches == 0 ? 0 : pace.Remaining(pace.Next(launches, 0), launches));
     }
 }

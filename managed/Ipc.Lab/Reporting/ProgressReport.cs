@@ -17,10 +17,10 @@ internal sealed class ProgressReport(TextWriter output, bool isTerminal, Func<in
     public static ProgressReport ForThisConsole() =>
         new(Console.Error, !Console.IsErrorRedirected && Environment.GetEnvironmentVariable("TERM") != "dumb", () => Console.WindowWidth);
 
-    public void RoundStarts(int round, int rounds, LaunchTiming timing)
+    public void RoundStarts(int round, int rounds)
     {
         (_round, _rounds) = (round + 1, rounds);
-        Line($"round {_round} of {_rounds}: {timing.WarmupSeconds:0.###} s warm-up, {timing.Seconds:0.###} s measured per launch");
+        Line($"round {_round} of {_rounds}");
     }
 
     public void LaunchStarts(Cell cell, int done, int total, TimeSpan left)

@@ -6,7 +6,7 @@ namespace Ipc.Lab.Running;
 internal interface IRunWatcher
 {
     /// <summary>A round begins.</summary>
-    void RoundStarts(int round, int rounds, LaunchTiming timing);
+    void RoundStarts(int round, int rounds);
     /// <summary>A launch begins; how many were done before, of how many, and the time left as far as can be told.</summary>
     void LaunchStarts(Cell cell, int done, int total, TimeSpan left);
     /// <summary>A launch or the floors failed.</summary>

@@ -127,7 +127,7 @@ internal sealed class Peer : IAsyncDisposable
             if (count == MostEvents)
                 throw new PeerFailure("NOT_THE_PROTOCOL", $"the {Who} wrote more than {MostEvents} events");
             if (next.Name == "failed")
-                throw new PeerFailure(next.Text("status") ?? "FAILED", $"the {Who} says: {Sentence.OneLine(next.Text("reason") ?? "no reason given")}");
+                throw new PeerFailure(next.Text("status") ?? "FAILED", $"the {Who} says: {ReasonOf(next)}");
             if (next.Name == "environment")
                 Environment = next.ToEnvironment();
             else
@@ -140,6 +140,9 @@ internal sealed class Peer : IAsyncDisposable
             throw new PeerFailure("ENDED_EARLY", $"the {Who} ended {(code is null ? "its output" : $"with exit code {code}")} before '{_lastEvent}'{LastWords()}");
         }
     }
+
+    private static string ReasonOf(PeerEvent failed) =>
+        failed.Text("reason") is { Length: > 0 } reason ? Sentence.OneLine(reason) : "(no reason given)";
 
     private PeerFailure EndedBefore(string names) => new("ENDED_EARLY", $"the {Who} ended without saying '{names}'{LastWords()}");
 

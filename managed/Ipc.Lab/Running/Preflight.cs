@@ -1,5 +1,4 @@
 using System.Text.Json;
-using System.Text.Json.Nodes;
 using Ipc.Lab.Machine;
 
 namespace Ipc.Lab.Running;
@@ -17,7 +16,7 @@ internal static class Preflight
             await using var process = ChildProcess.Start(program, []);
             // Introducing comes first of all; a cell that only builds and encodes once lets peers that first read their cell get there too.
             var cell = new PeerCell(
-                "alone", side, "", "json", "serialize", JsonNode.Parse("""{"id":"0.1k-1k","n":5,"request_bytes":100,"reply_bytes":1000}""")!,
+                "alone", side, "", "custom", "serialize", PeerWorkloads.Of("0.1k-1k", null),
                 Seed: 1, Cpu: null, WarmupSeconds: 0.001, Seconds: null, Count: 1, Samples: null);
             await process.SendAsync(JsonSerializer.Serialize(cell, LabJson.Line)).ConfigureAwait(false);
             var line = await new BoundedLineReader(process.Output).ReadAsync().WaitAsync(s_bound, stop).ConfigureAwait(false);

@@ -19,8 +19,8 @@ internal sealed class Programs(string? root, Func<string, string?> environment)
     public ProgramFile ManagedPeer()
     {
         const string Name = "ipc-peer-managed";
-        var path = environment("IPC_MANAGED_PEER") is { Length: > 0 } given ? given
-            : FirstThatExists(Under($"artifacts/bin/Ipc.Peer/release/{Executable(Name)}"), Under($"artifacts/bin/Ipc.Peer/release/{Name}.dll"));
+        var path = Path.GetFullPath(environment("IPC_MANAGED_PEER") is { Length: > 0 } given ? given
+            : FirstThatExists(Under($"artifacts/bin/Ipc.Peer/release/{Executable(Name)}"), Under($"artifacts/bin/Ipc.Peer/release/{Name}.dll")));
         MustExist("managed peer", path, "IPC_MANAGED_PEER");
         return path.EndsWith(".dll", StringComparison.OrdinalIgnoreCase)
             ? new ProgramFile("managed peer", path, [DotnetHost(), "exec", path], CodeBeside(path))
@@ -33,22 +33,29 @@ internal sealed class Programs(string? root, Func<string, string?> environment)
 
     private ProgramFile Native(string name, string variable, string file)
     {
-        var path = environment(variable) is { Length: > 0 } given ? given : Under($"build/release/bin/{Executable(file)}");
+        var path = Path.GetFullPath(environment(variable) is { Length: > 0 } given ? given : Under($"build/release/bin/{Executable(file)}"));
         MustExist(name, path, variable);
-        return new ProgramFile(name, path, [path], [path]);
+        return new ProgramFile(name, path, [path], [path, .. LibraryIn(Path.Combine(path, "../../lib"))]);
     }
 
-    // The host next to a managed program is the same for every build; its code is in the assemblies and the library they load.
+    // The host next to a managed program is the same for every build; its code is in the assemblies and the library they load,
+    // which Ipc.Native looks for in these places.
     private string[] CodeBeside(string path)
     {
-        var folder = Path.GetDirectoryName(Path.GetFullPath(path))!;
+        var folder = Path.GetDirectoryName(path)!;
         var assemblies = Directory.EnumerateFiles(folder, "*.dll")
             .Where(f => Path.GetFileName(f).StartsWith("ipc", StringComparison.OrdinalIgnoreCase))
             .Order(StringComparer.Ordinal).ToList();
-        string[] libraries = [Path.Combine(folder, "libipc.so"), Under("build/release/lib/libipc.so")];
-        var library = libraries.FirstOrDefault(File.Exists);
-        string[] code = [.. assemblies, .. library is null ? (string[])[] : [library]];
-        return assemblies.Count > 0 ? code : [path, .. code];
+        string[] library = environment("IPC_LIBRARY") is { Length: > 0 } given && File.Exists(given) ? [given]
+            : LibraryIn(folder) is { Length: > 0 } beside ? beside
+            : LibraryIn(Under("build/release/lib"));
+        return assemblies.Count > 0 ? [.. assemblies, .. library] : [path, .. library];
+    }
+
+    private static string[] LibraryIn(string folder)
+    {
+        var library = Path.GetFullPath(Path.Combine(folder, OperatingSystem.IsWindows() ? "ipc.dll" : "libipc.so"));
+        return File.Exists(library) ? [library] : [];
     }
 
     private string Under(string relative) => Path.Combine(root ?? ".", relative);

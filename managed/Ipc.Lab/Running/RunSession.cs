@@ -33,12 +33,13 @@ internal sealed class RunSession(
                 var todo = LaunchOrder.Of(_plan, round).Where(cell => !ResultsBuilder.IsDone(_launches.Where(l => l.Cell == cell), round)).ToList();
                 if (todo.Count == 0)
                     continue;
-                if (pace.For(round, _clock.Elapsed.TotalSeconds) is not { } timing)
+                var rounds = pace.RoundsThatFit(round, _clock.Elapsed.TotalSeconds);
+                if (rounds == 0)
                 {
                     watcher.Note($"the last {_plan.Schedule.Launches - round} of {_plan.Schedule.Launches} rounds are left out to keep to the time; each cell has {round} launches");
                     break;
                 }
-                await RunRoundAsync(round, todo, timing, pace, stop).ConfigureAwait(false);
+                await RunRoundAsync(round, todo, (rounds - 1) * runnable, pace, stop).ConfigureAwait(false);
                 WriteResults();
             }
             return true;
@@ -59,19 +60,19 @@ internal sealed class RunSession(
         return results;
     }
 
-    private async Task RunRoundAsync(int round, List<int> todo, LaunchTiming timing, Pace pace, CancellationToken stop)
+    private async Task RunRoundAsync(int round, List<int> todo, int launchesAfter, Pace pace, CancellationToken stop)
     {
-        watcher.RoundStarts(round, _plan.Schedule.Launches, timing);
-        var start = _clock.Elapsed;
+        watcher.RoundStarts(round, _plan.Schedule.Launches);
         if (_floors.All(f => f.Round != round))
             await MeasureFloorsAsync(round, stop).ConfigureAwait(false);
         for (var i = 0; i < todo.Count; i++)
         {
-            var left = pace.Remaining(timing, todo.Count - i, _plan.Schedule.Launches - round - 1);
-            watcher.LaunchStarts(_plan.Cells[todo[i]].Cell, i, todo.Count, TimeSpan.FromSeconds(left));
+            var start = _clock.Elapsed.TotalSeconds;
+            var launchesLeft = todo.Count - i + launchesAfter;
+            var timing = pace.Next(launchesLeft, start);
+            watcher.LaunchStarts(_plan.Cells[todo[i]].Cell, i, todo.Count, TimeSpan.FromSeconds(pace.Remaining(timing, launchesLeft)));
             await LaunchAsync(todo[i], round, timing, stop).ConfigureAwait(false);
-            // Floors are part of a round, so they count as part of what its launches take.
-            pace.Learn((_clock.Elapsed - start).TotalSeconds / (i + 1), timing);
+            pace.Learn(_clock.Elapsed.TotalSeconds - start, timing);
         }
     }
 

@@ -8,6 +8,7 @@ internal abstract partial class FramedChannel
     private IpcException? _failure;
     private int _closeStarted;
     private int _disposed;
+    private int _peerGoneTold;
     private volatile bool _closed;
     // Closed or failed: the one word that every operation looks at.
     private volatile bool _stopped;
@@ -71,13 +72,25 @@ internal abstract partial class FramedChannel
         _stopped = true;
         if (earlier is not null)
             return new IpcException(earlier.Status, earlier.Message);
-        if (status is Status.PeerClosed or Status.Truncated)
-            PeerGone();
+        TellIfPeerGone(status);
         return failure;
     }
 
     /// <summary>A failure of one operation that leaves the channel as it is. Returns what to throw.</summary>
-    protected IpcException Refuse(Status status, string sentence) => _closed ? ClosedHere() : new IpcException(status, sentence);
+    protected IpcException Refuse(Status status, string sentence)
+    {
+        if (_closed)
+            return ClosedHere();
+        TellIfPeerGone(status);
+        return new IpcException(status, sentence);
+    }
+
+    // The sender's half may be the first to learn of the peer's end, and the only one that ever asks.
+    private void TellIfPeerGone(Status status)
+    {
+        if (status is Status.PeerClosed or Status.Truncated && Interlocked.Exchange(ref _peerGoneTold, 1) == 0)
+            PeerGone();
+    }
 
     public sealed override void Close()
     {

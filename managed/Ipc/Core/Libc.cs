@@ -246,6 +246,28 @@ internal static unsafe partial class Libc
         }
     }
 
+    /// <summary>The same for two descriptors at once; at least one of the results is not 0 unless the time is over or a signal came.</summary>
+    public static (short First, short Second) PollTwo(Descriptor first, short firstEvents, Descriptor second, short secondEvents, int timeoutMilliseconds)
+    {
+        bool countedFirst = false, countedSecond = false;
+        try
+        {
+            first.DangerousAddRef(ref countedFirst);
+            second.DangerousAddRef(ref countedSecond);
+            var entries = stackalloc PollEntry[2];
+            entries[0] = new PollEntry { Descriptor = (int)first.DangerousGetHandle(), Events = firstEvents };
+            entries[1] = new PollEntry { Descriptor = (int)second.DangerousGetHandle(), Events = secondEvents };
+            return PollCall(entries, 2, timeoutMilliseconds) > 0 ? (entries[0].Returned, entries[1].Returned) : ((short)0, (short)0);
+        }
+        finally
+        {
+            if (countedFirst)
+                first.DangerousRelease();
+            if (countedSecond)
+                second.DangerousRelease();
+        }
+    }
+
     /// <summary>Sleeps while the word is <paramref name="value"/>, until woken, at most so long. False after the whole time.</summary>
     public static bool SleepOn(uint* word, uint value, int milliseconds)
     {

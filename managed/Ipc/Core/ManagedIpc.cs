@@ -15,6 +15,8 @@ public static class ManagedIpc
     public static Channel Connect(string address, int timeoutMilliseconds = Channel.Forever)
     {
         var parsed = Address.Parse(address);
+        if (timeoutMilliseconds < Channel.Forever)
+            throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
         return TransportTable.Get(parsed).Connect(parsed, timeoutMilliseconds);
     }
 }

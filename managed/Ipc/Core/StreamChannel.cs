@@ -47,8 +47,9 @@ internal sealed class StreamChannel : FramedChannel
 
     protected override Span<byte> ReserveFrame(int length, Deadline deadline)
     {
+        // Twice as long at least, so that lengths that rise slowly do not allocate for each message.
         if (_room.Length < HeaderSize + length)
-            _room = GC.AllocateUninitializedArray<byte>(HeaderSize + length);
+            _room = GC.AllocateUninitializedArray<byte>((int)Math.Min(Array.MaxLength, Math.Max(HeaderSize + (long)length, 2L * _room.Length)));
         return _room.AsSpan(HeaderSize, length);
     }
 

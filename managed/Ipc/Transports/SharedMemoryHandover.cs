@@ -93,8 +93,10 @@ internal static unsafe class SharedMemoryHandover
                 throw NotTheForm(server);
             return new SharedMemoryLink(connection, memory, bytes, 0, slotCount, dataBytes, policy, server);
         }
-        catch
+        catch (Exception e)
         {
+            if (e is IpcException { Status: Status.PeerClosed })
+                LocalSocket.ForgetDeadServer(server, connection);
             GiveUp(connection, memory, bytes);
             throw;
         }

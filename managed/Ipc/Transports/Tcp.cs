@@ -56,7 +56,7 @@ internal sealed class TcpTransport : Transport
         try
         {
             if (ChecksUsers(address))
-                TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address);
+                TcpUsers.CheckServer(socket, server, address);
             return new StreamChannel(new SocketStream(socket), address);
         }
         catch

@@ -19,15 +19,30 @@ internal static class TcpUsers
     }
 
     /// <summary>Refuses a server that belongs to another user, or of which that cannot be said.</summary>
-    public static void CheckServer(IPEndPoint client, IPEndPoint server, Address address)
+    public static void CheckServer(Descriptor connection, IPEndPoint server, Address address)
     {
-        // Until the server accepts, its end has no owner yet; then whoever listens there is asked for.
-        var owner = OwnerOf(server, client) ?? OwnerOfListener(server);
+        var client = TcpSocket.LocalEndPoint(connection);
+        uint? owner = null;
+        // The table is no snapshot: a socket can be missed while others come and go.
+        for (var attempt = 0; owner is null && attempt < 3; attempt++)
+        {
+            // Until the server accepts, its end has no owner yet; then whoever listens there is asked for.
+            owner = OwnerOf(server, client) ?? OwnerOfListener(server);
+        }
         if (owner == Libc.EffectiveUser())
             return;
+        if (owner is null && HasEnded(connection))
+            throw new IpcException(Status.NoServer, $"the server at {address} ended before it accepted this client: start it and connect again");
         throw new IpcException(Status.NoPermission, owner is null
             ? $"the system cannot say whose the server at {address} is: add users=any if it may be anybody's"
             : $"the server at {address} belongs to user {owner}, not to this one: run both as the same user, or add users=any");
+    }
+
+    private static unsafe bool HasEnded(Descriptor connection)
+    {
+        byte one;
+        var count = Libc.Receive(connection, &one, 1, Libc.MSG_PEEK | Libc.MSG_DONTWAIT);
+        return count == 0 || (count < 0 && Libc.LastError is not (Libc.EAGAIN or Libc.EINTR));
     }
 
     private static uint? OwnerOf(IPEndPoint local, IPEndPoint remote)

@@ -69,7 +69,7 @@ internal sealed class SilentWatcher(Action<int>? onLaunch = null) : IRunWatcher
 
     public List<string> Failures { get; } = [];
 
-    public void RoundStarts(int round, int rounds, LaunchTiming timing)
+    public void RoundStarts(int round, int rounds)
     {
     }
 

@@ -11,14 +11,18 @@ public sealed class EndTests
     public void WhatWasSentBeforeTheEndArrives(string transport)
     {
         using var pair = new Pair(transport);
-        pair.Client.Send([1]);
-        pair.Client.Send(new byte[2000]);
-        pair.Client.Dispose();
+        var sending = Aside.Run(() =>
+        {
+            pair.Client.Send([1]);
+            pair.Client.Send(new byte[2000]);
+            pair.Client.Dispose();
+        });
         Assert.Equal(1, pair.Server.Receive(new byte[10], Pair.Patience));
         Assert.Equal(2000, pair.Server.Receive(new byte[2000], Pair.Patience));
         Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => pair.Server.Receive(new byte[10], Pair.Patience)));
         Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => pair.Server.Receive(new byte[10], Pair.Patience)));
         Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => pair.Server.Send(new byte[10], Pair.Patience)));
+        sending.Join();
     }
 
     [Theory]

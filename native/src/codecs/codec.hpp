@@ -1,5 +1,7 @@
 #pragma once
 
+#include "codecs/objects.hpp"
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "codecs/objects.hpp"
 
 namespace ipc::codecs {
 
@@ -38,11 +38,13 @@ class Buffer {
 
 // What every codec offers for both of its objects. A codec object keeps scratch memory between messages, so each
 // thread has its own.
-//   size    bytes the object takes, and makes ready what write needs. Throws std::length_error when a wire format cannot
+//   size    bytes the object takes, and makes ready what write needs. Throws std::length_error when a wire format
+//   cannot
 //           say so long an object, std::invalid_argument when a codec notices text that is not UTF-8.
 //   write   the object of the size() just before, to exactly that many bytes; they are only written, never read,
 //           so they may lie in memory shared with a peer.
-//   decode  fills a reusable object. Returns "" or, when the bytes are damaged, a sentence saying where; the object is then
+//   decode  fills a reusable object. Returns "" or, when the bytes are damaged, a sentence saying where; the object is
+//   then
 //           valid but its content unspecified. Memory taken is bounded by a small multiple of the bytes given.
 template <class Codec, class Object>
 concept Encodes = requires(Codec codec, const Object& object, Object& into, uint8_t* room, Bytes bytes) {
@@ -55,17 +57,19 @@ concept Encodes = requires(Codec codec, const Object& object, Object& into, uint
 
 template <class Codec>
 concept ObjectCodec = Encodes<Codec, typename Codec::Request> && Encodes<Codec, typename Codec::Reply> &&
-    requires(const Request& request, const Reply& reply, typename Codec::Request& to_request, typename Codec::Reply& to_reply) {
-        { Codec::id } -> std::convertible_to<std::string_view>;
-        Codec::build(request, to_request);
-        Codec::build(reply, to_reply);
-        { Codec::to_domain(to_request) } -> std::same_as<Request>;
-        { Codec::to_domain(to_reply) } -> std::same_as<Reply>;
-        { Codec::same(to_request, request) } -> std::same_as<bool>;
-        { Codec::same(to_reply, reply) } -> std::same_as<bool>;
-    };
+    requires(const Request& request, const Reply& reply, typename Codec::Request& to_request,
+             typename Codec::Reply& to_reply) {
+    { Codec::id } -> std::convertible_to<std::string_view>;
+    Codec::build(request, to_request);
+    Codec::build(reply, to_reply);
+    { Codec::to_domain(to_request) } -> std::same_as<Request>;
+    { Codec::to_domain(to_reply) } -> std::same_as<Reply>;
+    { Codec::same(to_request, request) } -> std::same_as<bool>;
+    { Codec::same(to_reply, reply) } -> std::same_as<bool>;
+};
 
-template <class Codec, class Object> void encode(Codec& codec, const Object& object, Buffer& buffer) {
+template <class Codec, class Object>
+void encode(Codec& codec, const Object& object, Buffer& buffer) {
     codec.write(object, buffer.make_room(codec.size(object)));
 }
 

@@ -1,24 +1,28 @@
 #include "codecs/custom.hpp"
 
+#include "codecs/utf8.hpp"
+
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
 
-#include "codecs/utf8.hpp"
-
 namespace ipc::codecs {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "integers are copied as they are; this system needs them turned");
+static_assert(std::endian::native == std::endian::little,
+              "integers are copied as they are; this system needs them turned");
 
 constexpr size_t length_size = 4;
 
 // ---- encoding
 
-size_t size_of(const std::string& text) { return length_size + text.size(); }
+size_t size_of(const std::string& text) {
+    return length_size + text.size();
+}
 
-template <class Texts> size_t size_of(const Texts& texts) {
+template <class Texts>
+size_t size_of(const Texts& texts) {
     size_t size = 0;
     for (const std::string& text : texts) size += size_of(text);
     return size;
@@ -27,18 +31,21 @@ template <class Texts> size_t size_of(const Texts& texts) {
 // Every length and count on the wire is 32 bits; when the whole fits, so does each of them.
 size_t check_size(size_t size) {
     if (size > std::numeric_limits<uint32_t>::max())
-        throw std::length_error("the object takes " + std::to_string(size) + " bytes in codec custom, which can say 4294967295: split it");
+        throw std::length_error("the object takes " + std::to_string(size) +
+                                " bytes in codec custom, which can say 4294967295: split it");
     return size;
 }
 
-template <class Integer> uint8_t* put(uint8_t* at, Integer value) {
+template <class Integer>
+uint8_t* put(uint8_t* at, Integer value) {
     std::memcpy(at, &value, sizeof value);
     return at + sizeof value;
 }
 
-// Copies and returns what seen_in does. An identifier or a cell nearly always has 16 to 32 bytes: those are copied as two
-// overlapping blocks, a few instructions where a general memcpy is a call that must first find out the length. The blocks are
-// looked at in registers: looking at the copy would wait until both overlapping stores have reached the cache.
+// Copies and returns what seen_in does. An identifier or a cell nearly always has 16 to 32 bytes: those are copied as
+// two overlapping blocks, a few instructions where a general memcpy is a call that must first find out the length. The
+// blocks are looked at in registers: looking at the copy would wait until both overlapping stores have reached the
+// cache.
 uint64_t copy_text(void* to, const void* from, size_t length) {
     // One comparison for both bounds: below 16 the difference wraps to a huge number.
     if (length - 16 > 16) {
@@ -59,20 +66,23 @@ uint8_t* put_text(uint8_t* at, const std::string& text) {
     return at + text.size();
 }
 
-template <class Texts> uint8_t* put_texts(uint8_t* at, const Texts& texts) {
+template <class Texts>
+uint8_t* put_texts(uint8_t* at, const Texts& texts) {
     for (const std::string& text : texts) at = put_text(at, text);
     return at;
 }
 
 // ---- decoding
 
-// Walks through bytes that may be anything. Nothing is read twice: a length is copied, checked, then used, and a text is
-// copied before it is checked, so that bytes changed meanwhile by a peer cannot slip through.
+// Walks through bytes that may be anything. Nothing is read twice: a length is copied, checked, then used, and a text
+// is copied before it is checked, so that bytes changed meanwhile by a peer cannot slip through.
 class Reader {
   public:
-    Reader(Bytes bytes, std::string_view object) : begin_(bytes.data()), at_(bytes.data()), end_(bytes.data() + bytes.size()), object_(object) {}
+    Reader(Bytes bytes, std::string_view object)
+        : begin_(bytes.data()), at_(bytes.data()), end_(bytes.data() + bytes.size()), object_(object) {}
 
-    template <class Integer> bool integer(Integer* value, std::string_view what) {
+    template <class Integer>
+    bool integer(Integer* value, std::string_view what) {
         if (left() < sizeof *value) return complain("ends inside " + std::string(what));
         std::memcpy(value, at_, sizeof *value);
         at_ += sizeof *value;
@@ -82,7 +92,8 @@ class Reader {
     // Before any memory is taken for `count` texts: can they be there at all?
     bool can_hold(uint64_t count, std::string_view what) {
         if (count <= left() / length_size) return true;
-        return complain("promises " + std::to_string(count) + " " + std::string(what) + " where " + std::to_string(left()) + " bytes are left");
+        return complain("promises " + std::to_string(count) + " " + std::string(what) + " where " +
+                        std::to_string(left()) + " bytes are left");
     }
 
     bool text(std::string& text) {
@@ -91,9 +102,11 @@ class Reader {
         return next;
     }
 
-    template <class Texts> bool texts(Texts& texts, uint32_t count) {
+    template <class Texts>
+    bool texts(Texts& texts, uint32_t count) {
         texts.resize(count);
-        const uint8_t* at = at_; // kept in a register: the texts' bytes might, for all the compiler knows, overlap this object
+        const uint8_t* at =
+            at_; // kept in a register: the texts' bytes might, for all the compiler knows, overlap this object
         for (std::string& text : texts)
             if (at = take_text(at, text); !at) return false;
         at_ = at;
@@ -117,7 +130,8 @@ class Reader {
         if (length > available - length_size) return refuse_length(at, length);
         if (text.size() != length) text.resize(length); // a reused object's texts mostly have their length already
         const uint64_t seen = copy_text(text.data(), at, length);
-        if ((seen & not_ascii) != 0 && !is_utf8_text(text.data(), length)) return refuse(at, "has a text that is not UTF-8");
+        if ((seen & not_ascii) != 0 && !is_utf8_text(text.data(), length))
+            return refuse(at, "has a text that is not UTF-8");
         return at + length;
     }
 
@@ -129,7 +143,8 @@ class Reader {
     }
     const uint8_t* refuse_length(const uint8_t* at, uint32_t length) {
         at_ = at;
-        complain("promises a text of " + std::to_string(length) + " bytes where " + std::to_string(left()) + " are left");
+        complain("promises a text of " + std::to_string(length) + " bytes where " + std::to_string(left()) +
+                 " are left");
         return nullptr;
     }
 
@@ -148,15 +163,18 @@ class Reader {
 
 } // namespace
 
-template <class Texts> size_t BasicCustom<Texts>::size(const Request& request) const {
+template <class Texts>
+size_t BasicCustom<Texts>::size(const Request& request) const {
     return check_size(8 + 4 + 4 + size_of(request.name) + size_of(request.ids) + size_of(request.fields));
 }
 
-template <class Texts> size_t BasicCustom<Texts>::size(const Reply& reply) const {
+template <class Texts>
+size_t BasicCustom<Texts>::size(const Reply& reply) const {
     return check_size(8 + 4 + 4 + size_of(reply.cells));
 }
 
-template <class Texts> void BasicCustom<Texts>::write(const Request& request, uint8_t* room) const {
+template <class Texts>
+void BasicCustom<Texts>::write(const Request& request, uint8_t* room) const {
     room = put(room, request.sequence);
     room = put(room, static_cast<uint32_t>(request.ids.size()));
     room = put(room, static_cast<uint32_t>(request.fields.size()));
@@ -165,14 +183,16 @@ template <class Texts> void BasicCustom<Texts>::write(const Request& request, ui
     put_texts(room, request.fields);
 }
 
-template <class Texts> void BasicCustom<Texts>::write(const Reply& reply, uint8_t* room) const {
+template <class Texts>
+void BasicCustom<Texts>::write(const Reply& reply, uint8_t* room) const {
     room = put(room, reply.sequence);
     room = put(room, reply.columns);
     room = put(room, static_cast<uint32_t>(reply.cells.size()));
     put_texts(room, reply.cells);
 }
 
-template <class Texts> std::string BasicCustom<Texts>::decode(Bytes bytes, Request& request) const {
+template <class Texts>
+std::string BasicCustom<Texts>::decode(Bytes bytes, Request& request) const {
     Reader reader(bytes, "request");
     uint32_t ids = 0, fields = 0;
     const bool good = reader.integer(&request.sequence, "its sequence") && reader.integer(&ids, "its number of ids") &&
@@ -182,10 +202,12 @@ template <class Texts> std::string BasicCustom<Texts>::decode(Bytes bytes, Reque
     return good ? std::string() : std::move(reader).complaint();
 }
 
-template <class Texts> std::string BasicCustom<Texts>::decode(Bytes bytes, Reply& reply) const {
+template <class Texts>
+std::string BasicCustom<Texts>::decode(Bytes bytes, Reply& reply) const {
     Reader reader(bytes, "reply");
     uint32_t cells = 0;
-    const bool good = reader.integer(&reply.sequence, "its sequence") && reader.integer(&reply.columns, "its number of columns") &&
+    const bool good = reader.integer(&reply.sequence, "its sequence") &&
+                      reader.integer(&reply.columns, "its number of columns") &&
                       reader.integer(&cells, "its number of cells") && reader.can_hold(cells, "cells") &&
                       reader.texts(reply.cells, cells) && reader.end();
     return good ? std::string() : std::move(reader).complaint();

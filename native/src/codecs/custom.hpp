@@ -5,7 +5,8 @@
 namespace ipc::codecs {
 
 // The project's own serializer: lengths and texts one after the other, docs/wire-formats.md "Custom codec".
-template <class Texts> class BasicCustom : public DomainAccess<Texts> {
+template <class Texts>
+class BasicCustom : public DomainAccess<Texts> {
   public:
     static constexpr std::string_view id = "custom";
     using Request = BasicRequest<Texts>;

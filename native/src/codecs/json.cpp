@@ -2,9 +2,8 @@
 
 #include <cstring>
 #include <limits>
-#include <stdexcept>
-
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace ipc::codecs {
 namespace {
@@ -21,7 +20,8 @@ std::string dump(const ordered_json& object) {
 }
 
 // One field a reader knows, and where its value goes: exactly one of the three pointers is set.
-template <class Texts> struct Field {
+template <class Texts>
+struct Field {
     std::string_view name;
     uint64_t* number = nullptr;
     uint64_t largest = std::numeric_limits<uint64_t>::max();
@@ -30,8 +30,10 @@ template <class Texts> struct Field {
     bool found = false;
 };
 
-// Takes the parser's events and fills the fields directly: no tree is built, and unknown values, however deep, cost nothing.
-template <class Texts> class Filler final : public nlohmann::json_sax<json> {
+// Takes the parser's events and fills the fields directly: no tree is built, and unknown values, however deep, cost
+// nothing.
+template <class Texts>
+class Filler final : public nlohmann::json_sax<json> {
   public:
     Filler(std::string_view object, std::span<Field<Texts>> fields) : object_(object), fields_(fields) {}
 
@@ -44,7 +46,9 @@ template <class Texts> class Filler final : public nlohmann::json_sax<json> {
     bool number_unsigned(number_unsigned_t value) override {
         if (!at_known_field()) return scalar("a number");
         if (!field_->number) return wrong_kind("a number");
-        if (value > field_->largest) return complain("field '" + std::string(field_->name) + "' is larger than " + std::to_string(field_->largest));
+        if (value > field_->largest)
+            return complain("field '" + std::string(field_->name) + "' is larger than " +
+                            std::to_string(field_->largest));
         *field_->number = value;
         return true;
     }
@@ -131,7 +135,9 @@ template <class Texts> class Filler final : public nlohmann::json_sax<json> {
     bool wrong_kind(const char* kind) { return complain("field '" + std::string(field_->name) + "' holds " + kind); }
 
     bool complain(const std::string& what) {
-        if (complaint_.empty()) complaint_ = "the json " + std::string(object_) + " " + what + ": check that the peer sends it with codec json";
+        if (complaint_.empty())
+            complaint_ =
+                "the json " + std::string(object_) + " " + what + ": check that the peer sends it with codec json";
         return false;
     }
 
@@ -144,37 +150,49 @@ template <class Texts> class Filler final : public nlohmann::json_sax<json> {
     std::string complaint_;
 };
 
-template <class Texts> std::string parse(Bytes bytes, std::string_view object, std::span<Field<Texts>> fields) {
+template <class Texts>
+std::string parse(Bytes bytes, std::string_view object, std::span<Field<Texts>> fields) {
     Filler<Texts> filler(object, fields);
     return filler.complaint(json::sax_parse(bytes.begin(), bytes.end(), &filler));
 }
 
 } // namespace
 
-template <class Texts> size_t BasicJson<Texts>::size(const Request& request) {
-    text_ = dump({{"sequence", request.sequence}, {"name", request.name}, {"ids", request.ids}, {"fields", request.fields}});
+template <class Texts>
+size_t BasicJson<Texts>::size(const Request& request) {
+    text_ = dump(
+        {{"sequence", request.sequence}, {"name", request.name}, {"ids", request.ids}, {"fields", request.fields}});
     return text_.size();
 }
 
-template <class Texts> size_t BasicJson<Texts>::size(const Reply& reply) {
+template <class Texts>
+size_t BasicJson<Texts>::size(const Reply& reply) {
     text_ = dump({{"sequence", reply.sequence}, {"columns", reply.columns}, {"cells", reply.cells}});
     return text_.size();
 }
 
-template <class Texts> size_t BasicJson<Texts>::size(const Text& text) {
+template <class Texts>
+size_t BasicJson<Texts>::size(const Text& text) {
     text_ = dump({{"sequence", text.sequence}, {"text", text.text}});
     return text_.size();
 }
 
-template <class Texts> void BasicJson<Texts>::copy_text(uint8_t* room) const { std::memcpy(room, text_.data(), text_.size()); }
+template <class Texts>
+void BasicJson<Texts>::copy_text(uint8_t* room) const {
+    std::memcpy(room, text_.data(), text_.size());
+}
 
-template <class Texts> std::string BasicJson<Texts>::decode(Bytes bytes, Request& request) const {
-    Field<Texts> fields[] = {{.name = "sequence", .number = &request.sequence}, {.name = "name", .text = &request.name},
-                             {.name = "ids", .texts = &request.ids}, {.name = "fields", .texts = &request.fields}};
+template <class Texts>
+std::string BasicJson<Texts>::decode(Bytes bytes, Request& request) const {
+    Field<Texts> fields[] = {{.name = "sequence", .number = &request.sequence},
+                             {.name = "name", .text = &request.name},
+                             {.name = "ids", .texts = &request.ids},
+                             {.name = "fields", .texts = &request.fields}};
     return parse<Texts>(bytes, "request", fields);
 }
 
-template <class Texts> std::string BasicJson<Texts>::decode(Bytes bytes, Reply& reply) const {
+template <class Texts>
+std::string BasicJson<Texts>::decode(Bytes bytes, Reply& reply) const {
     uint64_t columns = 0;
     Field<Texts> fields[] = {{.name = "sequence", .number = &reply.sequence},
                              {.name = "columns", .number = &columns, .largest = std::numeric_limits<uint32_t>::max()},
@@ -184,7 +202,8 @@ template <class Texts> std::string BasicJson<Texts>::decode(Bytes bytes, Reply& 
     return complaint;
 }
 
-template <class Texts> std::string BasicJson<Texts>::decode(Bytes bytes, Text& text) const {
+template <class Texts>
+std::string BasicJson<Texts>::decode(Bytes bytes, Text& text) const {
     Field<Texts> fields[] = {{.name = "sequence", .number = &text.sequence}, {.name = "text", .text = &text.text}};
     return parse<Texts>(bytes, "text", fields);
 }

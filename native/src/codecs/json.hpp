@@ -6,7 +6,8 @@ namespace ipc::codecs {
 
 // JSON text, written and read by nlohmann's library; docs/wire-formats.md "JSON codec". A field that comes twice counts
 // as it came last. Also carries the Text of workload `ping`: {"sequence":1,"text":"ping"}.
-template <class Texts> class BasicJson : public DomainAccess<Texts> {
+template <class Texts>
+class BasicJson : public DomainAccess<Texts> {
   public:
     static constexpr std::string_view id = "json";
     using Request = BasicRequest<Texts>;
@@ -15,7 +16,10 @@ template <class Texts> class BasicJson : public DomainAccess<Texts> {
     size_t size(const Request& request);
     size_t size(const Reply& reply);
     size_t size(const Text& text);
-    template <class Object> void write(const Object&, uint8_t* room) const { copy_text(room); }
+    template <class Object>
+    void write(const Object&, uint8_t* room) const {
+        copy_text(room);
+    }
     std::string decode(Bytes bytes, Request& request) const;
     std::string decode(Bytes bytes, Reply& reply) const;
     std::string decode(Bytes bytes, Text& text) const;

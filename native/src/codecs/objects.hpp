@@ -16,7 +16,8 @@ using Strings = std::vector<std::string>;
 using LinkedStrings = std::list<std::string>;
 
 // "Give me these rows and columns of that table." All texts are UTF-8.
-template <class Texts> struct BasicRequest {
+template <class Texts>
+struct BasicRequest {
     uint64_t sequence = 0; // counts the exchanges of one connection; the reply repeats it
     std::string name;      // of the table asked
     Texts ids;             // rows
@@ -26,7 +27,8 @@ template <class Texts> struct BasicRequest {
 };
 
 // The cells asked for, row after row.
-template <class Texts> struct BasicReply {
+template <class Texts>
+struct BasicReply {
     uint64_t sequence = 0;
     uint32_t columns = 0; // cells per row
     Texts cells;
@@ -46,12 +48,14 @@ struct Text {
     bool operator==(const Text&) const = default;
 };
 
-template <class Left, class Right> bool same_texts(const Left& left, const Right& right) {
+template <class Left, class Right>
+bool same_texts(const Left& left, const Right& right) {
     return std::equal(left.begin(), left.end(), right.begin(), right.end());
 }
 
 // Reads every character of every text, as a program that uses the object would.
-template <class Texts> uint64_t sum_of_characters(const Texts& texts) {
+template <class Texts>
+uint64_t sum_of_characters(const Texts& texts) {
     uint64_t sum = 0;
     for (const std::string& text : texts)
         for (char character : text) sum += static_cast<unsigned char>(character);
@@ -60,12 +64,19 @@ template <class Texts> uint64_t sum_of_characters(const Texts& texts) {
 
 // How code written for any codec reaches into the objects of the codecs that work on domain objects.
 // protobuf_direct.hpp has the same functions for its messages.
-template <class Texts> struct DomainAccess {
+template <class Texts>
+struct DomainAccess {
     using Request = BasicRequest<Texts>;
     using Reply = BasicReply<Texts>;
 
-    template <class Object> static uint64_t sequence(const Object& object) { return object.sequence; }
-    template <class Object> static void set_sequence(Object& object, uint64_t sequence) { object.sequence = sequence; }
+    template <class Object>
+    static uint64_t sequence(const Object& object) {
+        return object.sequence;
+    }
+    template <class Object>
+    static void set_sequence(Object& object, uint64_t sequence) {
+        object.sequence = sequence;
+    }
     static const Texts& ids(const Request& request) { return request.ids; }
     static const Texts& fields(const Request& request) { return request.fields; }
 

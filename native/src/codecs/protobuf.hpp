@@ -5,7 +5,8 @@
 namespace ipc::codecs {
 
 // Protocol Buffers as a program with objects of its own uses it: translated into messages to send, and back on arrival.
-template <class Texts> class BasicProtobuf : public DomainAccess<Texts> {
+template <class Texts>
+class BasicProtobuf : public DomainAccess<Texts> {
   public:
     static constexpr std::string_view id = "protobuf";
     using Request = BasicRequest<Texts>;
@@ -18,7 +19,8 @@ template <class Texts> class BasicProtobuf : public DomainAccess<Texts> {
     std::string decode(Bytes bytes, Request& request);
     std::string decode(Bytes bytes, Reply& reply);
 
-    // The steps apart, for scenario `serialize`: the message is scratch memory of this codec, overwritten by the next one.
+    // The steps apart, for scenario `serialize`: the message is scratch memory of this codec, overwritten by the next
+    // one.
     lab::Request& translate(const Request& request);
     lab::Reply& translate(const Reply& reply);
     static void translate_back(const lab::Request& message, Request& request);

@@ -21,8 +21,14 @@ class ProtobufDirect {
     std::string decode(Bytes bytes, Reply& reply) const;
 
     // The same reach into the objects as DomainAccess (objects.hpp).
-    template <class Object> static uint64_t sequence(const Object& object) { return object.sequence(); }
-    template <class Object> static void set_sequence(Object& object, uint64_t sequence) { object.set_sequence(sequence); }
+    template <class Object>
+    static uint64_t sequence(const Object& object) {
+        return object.sequence();
+    }
+    template <class Object>
+    static void set_sequence(Object& object, uint64_t sequence) {
+        object.set_sequence(sequence);
+    }
     static const auto& ids(const Request& request) { return request.ids(); }
     static const auto& fields(const Request& request) { return request.fields(); }
     static codecs::Request to_domain(const Request& from);
@@ -34,13 +40,15 @@ class ProtobufDirect {
     static void set_cells(Reply& reply, uint32_t columns, std::span<const std::string_view> cells);
 
     // From domain objects, whatever their container.
-    template <class Texts> static void build(const BasicRequest<Texts>& from, Request& to) {
+    template <class Texts>
+    static void build(const BasicRequest<Texts>& from, Request& to) {
         to.set_sequence(from.sequence);
         to.set_name(from.name);
         copy_texts(from.ids, *to.mutable_ids());
         copy_texts(from.fields, *to.mutable_fields());
     }
-    template <class Texts> static void build(const BasicReply<Texts>& from, Reply& to) {
+    template <class Texts>
+    static void build(const BasicReply<Texts>& from, Reply& to) {
         to.set_sequence(from.sequence);
         to.set_columns(from.columns);
         copy_texts(from.cells, *to.mutable_cells());
@@ -48,7 +56,8 @@ class ProtobufDirect {
 
   private:
     // Clear keeps the strings of a repeated field for the next Add: a reused message allocates nothing.
-    template <class Texts> static void copy_texts(const Texts& from, google::protobuf::RepeatedPtrField<std::string>& to) {
+    template <class Texts>
+    static void copy_texts(const Texts& from, google::protobuf::RepeatedPtrField<std::string>& to) {
         to.Clear();
         to.Reserve(static_cast<int>(from.size()));
         for (const std::string& text : from) *to.Add() = text;

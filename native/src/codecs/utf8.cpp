@@ -13,10 +13,16 @@ struct Sequence {
 
 bool sequence_of(unsigned char first, Sequence* sequence) {
     if (first < 0xC2) return false;
-    if (first < 0xE0) *sequence = {1, 0x80, 0xBF};
-    else if (first < 0xF0) *sequence = {2, static_cast<unsigned char>(first == 0xE0 ? 0xA0 : 0x80), static_cast<unsigned char>(first == 0xED ? 0x9F : 0xBF)};
-    else if (first < 0xF5) *sequence = {3, static_cast<unsigned char>(first == 0xF0 ? 0x90 : 0x80), static_cast<unsigned char>(first == 0xF4 ? 0x8F : 0xBF)};
-    else return false;
+    if (first < 0xE0)
+        *sequence = {1, 0x80, 0xBF};
+    else if (first < 0xF0)
+        *sequence = {2, static_cast<unsigned char>(first == 0xE0 ? 0xA0 : 0x80),
+                     static_cast<unsigned char>(first == 0xED ? 0x9F : 0xBF)};
+    else if (first < 0xF5)
+        *sequence = {3, static_cast<unsigned char>(first == 0xF0 ? 0x90 : 0x80),
+                     static_cast<unsigned char>(first == 0xF4 ? 0x8F : 0xBF)};
+    else
+        return false;
     return true;
 }
 

@@ -157,7 +157,7 @@ Status FrameStream::take(void* buffer, const Deadline& deadline) {
         have += count;
         if (status == IPC_OK) continue;
         // The caller's buffer is the caller's again: keep what came for the next try.
-        if (status == IPC_TIMED_OUT) {
+        if (status == IPC_TIMED_OUT && have != 0) {
             if (!large_.grow(have)) return broken(&receive_failure_, no_memory(have));
             std::memcpy(large_.data(), to, have);
             gathered_ = have;

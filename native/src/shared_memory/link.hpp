@@ -44,6 +44,10 @@ class Link {
 
     // Whether the peer has said that it closed: there is nobody to write for.
     bool peer_closed() const { return incoming().closed.load(std::memory_order_relaxed) != 0; }
+    // Whether there is no point in sending: closed there or here. reason_to_stop says which.
+    bool ended() const { return closed_here_.load(std::memory_order_relaxed) || peer_closed(); }
+    // The status and sentence for a link that has ended; IPC_OK if a peer that plays with its flag has taken it back.
+    Status why_ended() { return reason_to_stop(false); }
 
     // Waits until ready() is true. `parked` is the word this side sleeps on. The statuses: IPC_TIMED_OUT; IPC_CLOSED (here);
     // IPC_PEER_CLOSED, only when ready() is still false after the peer's end was seen; IPC_NOT_OUR_PROTOCOL.

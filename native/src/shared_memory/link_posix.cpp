@@ -71,9 +71,10 @@ Status send_greeting(int socket, Layout layout, int memory_fd) {
 
 // Receives the greeting and its descriptor; *memory_fd is the caller's to close when this returns IPC_OK.
 Status receive_greeting(int socket, Layout layout, const Deadline& deadline, int* memory_fd) {
-    // A server answers at once; one that does not speak at all is something else.
     pollfd readable{socket, POLLIN, 0};
-    int ready = poll(&readable, 1, deadline.forever() ? 5000 : deadline.left_ms());
+    int ready;
+    do ready = poll(&readable, 1, deadline.left_ms());
+    while (ready < 0 && errno == EINTR);
     if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for the server's shared memory");
     if (ready == 0) return fail(IPC_TIMED_OUT, "the server did not hand over its shared memory in time");
 
@@ -97,7 +98,8 @@ Status receive_greeting(int socket, Layout layout, const Deadline& deadline, int
                 greeting.version == version && greeting.layout == static_cast<uint32_t>(layout) && fd_count == 1;
     if (!good) {
         for (size_t i = 0; i < fd_count; ++i) ::close(fds[i]);
-        if (got == 0) return fail(IPC_PEER_CLOSED, "the server closed before it handed over its shared memory");
+        if (got == 0 || (got < 0 && errno == ECONNRESET))
+            return fail(IPC_PEER_CLOSED, "the server closed or died before it handed over its shared memory: connect again");
         return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server, or of another version");
     }
     *memory_fd = fds[0];
@@ -184,6 +186,7 @@ Status Link::take_up(int socket, Layout layout, WaitPolicy policy, std::string s
     }
     if (status) {
         if (memory != MAP_FAILED) munmap(memory, bytes);
+        if (status == IPC_PEER_CLOSED) posix::forget_dead_server(server_name, socket);
         ::close(socket);
         return status;
     }

@@ -12,7 +12,8 @@ constexpr uint64_t seed = 42;
 constexpr size_t rows = 3;
 constexpr uint64_t sequence = 7;
 
-template <class Codec> void add(std::map<std::string, std::vector<uint8_t>>& files) {
+template <class Codec>
+void add(std::map<std::string, std::vector<uint8_t>>& files) {
     Codec codec;
     Buffer buffer;
     const auto add_one = [&](const std::string& name, const auto& object) {
@@ -43,7 +44,9 @@ Request golden_edge_request() {
     return {~uint64_t{0}, "", {"", "ä", "語€", "😀", "\"\\/\n\t\x01", {"a\0b", 3}}, {""}};
 }
 
-Reply golden_edge_reply() { return {0, ~uint32_t{0}, {"", "\x7F\xC2\x80", "\xEF\xBF\xBF\xF4\x8F\xBF\xBF", "e\xCC\x81", "<&+'>", "مرحبا"}}; }
+Reply golden_edge_reply() {
+    return {0, ~uint32_t{0}, {"", "\x7F\xC2\x80", "\xEF\xBF\xBF\xF4\x8F\xBF\xBF", "e\xCC\x81", "<&+'>", "مرحبا"}};
+}
 
 std::map<std::string, std::vector<uint8_t>> golden_files() {
     std::map<std::string, std::vector<uint8_t>> files;

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "codecs/objects.hpp"
+
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
-
-#include "codecs/objects.hpp"
 
 namespace ipc::codecs::testing {
 

@@ -1,14 +1,13 @@
 // The bytes of today are the bytes of the committed files, and those decode to the objects described beside them.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
-#include <gtest/gtest.h>
-
 #include "codecs/custom.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"
 #include "golden_files.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
 
 namespace ipc::codecs {
 namespace {
@@ -31,7 +30,8 @@ TEST(Golden, NoFileIsLeftFromFormerTimes) {
     }
 }
 
-template <class Codec> class GoldenObjects : public ::testing::Test {};
+template <class Codec>
+class GoldenObjects : public ::testing::Test {};
 using Codecs = ::testing::Types<Custom, Protobuf, Json>;
 TYPED_TEST_SUITE(GoldenObjects, Codecs);
 

@@ -1,11 +1,11 @@
 // Writes the golden files anew. They change only when a wire format does, and then docs/wire-formats.md and the C# twin
 // change with them:  golden-writer native/tests/golden
+#include "golden_files.hpp"
+
 #include <cstdio>
 #include <exception>
 #include <fstream>
 #include <string>
-
-#include "golden_files.hpp"
 
 int main(int count, char** arguments) {
     if (count != 2) {
@@ -19,7 +19,8 @@ int main(int count, char** arguments) {
             file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
             file.flush();
             if (!file) {
-                std::fprintf(stderr, "golden-writer: %s cannot be written: check that the folder exists\n", path.c_str());
+                std::fprintf(stderr, "golden-writer: %s cannot be written: check that the folder exists\n",
+                             path.c_str());
                 return 1;
             }
         }

@@ -1,36 +1,40 @@
 // Decoders against bytes no encoder of ours made: refused with a sentence, never believed, never worth much memory.
-#include <cstring>
-#include <random>
-
-#include <gtest/gtest.h>
-
 #include "codecs/custom.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"
 #include "largest_allocation.hpp"
 #include "random_objects.hpp"
 
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+
 namespace ipc::codecs {
 namespace {
 
 using Made = std::vector<uint8_t>;
 
-template <class Codec, class Object> Made made_by(const Object& object) {
+template <class Codec, class Object>
+Made made_by(const Object& object) {
     Codec codec;
     Buffer buffer;
     encode(codec, object, buffer);
     return {buffer.bytes().begin(), buffer.bytes().end()};
 }
 
-Made bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
+Made bytes_of(std::string_view text) {
+    return {text.begin(), text.end()};
+}
 
-template <class Object, class Codec> std::string complaint_about(const Made& bytes) {
+template <class Object, class Codec>
+std::string complaint_about(const Made& bytes) {
     Codec codec;
     Object object;
     return codec.decode(bytes, object);
 }
 
-template <class Codec> class Hostile : public ::testing::Test {};
+template <class Codec>
+class Hostile : public ::testing::Test {};
 using StrictCodecs = ::testing::Types<Custom, Json>;
 TYPED_TEST_SUITE(Hostile, StrictCodecs);
 
@@ -38,10 +42,15 @@ TYPED_TEST(Hostile, EveryTruncationIsRefused) {
     testing::RandomObjects random(30);
     const Made request = made_by<TypeParam>(random.request(9));
     for (size_t length = 0; length < request.size(); ++length)
-        ASSERT_NE((complaint_about<Request, TypeParam>({request.begin(), request.begin() + static_cast<ptrdiff_t>(length)})), "") << length;
+        ASSERT_NE(
+            (complaint_about<Request, TypeParam>({request.begin(), request.begin() + static_cast<ptrdiff_t>(length)})),
+            "")
+            << length;
     const Made reply = made_by<TypeParam>(random.reply(20));
     for (size_t length = 0; length < reply.size(); ++length)
-        ASSERT_NE((complaint_about<Reply, TypeParam>({reply.begin(), reply.begin() + static_cast<ptrdiff_t>(length)})), "") << length;
+        ASSERT_NE((complaint_about<Reply, TypeParam>({reply.begin(), reply.begin() + static_cast<ptrdiff_t>(length)})),
+                  "")
+            << length;
 }
 
 TYPED_TEST(Hostile, BytesLeftOverAreRefused) {
@@ -67,7 +76,8 @@ TEST(HostileProtobuf, TruncationsAreRefusedOrShorter) {
     }
 }
 
-template <class Codec> class Damaged : public ::testing::Test {};
+template <class Codec>
+class Damaged : public ::testing::Test {};
 using AllCodecs = ::testing::Types<Custom, Protobuf, Json>;
 TYPED_TEST_SUITE(Damaged, AllCodecs);
 
@@ -100,7 +110,8 @@ TEST(HostileCustom, CountsAreBelievedOnlyAsFarAsTheBytesGo) {
     for (uint32_t count : {5u, 1000u, 0x7FFFFFFFu, 0x80000000u, 0xFFFFFFFFu}) {
         EXPECT_NE((complaint_about<Request, Custom>(with_u32(request, 8, count))), "") << count;
         EXPECT_NE((complaint_about<Request, Custom>(with_u32(request, 12, count))), "") << count;
-        EXPECT_NE((complaint_about<Request, Custom>(with_u32(with_u32(request, 8, count), 12, 0u - count))), "") << count;
+        EXPECT_NE((complaint_about<Request, Custom>(with_u32(with_u32(request, 8, count), 12, 0u - count))), "")
+            << count;
         EXPECT_NE((complaint_about<Reply, Custom>(with_u32(reply, 12, count))), "") << count;
         EXPECT_NE((complaint_about<Request, Custom>(with_u32(request, 16, count))), "") << count; // the name's length
         EXPECT_NE((complaint_about<Reply, Custom>(with_u32(reply, 16, count))), "") << count;     // the cell's
@@ -111,10 +122,12 @@ TEST(HostileCustom, CountsAreBelievedOnlyAsFarAsTheBytesGo) {
 TEST(HostileCustom, ComplaintsNameTheTroubleAndThePlace) {
     Made reply = made_by<Custom>(Reply{1, 1, {"abc"}});
     EXPECT_EQ((complaint_about<Reply, Custom>(with_u32(reply, 16, 99))),
-              "the custom reply promises a text of 99 bytes where 3 are left at byte 20: check that the peer sends it with codec custom");
+              "the custom reply promises a text of 99 bytes where 3 are left at byte 20: check that the peer sends it "
+              "with codec custom");
     reply[20] = 0xFF;
-    EXPECT_EQ((complaint_about<Reply, Custom>(reply)),
-              "the custom reply has a text that is not UTF-8 at byte 20: check that the peer sends it with codec custom");
+    EXPECT_EQ(
+        (complaint_about<Reply, Custom>(reply)),
+        "the custom reply has a text that is not UTF-8 at byte 20: check that the peer sends it with codec custom");
 }
 
 TEST(HostileProtobuf, TextsThatAreNotUtf8AreRefused) {
@@ -125,18 +138,25 @@ TEST(HostileProtobuf, TextsThatAreNotUtf8AreRefused) {
 
 class HostileJson : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(HostileJson, IsRefused) { EXPECT_NE((complaint_about<Reply, Json>(bytes_of(GetParam()))), ""); }
+TEST_P(HostileJson, IsRefused) {
+    EXPECT_NE((complaint_about<Reply, Json>(bytes_of(GetParam()))), "");
+}
 
-INSTANTIATE_TEST_SUITE_P(Texts, HostileJson, ::testing::Values(
-    "", "null", "1", "\"text\"", "[]", "{}", "[{\"sequence\":1,\"columns\":1,\"cells\":[]}]", "{\"sequence\":1,\"columns\":1}",
-    "{\"sequence\":1,\"cells\":[]}", "{\"columns\":1,\"cells\":[]}", "{\"sequence\":-1,\"columns\":1,\"cells\":[]}",
-    "{\"sequence\":1.0,\"columns\":1,\"cells\":[]}", "{\"sequence\":18446744073709551616,\"columns\":1,\"cells\":[]}",
-    "{\"sequence\":1,\"columns\":4294967296,\"cells\":[]}", "{\"sequence\":\"1\",\"columns\":1,\"cells\":[]}",
-    "{\"sequence\":1,\"columns\":1,\"cells\":{}}", "{\"sequence\":1,\"columns\":1,\"cells\":null}", "{\"sequence\":1,\"columns\":1,\"cells\":\"a\"}",
-    "{\"sequence\":1,\"columns\":1,\"cells\":[1]}", "{\"sequence\":1,\"columns\":1,\"cells\":[null]}", "{\"sequence\":1,\"columns\":1,\"cells\":[[]]}",
-    "{\"sequence\":1,\"columns\":1,\"cells\":[{}]}", "{\"sequence\":{},\"columns\":1,\"cells\":[]}", "{\"sequence\":1,\"columns\":1,\"cells\":[],}",
-    "{\"sequence\":1,\"columns\":1,\"cells\":[\"\xFF\"]}", "{\"sequence\":1,\"columns\":1,\"cells\":[\"\\ud800\"]}",
-    "{\"other\":{\"sequence\":1,\"columns\":1,\"cells\":[]}}"));
+INSTANTIATE_TEST_SUITE_P(
+    Texts, HostileJson,
+    ::testing::Values("", "null", "1", "\"text\"", "[]", "{}", "[{\"sequence\":1,\"columns\":1,\"cells\":[]}]",
+                      "{\"sequence\":1,\"columns\":1}", "{\"sequence\":1,\"cells\":[]}", "{\"columns\":1,\"cells\":[]}",
+                      "{\"sequence\":-1,\"columns\":1,\"cells\":[]}", "{\"sequence\":1.0,\"columns\":1,\"cells\":[]}",
+                      "{\"sequence\":18446744073709551616,\"columns\":1,\"cells\":[]}",
+                      "{\"sequence\":1,\"columns\":4294967296,\"cells\":[]}",
+                      "{\"sequence\":\"1\",\"columns\":1,\"cells\":[]}", "{\"sequence\":1,\"columns\":1,\"cells\":{}}",
+                      "{\"sequence\":1,\"columns\":1,\"cells\":null}", "{\"sequence\":1,\"columns\":1,\"cells\":\"a\"}",
+                      "{\"sequence\":1,\"columns\":1,\"cells\":[1]}", "{\"sequence\":1,\"columns\":1,\"cells\":[null]}",
+                      "{\"sequence\":1,\"columns\":1,\"cells\":[[]]}", "{\"sequence\":1,\"columns\":1,\"cells\":[{}]}",
+                      "{\"sequence\":{},\"columns\":1,\"cells\":[]}", "{\"sequence\":1,\"columns\":1,\"cells\":[],}",
+                      "{\"sequence\":1,\"columns\":1,\"cells\":[\"\xFF\"]}",
+                      "{\"sequence\":1,\"columns\":1,\"cells\":[\"\\ud800\"]}",
+                      "{\"other\":{\"sequence\":1,\"columns\":1,\"cells\":[]}}"));
 
 class LenientJson : public ::testing::TestWithParam<const char*> {};
 
@@ -147,10 +167,13 @@ TEST_P(LenientJson, IsUnderstood) {
     EXPECT_EQ(reply, (Reply{1, 2, {"a", "b"}}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Texts, LenientJson, ::testing::Values(
-    " {\n\"cells\" : [ \"a\" , \"b\" ] , \"columns\":2,\t\"sequence\":1 } ",
-    "{\"more\":[[{\"cells\":[1,\"x\",null]}],true],\"sequence\":1,\"columns\":2,\"also\":{\"sequence\":{}},\"cells\":[\"a\",\"\\u0062\"],\"last\":1e3}",
-    "{\"cells\":[\"first\",\"of\",\"two\"],\"sequence\":7,\"columns\":2,\"cells\":[\"a\",\"b\"],\"sequence\":1}"));
+INSTANTIATE_TEST_SUITE_P(
+    Texts, LenientJson,
+    ::testing::Values(
+        " {\n\"cells\" : [ \"a\" , \"b\" ] , \"columns\":2,\t\"sequence\":1 } ",
+        "{\"more\":[[{\"cells\":[1,\"x\",null]}],true],\"sequence\":1,\"columns\":2,\"also\":{\"sequence\":{}},"
+        "\"cells\":[\"a\",\"\\u0062\"],\"last\":1e3}",
+        "{\"cells\":[\"first\",\"of\",\"two\"],\"sequence\":7,\"columns\":2,\"cells\":[\"a\",\"b\"],\"sequence\":1}"));
 
 TEST(HostileJson, DepthCostsLittle) {
     const std::string deep = "{\"other\":" + std::string(200'000, '[');

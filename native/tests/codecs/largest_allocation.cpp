@@ -10,16 +10,25 @@ std::atomic<size_t> largest = 0;
 }
 
 void* operator new(size_t size) {
-    for (size_t seen = largest; size > seen && !largest.compare_exchange_weak(seen, size);) {}
+    for (size_t seen = largest; size > seen && !largest.compare_exchange_weak(seen, size);) {
+    }
     if (void* memory = std::malloc(size)) return memory;
     throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+    std::free(memory);
+}
 
 namespace ipc::codecs::testing {
 
-size_t largest_allocation() { return largest; }
-void forget_allocations() { largest = 0; }
+size_t largest_allocation() {
+    return largest;
+}
+void forget_allocations() {
+    largest = 0;
+}
 
 } // namespace ipc::codecs::testing

@@ -1,13 +1,12 @@
 // Real pairs of ipc-peer processes, led as docs/peer-protocol.md says, over every workload of the registry.
+#include "peer_process.hpp"
+
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-
 #include <gtest/gtest.h>
 #include <unistd.h>
-
-#include "peer_process.hpp"
 
 namespace ipc::peer {
 namespace {
@@ -38,8 +37,9 @@ struct SamplesFile {
 };
 
 json cell(const std::string& codec, const std::string& scenario, const json& workload) {
-    return {{"side", "native"}, {"codec", codec}, {"scenario", scenario}, {"workload", workload}, {"seed", 5},
-            {"cpu", nullptr}, {"warmup_seconds", 0.01}, {"seconds", nullptr}, {"count", 20}, {"samples", ""}};
+    return {{"side", "native"}, {"codec", codec}, {"scenario", scenario},   {"workload", workload},
+            {"seed", 5},        {"cpu", nullptr}, {"warmup_seconds", 0.01}, {"seconds", nullptr},
+            {"count", 20},      {"samples", ""}};
 }
 
 json with(json object, const char* name, const json& value) {
@@ -100,7 +100,9 @@ TEST_P(PeerPairs, PlayEveryWorkload) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Codecs, PeerPairs, ::testing::Values("raw", "custom", "protobuf", "protobuf-direct", "json"),
-                         [](const auto& codec) { return codec.param == "protobuf-direct" ? "protobuf_direct" : codec.param; });
+                         [](const auto& codec) {
+                             return codec.param == "protobuf-direct" ? "protobuf_direct" : codec.param;
+                         });
 
 TEST(PeerPair, PlaysOverEveryTransport) {
     for (const json& transport : registry()["transports"]) {
@@ -157,8 +159,10 @@ TEST_P(WrongContent, IsNoticedByBothEnds) {
     EXPECT_EQ(pair.server.wait(), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, WrongContent, ::testing::Values(std::pair("raw", "1k-10k"), std::pair("custom", "1k-10k"), std::pair("protobuf", "1k-10k"),
-                                                                std::pair("protobuf-direct", "1k-10k"), std::pair("json", "1k-10k")));
+INSTANTIATE_TEST_SUITE_P(Codecs, WrongContent,
+                         ::testing::Values(std::pair("raw", "1k-10k"), std::pair("custom", "1k-10k"),
+                                           std::pair("protobuf", "1k-10k"), std::pair("protobuf-direct", "1k-10k"),
+                                           std::pair("json", "1k-10k")));
 
 TEST(PeerPair, AMessageOfAnotherLengthIsNoticed) {
     Pair pair;
@@ -176,9 +180,12 @@ TEST(PeerAlone, TellsEveryPhase) {
         for (const std::string prefix : {"", "cold_", "linked_", "linked_cold_"})
             for (const std::string step : {"build", "translate", "encode", "decode", "traverse"}) {
                 const json& figure = phases[prefix + step + "_ns"];
-                if (codec == "protobuf-direct" && prefix.starts_with("linked_")) EXPECT_TRUE(figure.is_null());
-                else if (step == "translate" && codec != "protobuf") EXPECT_EQ(figure, 0);
-                else EXPECT_GT(figure, 0) << prefix << step;
+                if (codec == "protobuf-direct" && prefix.starts_with("linked_"))
+                    EXPECT_TRUE(figure.is_null());
+                else if (step == "translate" && codec != "protobuf")
+                    EXPECT_EQ(figure, 0);
+                else
+                    EXPECT_GT(figure, 0) << prefix << step;
             }
         EXPECT_GT(phases["request_bytes"], 200);
         EXPECT_GT(phases["reply_bytes"], 1000);
@@ -212,7 +219,8 @@ TEST(Peer, EndsWhenItsInputEndsBeforeGo) {
 TEST(Peer, SaysFirstOfAllWhatItIs) {
     PeerProcess peer;
     const json environment = peer.expect("environment");
-    for (const char* field : {"runtime", "compiler", "build", "library"}) EXPECT_TRUE(environment[field].is_string()) << environment;
+    for (const char* field : {"runtime", "compiler", "build", "library"})
+        EXPECT_TRUE(environment[field].is_string()) << environment;
 }
 
 class BadCell : public ::testing::TestWithParam<const char*> {};
@@ -226,14 +234,21 @@ TEST_P(BadCell, IsRefusedWithASentence) {
     EXPECT_EQ(peer.wait(), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Lines, BadCell, ::testing::Values(
-    "", "no json", "{}", R"({"role":"alone","codec":"raw","scenario":"serialize","workload":{"id":"x","n":5},"seed":1,"seconds":1})",
-    R"({"role":"alone","codec":"custom","scenario":"serialize","workload":{"id":"x"},"seed":1,"seconds":1})",
-    R"({"role":"alone","codec":"custom","scenario":"call","workload":{"id":"x","n":5},"seed":1,"seconds":1})",
-    R"({"role":"server","codec":"morse","scenario":"call","address":"unix://x","workload":{"id":"x","n":5},"seed":1})",
-    R"({"role":"server","codec":"raw","scenario":"dance","address":"unix://x","workload":{"id":"x"},"seed":1})",
-    R"({"role":"server","codec":"raw","scenario":"call","address":"unix://x","workload":{"id":"x"},"seed":1,"cpu":100000})",
-    R"({"role":"server","codec":"custom","scenario":"call","address":"unix://x","workload":{"id":"x","text":["a","b"]},"seed":1})"));
+INSTANTIATE_TEST_SUITE_P(
+    Lines, BadCell,
+    ::testing::Values(
+        "", "no json", "{}",
+        R"({"role":"alone","codec":"raw","scenario":"serialize","workload":{"id":"x","n":5},"seed":1,"seconds":1})",
+        R"({"role":"alone","codec":"custom","scenario":"serialize","workload":{"id":"x"},"seed":1,"seconds":1})",
+        R"({"role":"alone","codec":"custom","scenario":"call","workload":{"id":"x","n":5},"seed":1,"seconds":1})",
+        R"({"role":"server","address":"unix://x","codec":"morse","scenario":"call",)"
+        R"("workload":{"id":"x","n":5},"seed":1})",
+        R"({"role":"server","address":"unix://x","codec":"raw","scenario":"dance",)"
+        R"("workload":{"id":"x"},"seed":1})",
+        R"({"role":"server","address":"unix://x","codec":"raw","scenario":"call",)"
+        R"("workload":{"id":"x"},"seed":1,"cpu":100000})",
+        R"({"role":"server","address":"unix://x","codec":"custom","scenario":"call",)"
+        R"("workload":{"id":"x","text":["a","b"]},"seed":1})"));
 
 } // namespace
 } // namespace ipc::peer

@@ -1,20 +1,20 @@
 // The parts of the native peer that need no second process: generator, cell, table.
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include "cell.hpp"
 #include "data.hpp"
 #include "failure.hpp"
 #include "table.hpp"
 
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 namespace ipc::peer {
 namespace {
 
-template <class Work> std::string failure_of(Work&& work) {
+template <class Work>
+std::string failure_of(Work&& work) {
     try {
         work();
     } catch (const Failure& failure) {
@@ -59,13 +59,17 @@ TEST(CheckBytes, NamesTheFirstWrongByte) {
     const auto expected = found;
     EXPECT_EQ(failure_of([&] { check_bytes("reply", found, expected); }), "");
     found[150] ^= 1;
-    EXPECT_EQ(failure_of([&] { check_bytes("reply", found, expected); }).rfind("WRONG_CONTENT: byte 150 of the reply", 0), 0u);
+    EXPECT_EQ(
+        failure_of([&] { check_bytes("reply", found, expected); }).rfind("WRONG_CONTENT: byte 150 of the reply", 0),
+        0u);
     spoil(found);
     EXPECT_NE(failure_of([&] { check_bytes("reply", std::span(found).first(64), std::span(expected).first(64)); }), "");
 }
 
-constexpr const char* good_cell = R"({"role":"client","side":"native","address":"unix://a","codec":"raw","scenario":"call","workload":{"id":"32","request_bytes":32,"reply_bytes":32,
- "scenarios":["call"]},"seed":18446744073709551615,"cpu":null,"warmup_seconds":0.1,"seconds":0.5,"count":null,"samples":"/tmp/s"})";
+constexpr const char* good_cell =
+    R"({"role":"client","side":"native","address":"unix://a","codec":"raw","scenario":"call",)"
+    R"("workload":{"id":"32","request_bytes":32,"reply_bytes":32,"scenarios":["call"]},"seed":18446744073709551615,)"
+    R"("cpu":null,"warmup_seconds":0.1,"seconds":0.5,"count":null,"samples":"/tmp/s"})";
 
 std::string with(std::string cell, const std::string& from, const std::string& to) {
     const size_t at = cell.find(from);
@@ -85,7 +89,9 @@ TEST(Cell, IsReadAsItStands) {
 }
 
 TEST(Cell, ComplaintsNameTheField) {
-    const auto failure = [](const std::string& from, const std::string& to) { return failure_of([&] { parse_cell(with(good_cell, from, to)); }); };
+    const auto failure = [](const std::string& from, const std::string& to) {
+        return failure_of([&] { parse_cell(with(good_cell, from, to)); });
+    };
     EXPECT_NE(failure("\"client\"", "\"judge\"").find("judge"), std::string::npos);
     EXPECT_NE(failure("\"native\"", "\"managed\"").find("managed"), std::string::npos);
     EXPECT_NE(failure("\"unix://a\"", "\"\"").find("address"), std::string::npos);
@@ -115,11 +121,13 @@ class TableFile : public ::testing::Test {
         return text;
     }
 
-    std::string path_ = std::filesystem::temp_directory_path() / ("ipc-table-test-" + std::to_string(getpid()) + ".csv");
+    std::string path_ =
+        std::filesystem::temp_directory_path() / ("ipc-table-test-" + std::to_string(getpid()) + ".csv");
 };
 
 TEST_F(TableFile, AnswersRowAfterRow) {
-    const Table table(write("\xEF\xBB\xBFid;name;note\r\n1; one ;\"a;b\"\r\n2;two;\"say \"\"hi\"\"\"\r\n1;again;x\r\n3;;"));
+    const Table table(
+        write("\xEF\xBB\xBFid;name;note\r\n1; one ;\"a;b\"\r\n2;two;\"say \"\"hi\"\"\"\r\n1;again;x\r\n3;;"));
     EXPECT_EQ(found(table, {"2", "1"}, {"note", "name"}), "[say \"hi\"][two][a;b][ one ]");
     EXPECT_EQ(found(table, {"3"}, {"id", "name", "note"}), "[3][][]");
     EXPECT_EQ(found(table, {}, {"name"}), "");
@@ -133,7 +141,8 @@ TEST_F(TableFile, TakesAHeaderFromTheQuestion) {
 
 TEST_F(TableFile, NamesWhatItDoesNotHave) {
     const Table table(write("id;name\n1;one\n2;two\n"));
-    EXPECT_EQ(found(table, {"7"}, {"name"}), "the table " + path_ + " has no id '7': its first column has 2 ids from '1' to '2'");
+    EXPECT_EQ(found(table, {"7"}, {"name"}),
+              "the table " + path_ + " has no id '7': its first column has 2 ids from '1' to '2'");
     EXPECT_EQ(found(table, {"1"}, {"nome"}), "the table " + path_ + " has no field 'nome': ask for some of id, name");
 }
 
@@ -144,7 +153,12 @@ TEST_F(TableFile, BadFilesAreNamedWithTheRow) {
     EXPECT_NE(failure("id;name\n1;\"open\n").find("quote"), std::string::npos);
     EXPECT_NE(failure("id;name\n1;a\"b\n").find("row 2 is no CSV"), std::string::npos);
     EXPECT_NE(failure("").find("empty"), std::string::npos);
-    EXPECT_NE(failure_of([] { Table table({.file = "/nowhere/table.csv", .separator = ';', .header = std::nullopt, .ids = {}, .fields = {}}); }).find("/nowhere/table.csv"), std::string::npos);
+    EXPECT_NE(
+        failure_of([] {
+            Table table(
+                {.file = "/nowhere/table.csv", .separator = ';', .header = std::nullopt, .ids = {}, .fields = {}});
+        }).find("/nowhere/table.csv"),
+        std::string::npos);
 }
 
 } // namespace

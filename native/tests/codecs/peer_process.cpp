@@ -2,15 +2,14 @@
 
 #include <chrono>
 #include <csignal>
-#include <stdexcept>
-#include <thread>
-#include <utility>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <stdexcept>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace ipc::peer::testing {
 namespace {
@@ -22,7 +21,8 @@ constexpr int patience_ms = 20'000;
 PeerProcess::PeerProcess() {
     std::signal(SIGPIPE, SIG_IGN); // a peer that ended early is seen by its output
     int to_peer[2], from_peer[2];
-    if (pipe2(to_peer, O_CLOEXEC) != 0 || pipe2(from_peer, O_CLOEXEC) != 0) throw std::runtime_error("no pipes are left: raise the limit on open files");
+    if (pipe2(to_peer, O_CLOEXEC) != 0 || pipe2(from_peer, O_CLOEXEC) != 0)
+        throw std::runtime_error("no pipes are left: raise the limit on open files");
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, to_peer[0], STDIN_FILENO);
@@ -47,7 +47,9 @@ PeerProcess::~PeerProcess() {
     close(output_);
 }
 
-void PeerProcess::send(const nlohmann::json& line) { send_text(line.dump()); }
+void PeerProcess::send(const nlohmann::json& line) {
+    send_text(line.dump());
+}
 
 void PeerProcess::send_text(std::string_view line) {
     const std::string text = std::string(line) + "\n";

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "codecs/objects.hpp"
+
 #include <random>
 #include <string>
-
-#include "codecs/objects.hpp"
 
 namespace ipc::codecs::testing {
 
@@ -31,11 +31,13 @@ class RandomObjects {
         const size_t characters = lengths[up_to(std::size(lengths) - 1)];
         const bool ascii = up_to(2) > 0;
         std::string made;
-        for (size_t i = 0; i < characters; ++i) made += ascii ? std::string(1, static_cast<char>(up_to(127))) : character();
+        for (size_t i = 0; i < characters; ++i)
+            made += ascii ? std::string(1, static_cast<char>(up_to(127))) : character();
         return made;
     }
     std::string character() {
-        static const std::string some[] = {std::string(1, '\0'), "\n", "\"", "\\", "\x7F", "ß", "€", "語", "\xEF\xBF\xBF", "😀", "\xF4\x8F\xBF\xBF"};
+        static const std::string some[] = {
+            std::string(1, '\0'), "\n", "\"", "\\", "\x7F", "ß", "€", "語", "\xEF\xBF\xBF", "😀", "\xF4\x8F\xBF\xBF"};
         return some[up_to(std::size(some) - 1)];
     }
     size_t up_to(size_t most) { return std::uniform_int_distribution<size_t>(0, most)(random_); }

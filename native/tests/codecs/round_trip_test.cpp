@@ -1,9 +1,4 @@
 // What goes in comes out, for every codec, whatever the objects and whatever the reused object held before.
-#include <algorithm>
-#include <cstring>
-
-#include <gtest/gtest.h>
-
 #include "codecs/custom.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"
@@ -11,13 +6,19 @@
 #include "codecs/utf8.hpp"
 #include "random_objects.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <gtest/gtest.h>
+
 namespace ipc::codecs {
 namespace {
 
-template <class Codec> class RoundTrip : public ::testing::Test {
+template <class Codec>
+class RoundTrip : public ::testing::Test {
   protected:
     // Through the codec into `into`, and back as a domain object.
-    template <class Domain, class Object> Domain pass(const Domain& domain, Object& into) {
+    template <class Domain, class Object>
+    Domain pass(const Domain& domain, Object& into) {
         Object object;
         Codec::build(domain, object);
         encode(codec_, object, buffer_);
@@ -33,7 +34,8 @@ template <class Codec> class RoundTrip : public ::testing::Test {
     typename Codec::Reply reply_;
 };
 
-using Codecs = ::testing::Types<Custom, Protobuf, ProtobufDirect, Json, BasicCustom<LinkedStrings>, BasicProtobuf<LinkedStrings>, BasicJson<LinkedStrings>>;
+using Codecs = ::testing::Types<Custom, Protobuf, ProtobufDirect, Json, BasicCustom<LinkedStrings>,
+                                BasicProtobuf<LinkedStrings>, BasicJson<LinkedStrings>>;
 TYPED_TEST_SUITE(RoundTrip, Codecs);
 
 TYPED_TEST(RoundTrip, EmptyObjects) {
@@ -114,10 +116,12 @@ TEST(Buffer, KeepsItsMemoryWhenItNeedNotGrow) {
 }
 
 TEST(Utf8, TellsWellFormedFromOther) {
-    for (const char* good : {"", "a", "12345678", "123456789", "ä", "€", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "abcdefgh😀"})
+    for (const char* good : {"", "a", "12345678", "123456789", "ä", "€", "\xED\x9F\xBF", "\xEE\x80\x80",
+                             "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "abcdefgh😀"})
         EXPECT_TRUE(is_utf8(good, std::strlen(good))) << good;
-    for (const char* bad : {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC2", "\xC2\x41", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xED\xBF\xBF", "\xE2\x82", "\xF0\x8F\xBF\xBF",
-                            "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "abcdefgh\xF0\x9F\x98", "\xF0\x9F\x98\x41", "abcdefg\xE2\x82\x41"})
+    for (const char* bad : {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC2", "\xC2\x41", "\xE0\x9F\xBF", "\xED\xA0\x80",
+                            "\xED\xBF\xBF", "\xE2\x82", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80",
+                            "\xFF", "abcdefgh\xF0\x9F\x98", "\xF0\x9F\x98\x41", "abcdefg\xE2\x82\x41"})
         EXPECT_FALSE(is_utf8(bad, std::strlen(bad)));
 }
 
@@ -133,7 +137,8 @@ std::string in_utf8(uint32_t point) {
 TEST(Utf8, CodePointsAreTheOnesThereAre) {
     for (uint32_t point = 0x80; point < 0x120000; point += 7) {
         const std::string text = in_utf8(point);
-        EXPECT_EQ(is_utf8(text.data(), text.size()), point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF)) << std::hex << point;
+        EXPECT_EQ(is_utf8(text.data(), text.size()), point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF))
+            << std::hex << point;
     }
 }
 

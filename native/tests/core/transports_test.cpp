@@ -1,6 +1,7 @@
 // What every stream transport owes its users: names, time-outs, interruption, dead servers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "support.hpp"
@@ -47,6 +48,12 @@ class StreamTransport : public testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, StreamTransport, testing::Values("pipe", "unix", "tcp", "fifo"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+// Those with a name in the file system: all but tcp.
+class NamedTransport : public StreamTransport {};
+
+INSTANTIATE_TEST_SUITE_P(All, NamedTransport, testing::Values("pipe", "unix", "fifo"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 TEST_P(StreamTransport, CarriesMessagesOfEverySizeBothWays) {
@@ -122,20 +129,25 @@ TEST_P(StreamTransport, AcceptTimesOut) {
 }
 
 TEST_P(StreamTransport, ClosingInterruptsEveryAccept) {
-    ASSERT_EQ(test::listen(fresh_address(), &listener_), IPC_OK);
-    Status results[3] = {};
-    std::vector<std::thread> threads;
-    for (Status& result : results)
-        threads.emplace_back([&] {
-            std::unique_ptr<FrameChannel> channel;
-            result = test::accept(*listener_, &channel, test::forever);
-        });
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    test::Stopwatch stopwatch;
-    listener_->close();
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_LT(stopwatch.ms(), 100);
-    for (const Status result : results) EXPECT_EQ(result, IPC_CLOSED);
+    // A busy machine may keep a thread waiting for its processor; not three times in a row.
+    int64_t quickest_ms = INT64_MAX;
+    for (int round = 0; round < 3; ++round) {
+        ASSERT_EQ(test::listen(fresh_address(), &listener_), IPC_OK);
+        Status results[3] = {};
+        std::vector<std::thread> threads;
+        for (Status& result : results)
+            threads.emplace_back([&] {
+                std::unique_ptr<FrameChannel> channel;
+                result = test::accept(*listener_, &channel, test::forever);
+            });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        test::Stopwatch stopwatch;
+        listener_->close();
+        for (std::thread& thread : threads) thread.join();
+        quickest_ms = std::min(quickest_ms, stopwatch.ms());
+        for (const Status result : results) EXPECT_EQ(result, IPC_CLOSED);
+    }
+    EXPECT_LT(quickest_ms, 100);
 }
 
 TEST_P(StreamTransport, SeveralThreadsAcceptSeveralClients) {
@@ -192,8 +204,7 @@ std::unique_ptr<test::Child> serving_child(const std::string& address, bool acce
     });
 }
 
-TEST_P(StreamTransport, ClientRemovesTheNameOfADeadServer) {
-    if (!has_name()) GTEST_SKIP() << "tcp leaves no name";
+TEST_P(NamedTransport, ClientRemovesTheNameOfADeadServer) {
     const std::string address = fresh_address();
     const auto child = serving_child(address, false);
     ASSERT_TRUE(child->ready());
@@ -203,8 +214,7 @@ TEST_P(StreamTransport, ClientRemovesTheNameOfADeadServer) {
     EXPECT_FALSE(test::exists(path_of(address)));
 }
 
-TEST_P(StreamTransport, ListenerTakesOverTheNameOfADeadServer) {
-    if (!has_name()) GTEST_SKIP() << "tcp leaves no name";
+TEST_P(NamedTransport, ListenerTakesOverTheNameOfADeadServer) {
     const std::string address = fresh_address();
     const auto child = serving_child(address, false);
     ASSERT_TRUE(child->ready());
@@ -215,8 +225,7 @@ TEST_P(StreamTransport, ListenerTakesOverTheNameOfADeadServer) {
     EXPECT_FALSE(test::exists(path_of(address)));
 }
 
-TEST_P(StreamTransport, ClientThatLosesItsServerRemovesItsName) {
-    if (!has_name()) GTEST_SKIP() << "tcp leaves no name";
+TEST_P(NamedTransport, ClientThatLosesItsServerRemovesItsName) {
     for (int round = 0; round < 10; ++round) {
         const std::string address = fresh_address();
         const auto child = serving_child(address, true);
@@ -251,8 +260,7 @@ TEST_P(StreamTransport, ServerNoticesAKilledClient) {
     EXPECT_EQ(status, IPC_PEER_CLOSED);
 }
 
-TEST_P(StreamTransport, NamesThatAreNoPlainNamesAreRefused) {
-    if (!has_name()) GTEST_SKIP() << "tcp has names of its own";
+TEST_P(NamedTransport, NamesThatAreNoPlainNamesAreRefused) {
     for (const std::string name : {"../escape", ".hidden", "a/b", "a b"}) {
         const std::string address = std::string(GetParam()) + "://" + name;
         EXPECT_EQ(test::listen(address, &listener_), IPC_BAD_ADDRESS) << address;
@@ -260,8 +268,7 @@ TEST_P(StreamTransport, NamesThatAreNoPlainNamesAreRefused) {
     }
 }
 
-TEST_P(StreamTransport, WhatIsNotOursIsLeftAlone) {
-    if (!has_name()) GTEST_SKIP() << "tcp leaves no name";
+TEST_P(NamedTransport, WhatIsNotOursIsLeftAlone) {
     const std::string address = fresh_address();
     const std::string path = path_of(address);
     // The folder exists once somebody has listened.
@@ -284,8 +291,7 @@ TEST_P(StreamTransport, WhatIsNotOursIsLeftAlone) {
     unlink(path.c_str());
 }
 
-TEST_P(StreamTransport, AnotherUsersNameIsLeftAlone) {
-    if (!has_name()) GTEST_SKIP() << "tcp leaves no name";
+TEST_P(NamedTransport, AnotherUsersNameIsLeftAlone) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can make a file another user's";
     const std::string address = fresh_address();
     const std::string path = path_of(address);

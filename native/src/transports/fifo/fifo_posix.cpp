@@ -157,7 +157,7 @@ Status FifoListener::next_token(const Deadline& deadline, std::string* token) {
 bool FifoListener::find_record(std::string* token) {
     if (arrived_count_ < fifo_record_size) return false;
     const bool found = read_fifo_record(arrived_.data(), token);
-    const char* const end = arrived_.data() + fifo_record_size;
+    char* const end = arrived_.data() + fifo_record_size;
     const char* const rest = found ? end : std::find(arrived_.data() + 1, end, fifo_record_start);
     arrived_count_ = static_cast<size_t>(end - rest);
     std::memmove(arrived_.data(), rest, arrived_count_);

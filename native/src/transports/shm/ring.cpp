@@ -23,7 +23,8 @@ bool RingWriter::refresh() {
 }
 
 Status RingWriter::really_wait_for_room(size_t data_length, const Deadline& deadline) {
-    if (link_.peer_closed()) return fail(IPC_PEER_CLOSED, "the peer closed the channel");
+    if (link_.ended())
+        if (Status s = link_.why_ended()) return s;
     bool sound = true;
     Status s = link_.wait(link_.outgoing().writer_parked, deadline, [&] {
         sound = refresh();

@@ -85,7 +85,7 @@ class RingWriter {
 
     // Waits until a slot and `data_length` contiguous bytes of the data area are free. 0: the slot alone.
     Status wait_for_room(size_t data_length, const Deadline& deadline) {
-        if (has_room(data_length) && !link_.peer_closed()) [[likely]]
+        if (has_room(data_length) && !link_.ended()) [[likely]]
             return IPC_OK;
         return really_wait_for_room(data_length, deadline);
     }

@@ -22,8 +22,8 @@ Status EventChannel::wait_until_empty(size_t length, const Deadline& deadline) {
     if (length > link_->data_bytes())
         return fail(IPC_MESSAGE_TOO_LARGE, "a message of %zu bytes does not fit the block of %llu the server made: raise max= there",
                     length, static_cast<unsigned long long>(link_->data_bytes()));
-    if (link_->peer_closed()) [[unlikely]]
-        return fail(IPC_PEER_CLOSED, "the peer closed the channel");
+    if (link_->ended()) [[unlikely]]
+        if (Status s = link_->why_ended()) return s;
     // Acquire: the reader is done with the block before we write into it again.
     return link_->wait(link_->outgoing().writer_parked, deadline,
                        [this] { return out_.state.load(std::memory_order_acquire) == empty; });

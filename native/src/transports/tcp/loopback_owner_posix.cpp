@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -102,6 +103,12 @@ std::optional<uid_t> find_owner(const Ends& ends, TcpPeer peer) {
     return connected || peer == TcpPeer::client ? connected : listener;
 }
 
+bool has_ended(int connection) {
+    char byte;
+    const ssize_t count = recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 } // namespace
 
 TcpEnd TcpEnd::of(const sockaddr_storage& address) {
@@ -140,6 +147,9 @@ Status check_loopback_peer(int connection, TcpPeer peer, const std::string& addr
             return fail(IPC_NO_PERMISSION, "the %s at %s belongs to user %u, not to this one: run both as the same user, or "
                         "let anybody connect with users=any", who, address.c_str(), *owner);
     }
+    if (peer == TcpPeer::server && has_ended(connection))
+        return fail(IPC_NO_SERVER, "the server at %s ended before it accepted this client: start it and connect again",
+                    address.c_str());
     return fail(IPC_NO_PERMISSION, "nobody owns the %s's end of the connection at %s, so its user cannot be checked", who,
                 address.c_str());
 }

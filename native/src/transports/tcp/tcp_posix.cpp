@@ -50,7 +50,8 @@ Status resolve(const Address& address, const TcpName& name, Status failure, std:
         places->push_back(place);
     }
     freeaddrinfo(found);
-    std::ranges::stable_partition(*places, [](const Place& place) { return place.address.ss_family == AF_INET; });
+    std::stable_partition(places->begin(), places->end(),
+                          [](const Place& place) { return place.address.ss_family == AF_INET; });
     return IPC_OK;
 }
 

@@ -1,0 +1,123 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>`fifo`: frames over two FIFOs per connection. Clients find the listener through a third one.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed unsafe class FifoTransport : Transport
+{
+    [SuppressMessage("Usage", "CA2255", Justification = "Each room adds itself, so that there is no second list of transports.")]
+    [ModuleInitializer]
+    internal static void Register()
+    {
+        if (OperatingSystem.IsLinux())
+            TransportTable.Add("fifo", new FifoTransport());
+    }
+
+    public override Listener Listen(Address address) => new FifoListener(address, LocalNames.InPrivateFolder(address, "fifo-"));
+
+    public override Channel Connect(Address address, int timeoutMilliseconds)
+    {
+        var name = LocalNames.InPrivateFolder(address, "fifo-");
+        using var rendezvous = OpenRendezvous(name);
+        var (pair, down) = FifoPair.Make(name.Path);
+        try
+        {
+            using (pair)
+            {
+                var up = Meet(name, rendezvous, pair, down, new Deadline(timeoutMilliseconds));
+                return new StreamChannel(new FifoStream(down, up, () => FifoNames.ForgetDeadServer(name.Path)), address);
+            }
+        }
+        catch
+        {
+            down.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Writes the one byte of a rendezvous; false when the other side has gone.</summary>
+    public static bool WriteGreeting(Descriptor to) => Write(to, [FifoRecord.Greeting]) == 0;
+
+    /// <summary>Reads the one byte of a rendezvous, which has arrived; false when it is not there or another.</summary>
+    public static bool ReadGreeting(Descriptor from)
+    {
+        byte greeting;
+        return Libc.Read(from, &greeting, 1) == 1 && greeting == FifoRecord.Greeting;
+    }
+
+    // Leaves the record, waits for the server to open both FIFOs, and opens `.up`.
+    private static Descriptor Meet(LocalName name, Descriptor rendezvous, FifoPair pair, Descriptor down, Deadline deadline)
+    {
+        var record = FifoRecord.Make(pair.Token);
+        while (Write(rendezvous, record) is var error && error != 0)
+        {
+            // Full only while very many clients wait.
+            if (error != Libc.EAGAIN)
+                throw NoServer(name);
+            WaitForServer(name, rendezvous, Libc.POLLOUT, rendezvous, deadline);
+        }
+        WaitForServer(name, down, Libc.POLLIN, rendezvous, deadline);
+        if (!ReadGreeting(down))
+            throw NoServer(name);
+        var up = FifoNames.Open(pair.Up, Libc.O_WRONLY, out _);
+        if (up is not null && WriteGreeting(up))
+            return up;
+        up?.Dispose();
+        throw NoServer(name);
+    }
+
+    private static Descriptor OpenRendezvous(LocalName name)
+    {
+        var error = Libc.EPERM;
+        var foreign = Libc.GetStatus(name.Path, out var status) && status.User != Libc.EffectiveUser();
+        if (!foreign && FifoNames.Open(name.Path, Libc.O_WRONLY, out error) is { } opened)
+            return opened;
+        throw error switch
+        {
+            Libc.ENXIO or Libc.ENOENT => NoServer(name),
+            Libc.EPERM or Libc.EACCES or Libc.ELOOP => new IpcException(Status.NoPermission,
+                $"{name.Path}, where {name.Address} leads, is not a FIFO of this user: choose another name"),
+            _ => Libc.Failure(Status.System, $"cannot connect to {name.Address}", error),
+        };
+    }
+
+    // Waits for an event, and for the loss of the rendezvous' reader: a server that dies is noticed at once.
+    private static void WaitForServer(LocalName name, Descriptor awaited, short events, Descriptor rendezvous, Deadline deadline)
+    {
+        while (true)
+        {
+            var (ready, gone) = Libc.PollTwo(awaited, events, rendezvous, 0, deadline.LeftMilliseconds);
+            if (ready != 0)
+                return;
+            if (gone != 0)
+                throw NoServer(name);
+            if (deadline.Expired)
+                throw new IpcException(Status.TimedOut, $"the server at {name.Address} is there but accepts no client within the time-out");
+        }
+    }
+
+    private static IpcException NoServer(LocalName name)
+    {
+        using (LocalNames.Lock())
+            FifoNames.RemoveDead(name.Path);
+        return new IpcException(Status.NoServer, $"nobody listens at {name.Address}: start the server first");
+    }
+
+    // 0, or the error. So few bytes go as a whole or not at all.
+    private static int Write(Descriptor to, ReadOnlySpan<byte> bytes)
+    {
+        fixed (byte* p = bytes)
+        {
+            var vector = new Libc.IoVector { Base = p, Length = (nuint)bytes.Length };
+            while (Libc.Write(to, &vector, 1) < 0)
+            {
+                if (Libc.LastError != Libc.EINTR)
+                    return Libc.LastError;
+            }
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,146 @@
+using System.Globalization;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>A pair of open FIFOs as a stream; owns both. Reading without end blocks in one system call; the writer never blocks.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed unsafe class FifoStream : ByteStream
+{
+    private const int SliceMilliseconds = 50;
+
+    private readonly Descriptor _reading;
+    private readonly Descriptor _writing;
+    private readonly Action? _peerGone;
+    private volatile bool _interrupted;
+
+    public FifoStream(Descriptor reading, Descriptor writing, Action? peerGone = null)
+    {
+        (_reading, _writing, _peerGone) = (reading, writing, peerGone);
+        if (Libc.FileControl(reading, Libc.F_SETFL, 0) != 0)
+            throw Libc.Failure(Status.System, "cannot make a FIFO wait");
+    }
+
+    public override int Receive(Span<byte> buffer, bool all, Deadline deadline)
+    {
+        try
+        {
+            fixed (byte* p = buffer)
+                return Receive(p, buffer.Length, deadline);
+        }
+        catch (ObjectDisposedException)
+        {
+            return 0; // closed here, between two system calls
+        }
+    }
+
+    private int Receive(byte* buffer, int length, Deadline deadline)
+    {
+        while (!_interrupted)
+        {
+            if (!deadline.Forever && Libc.Poll(_reading, Libc.POLLIN, deadline.LeftMilliseconds) == 0)
+            {
+                if (deadline.Expired)
+                    return TimedOut;
+                continue;
+            }
+            var count = Libc.Read(_reading, buffer, (nuint)length);
+            // What arrived may be the byte that Interrupt woke us with: nothing counts any more.
+            if (_interrupted)
+                return 0;
+            if (count >= 0)
+                return (int)count;
+            if (Libc.LastError is not (Libc.EINTR or Libc.EAGAIN))
+                throw Libc.Failure(Status.System, "cannot read from the peer's FIFO");
+        }
+        return 0;
+    }
+
+    public override int Send(ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, Deadline deadline)
+    {
+        var vectors = stackalloc Libc.IoVector[2];
+        try
+        {
+            fixed (byte* h = head)
+            fixed (byte* b = body)
+            {
+                vectors[0] = new Libc.IoVector { Base = h, Length = (nuint)head.Length };
+                vectors[1] = new Libc.IoVector { Base = b, Length = (nuint)body.Length };
+                return Send(vectors, body.IsEmpty ? 1 : 2, deadline);
+            }
+        }
+        catch (ObjectDisposedException)
+        {
+            return 0; // closed here, between two system calls
+        }
+    }
+
+    private int Send(Libc.IoVector* vectors, int count, Deadline deadline)
+    {
+        while (!_interrupted)
+        {
+            var sent = Libc.Write(_writing, vectors, count);
+            if (sent > 0)
+                return (int)sent;
+            switch (Libc.LastError)
+            {
+                case Libc.EINTR:
+                    continue;
+                case Libc.EAGAIN when deadline.Expired:
+                    return TimedOut;
+                case Libc.EAGAIN:
+                    // In slices, because an interruption by another thread does not end this wait.
+                    Libc.Poll(_writing, Libc.POLLOUT, deadline.SliceMilliseconds(SliceMilliseconds));
+                    continue;
+                case Libc.EPIPE:
+                    return 0;
+                default:
+                    throw Libc.Failure(Status.System, "cannot write to the peer's FIFO");
+            }
+        }
+        return 0;
+    }
+
+    public override void Interrupt()
+    {
+        _interrupted = true;
+        WakeReader();
+        // The descriptors go when nobody is in a system call with them any more; then the peer meets the ends.
+        _reading.Dispose();
+        _writing.Dispose();
+    }
+
+    // Nothing but a byte ends a blocked read of a FIFO, so we become its writer for a moment. Nobody takes the byte for the
+    // peer's: see Receive.
+    private void WakeReader()
+    {
+        var counted = false;
+        try
+        {
+            _reading.DangerousAddRef(ref counted);
+            var path = string.Create(CultureInfo.InvariantCulture, $"/proc/self/fd/{_reading.DangerousGetHandle()}");
+            using var writer = Libc.Open(path, Libc.O_WRONLY | Libc.O_NONBLOCK);
+            byte nothing = 0;
+            var vector = new Libc.IoVector { Base = &nothing, Length = 1 };
+            if (writer is not null)
+                _ = Libc.Write(writer, &vector, 1);
+        }
+        catch (ObjectDisposedException)
+        {
+            // Interrupted before: nobody reads any more.
+        }
+        finally
+        {
+            if (counted)
+                _reading.DangerousRelease();
+        }
+    }
+
+    public override void PeerGone() => _peerGone?.Invoke();
+
+    public override void Dispose()
+    {
+        _reading.Dispose();
+        _writing.Dispose();
+    }
+}

@@ -1,0 +1,44 @@
+// One decoder against any bytes: it must refuse them with a sentence, or make an object that survives being encoded and
+// decoded again. CMake compiles this once for each codec and object; how to run it stands there.
+#include "codecs/custom.hpp"
+#include "codecs/json.hpp"
+#include "codecs/protobuf.hpp"
+#include "codecs/protobuf_direct.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <google/protobuf/stubs/logging.h>
+
+namespace {
+
+using Codec = ipc::codecs::IPC_FUZZED_CODEC;
+using Object = Codec::IPC_FUZZED_OBJECT;
+using Domain = ipc::codecs::IPC_FUZZED_OBJECT;
+
+void require(bool good, const char* what) {
+    if (good) return;
+    std::fprintf(stderr, "%s\n", what);
+    std::abort();
+}
+
+} // namespace
+
+// libFuzzer calls these two by name.
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+    google::protobuf::SetLogHandler(nullptr); // it reports every text that is not UTF-8
+    return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    // Reused between inputs, as a receiver would.
+    static Codec codec;
+    static Object object;
+    static ipc::codecs::Buffer buffer;
+    if (!codec.decode({data, size}, object).empty()) return 0;
+    const Domain first = Codec::to_domain(object);
+    encode(codec, object, buffer);
+    Object again;
+    require(codec.decode(buffer.bytes(), again).empty(), "what the encoder wrote is refused");
+    require(Codec::to_domain(again) == first, "the object is another one after encoding and decoding");
+    return 0;
+}
