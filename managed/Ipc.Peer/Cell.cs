@@ -5,8 +5,8 @@ namespace Ipc.Peer;
 
 /// <summary>What this process has to play: the first line from the runner, docs/peer-protocol.md.</summary>
 internal sealed record Cell(
-    string Role, string Side, string? Address, string Codec, string Scenario, WorkloadEntry Workload, ulong Seed, double WarmupSeconds,
-    int? Cpu = null, double? Seconds = null, long? Count = null, string? Samples = null)
+    string Role, string Side, string Codec, string Scenario, WorkloadEntry Workload, ulong Seed, double WarmupSeconds,
+    string? Address = null, int? Cpu = null, double? Seconds = null, long? Count = null, string? Samples = null)
 {
     public bool IsBound => Side == "bound";
 

@@ -1,8 +1,10 @@
+using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
+using Ipc.Codecs;
 
 namespace Ipc.Peer;
 
@@ -52,13 +54,12 @@ internal sealed class Control
     /// <summary>Writes one line at once.</summary>
     public void Emit<TEvent>(TEvent value, JsonTypeInfo<TEvent> type)
     {
-        var json = JsonSerializer.SerializeToUtf8Bytes(value, type);
-        var line = new byte[json.Length + 1];
-        json.CopyTo(line, 0);
-        line[^1] = (byte)'\n';
+        var line = new MessageBuffer();
+        JsonText.Encode(value, type, line);
+        line.Write("\n"u8);
         lock (_writing)
         {
-            _output.Write(line);
+            _output.Write(line.Written);
             _output.Flush();
         }
     }

@@ -30,7 +30,7 @@ internal static class DoctorCommand
         var machine = MachineReader.Read(SystemFiles.Real, topology) with { StealPercent = steal.Percent() };
         var (programs, peers, binaries) = await ExamineProgramsAsync(Programs.OfThisTree(), stop).ConfigureAwait(false);
         machine = machine with { Peers = peers, Binaries = binaries };
-        Check[] checks = [.. programs, PrivateFolder(), .. Doctor.Examine(machine, topology, StaleNames.Find())];
+        Check[] checks = [.. programs, PrivateFolder(), .. Doctor.Examine(machine, topology, StaleNames.Find(SystemFiles.Real))];
         return new Report(checks.All(c => c.Status != "impossible"), checks, machine);
     }
 
@@ -99,13 +99,15 @@ internal static class DoctorCommand
     {
         var cpu = report.Machine.Cpu;
         console.MarkupLineInterpolated($"[bold]{report.Machine.Name}[/]: {cpu.Model}, {cpu.Cpus} CPUs; {report.Machine.System}");
+        var grid = new Grid().AddColumn(new GridColumn().NoWrap().PadRight(1)).AddColumn();
         foreach (var check in report.Checks)
         {
             var colour = check.Status switch { "ok" => "green", "warning" => "yellow", _ => "red" };
-            console.MarkupLineInterpolated($"[{colour}]{check.Status,-10}[/] {check.Id}: {check.Finding}");
+            grid.AddRow($"[{colour}]{check.Status}[/]", Markup.Escape($"{check.Id}: {check.Finding}"));
             if (check.Mend.Length > 0)
-                console.MarkupLineInterpolated($"{"",-10} -> {check.Mend}");
+                grid.AddRow("", Markup.Escape($"-> {check.Mend}"));
         }
+        console.Write(grid);
         console.MarkupLineInterpolated($"{(report.Possible ? "a measurement is possible" : "a measurement is impossible")}");
     }
 }

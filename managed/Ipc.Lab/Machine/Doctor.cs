@@ -65,7 +65,7 @@ internal static class Doctor
 
     private static Check Virtualisation(MachineRecord machine) => machine.Virtualisation == "none"
         ? Check.Ok("virtualisation", "none seen")
-        : Check.Warn("virtualisation", $"virtual machine ({machine.Virtualisation}): waking a sleeping process leaves the machine, which costs microseconds",
+        : Check.Warn("virtualisation", $"a virtual machine (hypervisor: {machine.Virtualisation}): waking a sleeping process leaves the machine, which costs microseconds",
             "compare figures only with others of this machine; measure on bare metal for absolute ones");
 
     private static Check Steal(MachineRecord machine) => machine.StealPercent switch

@@ -45,7 +45,7 @@ internal static class MachineReader
     {
         if (files.ReadField("proc/cpuinfo", "flags")?.Split(' ').Contains("hypervisor") != true)
             return "none";
-        return files.Read("sys/hypervisor/type") ?? files.Read("sys/class/dmi/id/sys_vendor") ?? "virtual machine";
+        return files.Read("sys/hypervisor/type") ?? files.Read("sys/class/dmi/id/sys_vendor") ?? "not named";
     }
 
     // "always [madvise] never" -> "madvise"

@@ -1,4 +1,3 @@
-using System.Net.Sockets;
 using Ipc.Lab.Running;
 
 namespace Ipc.Lab.Machine;
@@ -6,30 +5,20 @@ namespace Ipc.Lab.Machine;
 /// <summary>Finds names that transports left behind when their process was killed (docs/wire-formats.md, "Names on Linux").</summary>
 internal static class StaleNames
 {
-    /// <summary>Paths of sockets of ours that nobody listens on.</summary>
-    public static IReadOnlyList<string> Find() =>
-    [
-        .. from folder in LeftoverNames.Folders()
-           from path in Directory.EnumerateFileSystemEntries(folder, folder == LeftoverNames.PrivateFolder() ? "*" : "CoreFxPipe_*")
-           where !IsFifo(path) && IsDead(path)
-           select path,
-    ];
-
-    // A FIFO has no listener to ask without disturbing one; sockets answer.
-    private static bool IsFifo(string path) => Path.GetFileName(path).StartsWith("fifo-", StringComparison.Ordinal);
-
-    private static bool IsDead(string path)
+    /// <summary>Paths of sockets that no process holds. FIFOs are left out: nothing tells whose they are without opening them.</summary>
+    public static IReadOnlyList<string> Find(SystemFiles files)
     {
-        using var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
-        try
-        {
-            socket.Blocking = false;
-            socket.Connect(new UnixDomainSocketEndPoint(path));
-            return false;
-        }
-        catch (SocketException e)
-        {
-            return e.SocketErrorCode == SocketError.ConnectionRefused;
-        }
+        // The kernel's list instead of a connection: a live listener must not be disturbed by a question.
+        var held = (files.Read("proc/net/unix") ?? "").Split('\n')
+            .Select(line => line[(line.LastIndexOf(' ') + 1)..])
+            .ToHashSet(StringComparer.Ordinal);
+        return
+        [
+            .. from folder in LeftoverNames.Folders()
+               from path in Directory.EnumerateFileSystemEntries(folder, folder == LeftoverNames.PrivateFolder() ? "*" : "CoreFxPipe_*")
+               where !Path.GetFileName(path).StartsWith("fifo-", StringComparison.Ordinal) && !held.Contains(path)
+               orderby path
+               select path,
+        ];
     }
 }

@@ -10,6 +10,8 @@ internal static class Columns
 {
     public static Column Transport { get; } = new("transport", true, c => c.Transport);
     public static Column Pair { get; } = new("server:client", true, c => c.Pair);
+    /// <summary>For cells one process plays alone.</summary>
+    public static Column Side { get; } = new("side", true, c => c.Pair[..c.Pair.IndexOf(':', StringComparison.Ordinal)]);
     public static Column P50 { get; } = new("p50", false, c => c.Status == "ok" ? Units.Time(c.P50Ns) : c.Status);
     public static Column P99 { get; } = new("p99", false, c => Units.Time(c.P99Ns));
     public static Column Rate { get; } = new("ops/s", false, c => Units.Rate(c.OpsPerS));
@@ -47,11 +49,23 @@ internal static class Columns
         new("launches", false, c => c.Launches.ToString(System.Globalization.CultureInfo.InvariantCulture)),
     ];
 
-    /// <summary>The steps of scenario `serialize`.</summary>
-    public static IReadOnlyList<Column> Phases { get; } =
+    /// <summary>The steps of a scenario one process plays alone.</summary>
+    public static IReadOnlyList<Column> Alone { get; } =
     [
+        Side, P50,
         .. from phase in (string[])["build", "translate", "encode", "decode", "traverse"]
            select new Column(phase, false, c => Units.Time(c.Phases?.GetValueOrDefault(phase + "_ns"))),
+    ];
+
+    /// <summary>The steps and what they work on, for files.</summary>
+    public static IReadOnlyList<Column> AloneFull { get; } =
+    [
+        .. Alone,
+        new("p50, 95 % interval", false, c => Units.Interval(c.P50Ci95Ns, Units.Time)),
+        P99,
+        new("request", false, c => Units.Bytes(c.Phases?.GetValueOrDefault("request_bytes"))),
         new("reply", false, c => Units.Bytes(c.Phases?.GetValueOrDefault("reply_bytes"))),
+        .. from phase in (string[])["cold_encode", "cold_decode", "linked_encode", "linked_decode"]
+           select new Column(phase.Replace('_', ' '), false, c => Units.Time(c.Phases?.GetValueOrDefault(phase + "_ns"))),
     ];
 }

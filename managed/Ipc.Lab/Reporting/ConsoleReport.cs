@@ -40,7 +40,7 @@ internal static class ConsoleReport
 
     private static void WriteGroup(IAnsiConsole console, CellGroup group)
     {
-        IReadOnlyList<Column> columns = group.IsAlone ? [Columns.Pair, Columns.P50, .. Columns.Phases]
+        IReadOnlyList<Column> columns = group.IsAlone ? Columns.Alone
             : console.Profile.Width >= WideFrom ? Columns.Wide : Columns.Narrow;
         var table = new Table().Border(TableBorder.Simple).Title($"[bold]{Markup.Escape(group.Title)}[/]");
         table.Title!.Style = Style.Plain;

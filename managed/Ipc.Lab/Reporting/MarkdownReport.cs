@@ -79,7 +79,7 @@ internal static class MarkdownReport
 
     private static void WriteGroup(StringBuilder text, CellGroup group)
     {
-        IReadOnlyList<Column> columns = group.IsAlone ? [Columns.Pair, Columns.P50, .. Columns.Phases] : Columns.Full;
+        IReadOnlyList<Column> columns = group.IsAlone ? Columns.AloneFull : Columns.Full;
         Line(text, $"## {group.Title}");
         Line(text);
         Row(text, [.. columns.Select(c => c.Title)]);

@@ -7,7 +7,6 @@ namespace Ipc;
 [SupportedOSPlatform("linux")]
 internal static class FifoNames
 {
-    public const int TokenLength = 32;
     private const string DownEnding = ".down";
     private const uint OwnerReadsAndWrites = 0b110_000_000;
 
@@ -48,7 +47,7 @@ internal static class FifoNames
         var beginning = Path.GetFileName(rendezvous) + ".";
         foreach (var down in Directory.EnumerateFiles(LocalNames.PrivateFolder, beginning + "*" + DownEnding))
         {
-            if (Path.GetFileName(down).Length == beginning.Length + TokenLength + DownEnding.Length && RemoveDead(down))
+            if (Path.GetFileName(down).Length == beginning.Length + FifoRecord.TokenLength + DownEnding.Length && RemoveDead(down))
                 RemoveOwn(down[..^DownEnding.Length] + ".up");
         }
     }
@@ -90,7 +89,7 @@ internal sealed class FifoPair(string rendezvous, string token) : IDisposable
     /// whose reader tells whether the client lives.</summary>
     public static (FifoPair Pair, Descriptor Down) Make(string rendezvous)
     {
-        var pair = new FifoPair(rendezvous, Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(FifoNames.TokenLength / 2)));
+        var pair = new FifoPair(rendezvous, Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(FifoRecord.TokenLength / 2)));
         using var names = LocalNames.Lock();
         Descriptor? down = null;
         var error = FifoNames.Make(pair.Down);

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Buffers.Binary;
 using System.Text;
 
@@ -7,6 +8,7 @@ namespace Ipc;
 internal static class FifoRecord
 {
     public const int Length = 48;
+    public const int TokenLength = 32;
     public const byte Greeting = 0x06;
     /// <summary>The first byte of every record.</summary>
     public const byte First = (byte)'I';
@@ -14,6 +16,7 @@ internal static class FifoRecord
     private const uint Magic = 0x46435049; // "IPCF"
     private const uint Version = 1;
     private const int TokenAt = 8;
+    private static readonly SearchValues<byte> s_digits = SearchValues.Create("0123456789abcdef"u8);
 
     public static byte[] Make(string token)
     {
@@ -27,9 +30,9 @@ internal static class FifoRecord
     /// <summary>The token, or null if the bytes are no record. It holds nothing but digits, because it becomes part of a path.</summary>
     public static string? Read(ReadOnlySpan<byte> bytes)
     {
-        var token = bytes.Slice(TokenAt, FifoNames.TokenLength);
+        var token = bytes.Slice(TokenAt, TokenLength);
         var sound = BinaryPrimitives.ReadUInt32LittleEndian(bytes) == Magic && BinaryPrimitives.ReadUInt32LittleEndian(bytes[4..]) == Version &&
-            !token.ContainsAnyExcept("0123456789abcdef"u8) && !bytes[(TokenAt + FifoNames.TokenLength)..].ContainsAnyExcept((byte)0);
+            !token.ContainsAnyExcept(s_digits) && !bytes[(TokenAt + TokenLength)..].ContainsAnyExcept((byte)0);
         return sound ? Encoding.ASCII.GetString(token) : null;
     }
 }

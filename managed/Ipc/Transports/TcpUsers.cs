@@ -38,12 +38,8 @@ internal static class TcpUsers
             : $"the server at {address} belongs to user {owner}, not to this one: run both as the same user, or add users=any");
     }
 
-    private static unsafe bool HasEnded(Descriptor connection)
-    {
-        byte one;
-        var count = Libc.Receive(connection, &one, 1, Libc.MSG_PEEK | Libc.MSG_DONTWAIT);
-        return count == 0 || (count < 0 && Libc.LastError is not (Libc.EAGAIN or Libc.EINTR));
-    }
+    private static bool HasEnded(Descriptor connection) =>
+        (Libc.Poll(connection, Libc.POLLRDHUP, 0) & (Libc.POLLHUP | Libc.POLLRDHUP | Libc.POLLERR)) != 0;
 
     private static uint? OwnerOf(IPEndPoint local, IPEndPoint remote)
     {

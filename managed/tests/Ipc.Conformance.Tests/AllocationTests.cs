@@ -53,7 +53,8 @@ public class AllocationTests
         {
             if (i == Warmup)
                 before = GC.GetAllocatedBytesForCurrentThread();
-            var sent = request.AsSpan(0, i % request.Length);
+            // The longest first: buffers that are kept from message to message have their size before the count begins.
+            var sent = request.AsSpan(0, request.Length - (i % request.Length));
             if (channel.Call(sent, reply, 5000) != sent.Length)
                 throw new InvalidOperationException("the echo has another length");
             if (channel.CallInPlace(sent, 5000).Length != sent.Length)

@@ -18,7 +18,8 @@ public sealed class LaunchTests : IDisposable
 
     private async Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync(Cell cell, string mode, CancellationToken stop = default)
     {
-        var launcher = new Launcher(Fakes.Programs(_folder, mode), Fakes.Bounds);
+        var hangs = mode is "silent" or "hang-server" or "hang-client";
+        var launcher = new Launcher(Fakes.Programs(_folder, mode), hangs ? Fakes.ShortBounds : LaunchBounds.Usual);
         var task = new LaunchTask(
             cell, PeerWorkloads.Of(cell.Workload, null), _name, 7, new Pins(0, 1), new LaunchTiming(0.01, 0.01), Path.Combine(_folder.Path, "launch.u32"));
         try
@@ -101,7 +102,7 @@ public sealed class LaunchTests : IDisposable
     public async Task AProgramThatCannotStartFailsTheCell()
     {
         var notAProgram = _folder.Write("text", "nothing to run");
-        var launcher = new Launcher(new Programs(null, _ => notAProgram), Fakes.Bounds);
+        var launcher = new Launcher(new Programs(null, _ => notAProgram), LaunchBounds.Usual);
         var task = new LaunchTask(
             s_alone, PeerWorkloads.Of("1k-10k", null), _name, 7, Pins.None, new LaunchTiming(0.01, 0.01), Path.Combine(_folder.Path, "launch.u32"));
 

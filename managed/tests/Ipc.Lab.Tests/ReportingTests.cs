@@ -47,6 +47,12 @@ public sealed class ReportingTests
     private static readonly RunResults s_results = Results(
         "chosen",
         Cell("shm-event?wait=adaptive", "managed:managed", 123_456), Cell("shm", "native:native", 2_500),
+        Cell(Planning.Cell.NoTransport, "managed:managed", 123_456) with
+        {
+            Scenario = "serialize",
+            Codec = "protobuf-direct",
+            Phases = ((string[])["build_ns", "translate_ns", "encode_ns", "decode_ns", "traverse_ns"]).ToDictionary(name => name, _ => (double?)123_456),
+        },
         Cell("fifo", "bound:bound", null, "failed", "HUNG: the server did not say 'ready' within 20 s and was killed"));
 
     private static string Render(int width)
@@ -67,6 +73,7 @@ public sealed class ReportingTests
 
         Assert.All(lines, line => Assert.True(line.TrimEnd().Length <= width, $"{line.Length} > {width}: {line}"));
         Assert.Contains(lines, line => line.Contains("shm-event?wait=adaptive", StringComparison.Ordinal) && line.Contains("managed:managed", StringComparison.Ordinal) && line.Contains("123 µs", StringComparison.Ordinal));
+        Assert.Single(lines, line => line.Contains("managed   123 µs  123 µs     123 µs  123 µs  123 µs    123 µs", StringComparison.Ordinal));
         Assert.Contains(lines, line => line.Contains("fifo", StringComparison.Ordinal) && line.Contains("failed", StringComparison.Ordinal));
     }
 
@@ -86,9 +93,9 @@ public sealed class ReportingTests
         ConsoleReport.WriteLines(text, s_results);
 
         var lines = text.ToString().TrimEnd().Split('\n');
-        Assert.Equal(3, lines.Length);
+        Assert.Equal(4, lines.Length);
         Assert.Equal("shm\tnative:native\traw\tcall\t1k-10k\tok\tp50 2.50 µs\tp99 7.50 µs\t400 k/s\tx floor 6.25", lines[1].TrimEnd());
-        Assert.EndsWith("failed\tHUNG: the server did not say 'ready' within 20 s and was killed", lines[2].TrimEnd(), StringComparison.Ordinal);
+        Assert.EndsWith("failed\tHUNG: the server did not say 'ready' within 20 s and was killed", lines[3].TrimEnd(), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -101,7 +108,7 @@ public sealed class ReportingTests
         Assert.Contains("| futex | 800 ns |\n", text, StringComparison.Ordinal);
         Assert.Contains("## call 1k-10k raw\n", text, StringComparison.Ordinal);
         Assert.Contains("| shm | native:native | 2.50 µs | 2.50 µs .. 2.50 µs |", text, StringComparison.Ordinal);
-        Assert.Contains("**1 of 3 cells failed**", text, StringComparison.Ordinal);
+        Assert.Contains("**1 of 4 cells failed**", text, StringComparison.Ordinal);
         Assert.Contains("- failed: fifo bound:bound: HUNG: the server did not say 'ready'", text, StringComparison.Ordinal);
         Assert.DoesNotContain("published", text, StringComparison.Ordinal);
         foreach (var table in text.Split("\n\n").Where(block => block.StartsWith('|')))

@@ -1,0 +1,78 @@
+using System.Net;
+using System.Net.Sockets;
+
+namespace Ipc.Tests;
+
+public sealed class TcpTests
+{
+    [Theory]
+    [InlineData("tcp://0")]
+    [InlineData("tcp://localhost:0?max=1k")]
+    [InlineData("tcp://[::1]:0")]
+    [InlineData("tcp://0.0.0.0:0?users=any")]
+    public void AListenerSaysWhichPortItHas(string address)
+    {
+        if (address.Contains("::1", StringComparison.Ordinal) && !Socket.OSSupportsIPv6)
+            return;
+        using var listener = ManagedIpc.Listen(address);
+        Assert.StartsWith(address[..address.LastIndexOf('0')], listener.Address, StringComparison.Ordinal);
+        Assert.DoesNotContain(":0", listener.Address, StringComparison.Ordinal);
+        var connecting = Aside.Run(() => ManagedIpc.Connect(listener.Address.Replace("0.0.0.0", "127.0.0.1", StringComparison.Ordinal), Pair.Patience));
+        using var server = listener.Accept(Pair.Patience);
+        using var client = connecting.Join();
+        client.Send([1, 2]);
+        Assert.Equal(2, server.Receive(new byte[2], Pair.Patience));
+        Assert.Equal(Status.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(listener.Address)));
+    }
+
+    [Theory]
+    [InlineData("tcp://0.0.0.0:0")]
+    [InlineData("tcp://192.0.2.1:5000")]
+    public void BeyondTheMachineUsersMustBeAny(string address)
+    {
+        Assert.Equal(Status.BadOption, Pair.StatusOf(() => ManagedIpc.Listen(address)));
+        Assert.Equal(address.EndsWith(":0", StringComparison.Ordinal) ? Status.BadAddress : Status.BadOption,
+            Pair.StatusOf(() => ManagedIpc.Connect(address)));
+    }
+
+    [Fact]
+    public void AnUnknownHostIsNamed() =>
+        Assert.Equal(Status.NoServer, Pair.StatusOf(() => ManagedIpc.Connect("tcp://no-such-host.invalid:5000?users=any")));
+
+    [Fact]
+    public void TheOwnersOfBothEndsAreFound()
+    {
+        using var listening = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        listening.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        listening.Listen();
+        var server = (IPEndPoint)listening.LocalEndPoint!;
+        var address = Address.Parse($"tcp://{server.Port}");
+        using var socket = TcpSocket.Connect(server, address, new Deadline(Pair.Patience));
+        // Before and after the server accepts.
+        TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address);
+        using var accepted = listening.Accept();
+        TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address);
+    }
+
+    [Fact]
+    public void AServerNobodyOwnsIsRefused()
+    {
+        var address = Address.Parse("tcp://1");
+        Assert.Equal(Status.NoPermission, Pair.StatusOf(() =>
+            TcpUsers.CheckServer(new IPEndPoint(IPAddress.Loopback, 2), new IPEndPoint(IPAddress.Loopback, 1), address)));
+    }
+
+    [Fact]
+    public void AnIPv6ServerThatServesIPv4IsFound()
+    {
+        if (!Socket.OSSupportsIPv6)
+            return;
+        using var listening = new Socket(AddressFamily.InterNetworkV6, SocketType.Stream, ProtocolType.Tcp) { DualMode = true };
+        listening.Bind(new IPEndPoint(IPAddress.IPv6Any, 0));
+        listening.Listen();
+        using var client = ManagedIpc.Connect($"tcp://{((IPEndPoint)listening.LocalEndPoint!).Port}", Pair.Patience);
+        using var accepted = listening.Accept();
+        client.Send([1]);
+        Assert.Equal(17, accepted.Receive(new byte[20]));
+    }
+}
