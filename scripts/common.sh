@@ -9,7 +9,7 @@ export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_SKIP_FIRST_TIME_EXPE
 # Without this the SDK itself needs ICU, whose package has another name on every release of every distribution.
 export DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1
 # Build processes end with the build: idle ones would disturb a measurement and outlive a test.
-export MSBUILDDISABLENODEREUSE=1
+export MSBUILDDISABLENODEREUSE=1 UseSharedCompilation=false
 
 # step NAME COMMAND...
 # Runs a command quietly into build/logs/NAME.log. A failure shows the end of the log, names the file, and returns the exit code.

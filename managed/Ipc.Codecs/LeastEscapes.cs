@@ -9,8 +9,9 @@ namespace Ipc.Codecs;
 /// <remarks>Such JSON is not meant to be pasted into HTML.</remarks>
 internal sealed unsafe class LeastEscapes : JavaScriptEncoder
 {
-    private static readonly SearchValues<char> s_escaped = SearchValues.Create([.. Enumerable.Range(0, 0x20).Select(c => (char)c), '"', '\\']);
-    private static readonly SearchValues<byte> s_escapedBytes = SearchValues.Create([.. Enumerable.Range(0, 0x20).Select(c => (byte)c), (byte)'"', (byte)'\\']);
+    private static readonly byte[] s_escapes = [.. Enumerable.Range(0, 0x20).Select(c => (byte)c), (byte)'"', (byte)'\\'];
+    private static readonly SearchValues<byte> s_escapedBytes = SearchValues.Create(s_escapes);
+    private static readonly SearchValues<char> s_escaped = SearchValues.Create(Array.ConvertAll(s_escapes, b => (char)b));
 
     public static LeastEscapes Instance { get; } = new();
 

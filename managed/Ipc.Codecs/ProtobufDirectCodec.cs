@@ -24,7 +24,8 @@ namespace Ipc.Codecs
         public static Messages.Request DecodeRequest(ReadOnlySpan<byte> bytes)
         {
             var request = Decode(s_requests, bytes, "request");
-            if (request.Name.Contains(ProtobufTexts.Replacement) || ProtobufTexts.AnyReplaced(request.Ids) || ProtobufTexts.AnyReplaced(request.Fields))
+            if (request.Name.Contains(ProtobufTexts.Replacement)
+                || ProtobufTexts.AnyReplaced(request.Ids) || ProtobufTexts.AnyReplaced(request.Fields))
                 ProtobufTexts.Check(bytes, Messages.Request.Descriptor);
             return request;
         }

@@ -37,7 +37,10 @@ internal static class ProtobufTexts
             };
             var isText = (tag & 7) == 2 && message.FindFieldByNumber((int)(tag >> 3))?.FieldType == FieldType.String;
             if (isText && !Utf8.IsValid(bytes[..length]))
-                throw new CodecException($"the protobuf {message.Name} has a text that is not UTF-8: check that the peer sends it with codec protobuf or protobuf-direct");
+            {
+                throw new CodecException(
+                    $"the protobuf {message.Name} has a text that is not UTF-8: check that the peer sends it with codec protobuf or protobuf-direct");
+            }
             bytes = bytes[length..];
         }
     }

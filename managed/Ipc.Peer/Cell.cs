@@ -16,7 +16,8 @@ internal sealed record Cell(
         Cell cell;
         try
         {
-            cell = JsonSerializer.Deserialize(line, CellJson.Default.Cell) ?? throw Failure.BadCell("the cell is null: send an object as docs/peer-protocol.md has it");
+            cell = JsonSerializer.Deserialize(line, CellJson.Default.Cell)
+                ?? throw Failure.BadCell("the cell is null: send an object as docs/peer-protocol.md has it");
         }
         catch (JsonException e)
         {

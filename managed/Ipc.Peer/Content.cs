@@ -13,7 +13,8 @@ internal static class Content
         if (found.Length != expected.Length)
             throw Failure.WrongLength(what, found.Length, expected.Length);
         throw Failure.WrongContent(
-            $"byte {found.CommonPrefixLength(expected)} of the {what} is not what was sent: the transport damaged it, or the peers got different seeds or lost step");
+            $"byte {found.CommonPrefixLength(expected)} of the {what} is not what was sent: "
+            + "the transport damaged it, or the peers got different seeds or lost step");
     }
 
     /// <summary>Damages a buffer in every cache line, so that bytes left from one exchange never pass for those of the next.</summary>

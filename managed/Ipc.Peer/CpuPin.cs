@@ -34,7 +34,8 @@ internal static class CpuPin
             foundNew = false;
             foreach (var folder in Directory.EnumerateDirectories("/proc/self/task"))
             {
-                if (int.TryParse(Path.GetFileName(folder.AsSpan()), NumberStyles.None, CultureInfo.InvariantCulture, out var thread) && pinned.Add(thread))
+                var thread = int.Parse(Path.GetFileName(folder.AsSpan()), NumberStyles.None, CultureInfo.InvariantCulture);
+                if (pinned.Add(thread))
                 {
                     foundNew = true;
                     PinLinuxThread(thread, cpu, mask);

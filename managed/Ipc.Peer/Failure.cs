@@ -28,7 +28,8 @@ internal sealed class Failure(string status, string reason) : Exception(reason)
         IpcException { Status: Ipc.Status.BufferTooSmall } => WrongContent(exception.Message),
         IpcException ipc => new Failure(NameOf(ipc.Status), ipc.Message),
         CodecException => WrongContent(exception.Message),
-        OutOfMemoryException => new Failure(NameOf(Ipc.Status.OutOfMemory), "the memory is used up: choose a smaller workload or a shorter measurement"),
+        OutOfMemoryException =>
+            new Failure(NameOf(Ipc.Status.OutOfMemory), "the memory is used up: choose a smaller workload or a shorter measurement"),
         IOException or UnauthorizedAccessException => new Failure(NameOf(Ipc.Status.System), exception.Message),
         _ => new Failure(NameOf(Ipc.Status.System), $"unexpected {exception.GetType().Name}: {exception.Message}"),
     };

@@ -46,7 +46,10 @@ internal sealed class ObjectCall<TCodec, TRequest, TReply> : Operation
         if (reply.Sequence != _sequence)
             throw Failure.WrongSequence("reply", reply.Sequence, _sequence);
         if (!_dialogue.IsRightReply(reply))
-            throw Failure.WrongContent($"reply {_sequence} does not hold what the server should have sent: compare the seeds and the codecs of both sides");
+        {
+            throw Failure.WrongContent(
+                $"reply {_sequence} does not hold what the server should have sent: compare the seeds and the codecs of both sides");
+        }
         Content.Spoil(_received.AsSpan(0, length));
         return new Timing(end, end - begin, _request.Written.Length + length);
     }
@@ -116,7 +119,10 @@ internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
         if (request.Sequence != ++_sequence)
             throw Failure.WrongSequence("request", request.Sequence, _sequence);
         if (!_dialogue.IsRightRequest(request))
-            throw Failure.WrongContent($"request {_sequence} does not hold what the client should have sent: compare the seeds and the codecs of both sides");
+        {
+            throw Failure.WrongContent(
+                $"request {_sequence} does not hold what the client should have sent: compare the seeds and the codecs of both sides");
+        }
         Content.Spoil(_received);
     }
 

@@ -18,7 +18,10 @@ internal sealed class Push(Channel channel, byte[] message) : Operation
         var length = channel.Receive(_answer);
         var end = Clock.Now;
         if (length != 1 || _answer[0] != Confirmation)
-            throw Failure.WrongContent($"message {_sequence} was confirmed by something else than the byte 0x06: check that the server plays scenario push");
+        {
+            throw Failure.WrongContent(
+                $"message {_sequence} was confirmed by something else than the byte 0x06: check that the server plays scenario push");
+        }
         return new Timing(end, end - begin, message.Length + length);
     }
 }

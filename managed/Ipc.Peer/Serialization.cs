@@ -109,8 +109,11 @@ internal sealed class Serialization<TCodec, TAccess, TTranslation, TRequest, TRe
     {
         if (request.Sequence == _sequence && reply.Sequence == _sequence
             && TAccess.SameRequest(request, _domainRequest) && TAccess.SameReply(reply, _domainReply)
-            && sum == DomainAccess<string[], ArrayStrings>.TraverseRequest(_domainRequest) + DomainAccess<string[], ArrayStrings>.TraverseReply(_domainReply))
+            && sum == DomainAccess<string[], ArrayStrings>.TraverseRequest(_domainRequest)
+                + DomainAccess<string[], ArrayStrings>.TraverseReply(_domainReply))
+        {
             return;
+        }
         throw Failure.WrongContent(
             $"an object is not the same after encoding and decoding with {typeof(TCodec).Name}: that is a fault of the codec, please report it");
     }

@@ -4,7 +4,7 @@ using Ipc.Codecs;
 namespace Ipc.Peer;
 
 /// <summary>The course of scenario `serialize`: the codec alone, without IPC.</summary>
-[SuppressMessage("Performance", "CA1859", Justification = "The operations differ only in type arguments; their common name is what the reader needs.")]
+[SuppressMessage("Performance", "CA1859", Justification = "The operations differ in type arguments only; the reader needs their common name.")]
 internal static class Serialize
 {
     private const double VariantShareOfTime = 0.25;

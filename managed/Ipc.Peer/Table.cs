@@ -44,7 +44,8 @@ internal sealed class Table
         }
         catch (CsvFormatException e)
         {
-            throw Failure.BadCell($"the table {entry.File} cannot be used: row {e.RecordNumber} is no CSV with separator '{entry.Separator}': correct it");
+            throw Failure.BadCell(
+                $"the table {entry.File} cannot be used: row {e.RecordNumber} is no CSV with separator '{entry.Separator}': correct it");
         }
     }
 
@@ -77,7 +78,10 @@ internal sealed class Table
     private void Add(string[] row, long number)
     {
         if (row.Length != _header.Count)
-            throw Failure.BadCell($"the table {_file} cannot be used: row {number} has {row.Length} cells where the header has {_header.Count}: make them equal");
+        {
+            throw Failure.BadCell(
+                $"the table {_file} cannot be used: row {number} has {row.Length} cells where the header has {_header.Count}: make them equal");
+        }
         // Of two rows with one id the first counts.
         _rows.TryAdd(row[0], row);
         _firstId ??= row[0];

@@ -1,5 +1,8 @@
-// The frame reader against any bytes, arriving in any pieces and interrupted by time-outs at any point: it must tell exactly
-// what a plain reading of docs/wire-formats.md tells, and never touch what it was not given.
+// The frame reader against any bytes, arriving in any pieces and interrupted by time-outs at any point: it must tell
+// exactly what a plain reading of docs/wire-formats.md tells, and never touch what it was not given.
+#include "core/frame_header.hpp"
+#include "core/frame_stream.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -7,9 +10,6 @@
 #include <memory>
 #include <span>
 #include <vector>
-
-#include "core/frame_header.hpp"
-#include "core/frame_stream.hpp"
 
 namespace {
 
@@ -84,13 +84,14 @@ ipc::Status insist(Step step) {
 ipc::Status get_payload(ipc::FrameStream& channel, size_t length, Dice& dice, std::vector<std::byte>* payload) {
     const ipc::Deadline at_once(0);
     payload->resize(length);
-    if (dice.below(2) == 0) return insist([&] {
-        // Another buffer at every try, so that nothing can be left behind in the last one.
-        std::vector<std::byte> fresh(length);
-        const ipc::Status status = channel.take(fresh.data(), at_once);
-        if (status == IPC_OK) *payload = fresh;
-        return status;
-    });
+    if (dice.below(2) == 0)
+        return insist([&] {
+            // Another buffer at every try, so that nothing can be left behind in the last one.
+            std::vector<std::byte> fresh(length);
+            const ipc::Status status = channel.take(fresh.data(), at_once);
+            if (status == IPC_OK) *payload = fresh;
+            return status;
+        });
     const void* data = nullptr;
     const ipc::Status status = insist([&] { return channel.view(&data, at_once); });
     if (status == IPC_OK && length != 0) std::memcpy(payload->data(), data, length);
@@ -119,7 +120,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
             require(channel.next(&info, ipc::Deadline(0)) == status, "a broken channel does not repeat its failure");
             return 0;
         }
-        require(info.kind == expected.kind && info.id == expected.id && info.length == expected.length, "another header");
+        require(info.kind == expected.kind && info.id == expected.id && info.length == expected.length,
+                "another header");
         rest = rest.subspan(16);
         const bool whole = rest.size() >= info.length;
         if (whole && dice.below(4) == 0) {

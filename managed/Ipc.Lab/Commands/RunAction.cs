@@ -65,6 +65,7 @@ internal static class RunAction
 
     private static async Task<int> MeasureAsync(ResultsFolder folder, KeptPlan kept, Programs programs, bool json, CancellationToken stop)
     {
+        using var alone = folder.Lock();
         var progress = ProgressReport.ForThisConsole();
         foreach (var line in PlanText.Describe(kept.Plan, folder.Path))
             progress.Note(line);

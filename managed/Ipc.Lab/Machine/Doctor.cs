@@ -107,5 +107,5 @@ internal static class Doctor
 
     private static Check Stale(IReadOnlyList<string> names) => names.Count == 0
         ? Check.Ok("stale-names", "no leftover sockets or FIFOs")
-        : Check.Warn("stale-names", $"{names.Count} names of processes that are gone: {string.Join(", ", names.Take(5))}{(names.Count > 5 ? " ..." : "")}", "rm them; they disturb nobody, but show that something was killed");
+        : Check.Warn("stale-names", $"{names.Count} names of processes that are gone: {string.Join(", ", names.Take(3))}{(names.Count > 3 ? " ..." : "")}", "rm them; they disturb nobody, but show that something was killed");
 }

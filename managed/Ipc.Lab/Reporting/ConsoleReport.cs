@@ -32,7 +32,7 @@ internal static class ConsoleReport
     {
         if (results.Floors is { } f)
         {
-            console.MarkupLineInterpolated($"[bold]floors[/] (round trips): cache line {Units.Time(f.CachelineRttNs)}, slot {Units.Time(f.For("slot", "64"))}, futex {Units.Time(f.FutexRttNs)}, pipe {Units.Time(f.PipeRttNs)}, unix {Units.Time(f.UnixRttNs)}; memcpy {Units.BytesPerSecond(f.MemcpyBytesPerS)}; clock {Units.Time(f.ClockNs)}");
+            console.MarkupLineInterpolated($"[bold]floors[/] (round trips): cache line {Units.Time(f.CachelineRttNs)}, slot {Units.Time(f.For("slot", FloorFigures.SmallestSize))}, futex {Units.Time(f.FutexRttNs)}, pipe {Units.Time(f.PipeRttNs)}, unix {Units.Time(f.UnixRttNs)}; memcpy {Units.BytesPerSecond(f.MemcpyBytesPerS)}; clock {Units.Time(f.ClockNs)}");
         }
         if (results.FloorsReason is { } reason)
             console.MarkupLineInterpolated($"[red]floors failed: {reason}[/]");

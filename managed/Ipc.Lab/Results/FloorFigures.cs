@@ -7,8 +7,8 @@ internal sealed record FloorFigures(
     double? MemcpyBytesPerS, double? ClockNs, IReadOnlyDictionary<string, double>? FutexRttNsByWorkload,
     IReadOnlyDictionary<string, double>? PipeRttNsByWorkload, IReadOnlyDictionary<string, double>? UnixRttNsByWorkload)
 {
-    // Floors for cells without sizes of their own, and the size of the kernel's plain figures.
-    private const string SmallestSize = "64";
+    /// <summary>The workload whose floor holds for cells without sizes of their own.</summary>
+    public const string SmallestSize = "64";
 
     /// <summary>A floor by its registry name at a workload's size, or null if it was not measured.</summary>
     public double? For(string floor, string workload) => floor switch

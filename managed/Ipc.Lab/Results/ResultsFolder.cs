@@ -39,6 +39,19 @@ internal sealed class ResultsFolder(string path)
         }
     }
 
+    /// <summary>Keeps other runs out of the folder until disposed.</summary>
+    public IDisposable Lock()
+    {
+        try
+        {
+            return new FileStream(In("lock"), FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None, 1, FileOptions.DeleteOnClose);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new UserMistakeException($"'{Path}' is in use by another run or cannot be written ({Sentence.Of(e)}); wait for that run to end");
+        }
+    }
+
     /// <summary>The plan of an earlier run.</summary>
     public KeptPlan ReadPlan()
     {

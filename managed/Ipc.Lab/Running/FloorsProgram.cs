@@ -38,7 +38,8 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
 
     private static string[] Arguments(Pins pins, double seconds, IEnumerable<string> workloads)
     {
-        var sizes = workloads.Select(Choices.WorkloadEntry).Where(w => w.RequestBytes + w.ReplyBytes > 0)
+        // The smallest is always there: cells without sizes of their own are held against it.
+        var sizes = workloads.Append(FloorFigures.SmallestSize).Distinct().Select(Choices.WorkloadEntry).Where(w => w.RequestBytes + w.ReplyBytes > 0)
             .Select(w => new Sizes(w.Id, w.RequestBytes, w.ReplyBytes)).ToArray();
         return
         [

@@ -56,12 +56,6 @@ internal abstract partial class FramedChannel
 
     // ---- the end of a channel
 
-    /// <summary>Whether Close was called here: what a wait then finds is our own doing.</summary>
-    protected bool IsClosed => _closed;
-
-    /// <summary>Whether the channel has ended, here or there: a long wait looks now and then.</summary>
-    protected bool IsStopped => _stopped;
-
     /// <summary>Breaks the channel: every later operation repeats the first such failure. Returns what to throw now.</summary>
     protected IpcException Fail(Status status, string sentence)
     {

@@ -18,11 +18,11 @@ internal sealed class ShmEventTransport : Transport
 
     // A block holds the largest message; its pages cost memory only once they are written.
     public override Listener Listen(Address address) =>
-        SharedMemoryHandover.Listen(LocalNames.InPrivateFolder(address, "shm-event-"), address, SharedMemoryLayout.Event, 0,
+        SharedMemoryHandover.Listen(LocalNames.InPrivateFolder(address, "event-"), address, SharedMemoryLayout.Event, 0,
             SharedMemoryLayout.PageUp((ulong)address.Limit), link => new ShmEventChannel(link, address.Limit, address.ToString()));
 
     public override Channel Connect(Address address, int timeoutMilliseconds) =>
         new ShmEventChannel(
-            SharedMemoryHandover.Connect(LocalNames.InPrivateFolder(address, "shm-event-"), address, SharedMemoryLayout.Event, timeoutMilliseconds),
+            SharedMemoryHandover.Connect(LocalNames.InPrivateFolder(address, "event-"), address, SharedMemoryLayout.Event, timeoutMilliseconds),
             address.Limit, address.ToString());
 }

@@ -15,20 +15,17 @@ internal static class TcpUsers
     public static bool IsOwnClient(Descriptor connection)
     {
         var server = TcpSocket.LocalEndPoint(connection);
-        return TcpSocket.RemoteEndPoint(connection) is { } client && IPAddress.IsLoopback(client.Address) && OwnerOf(client, server) == Libc.EffectiveUser();
+        if (TcpSocket.RemoteEndPoint(connection) is not { } client || !IPAddress.IsLoopback(client.Address))
+            return false;
+        return Persistently(() => OwnerOf(client, server)) == Libc.EffectiveUser();
     }
 
     /// <summary>Refuses a server that belongs to another user, or of which that cannot be said.</summary>
     public static void CheckServer(Descriptor connection, IPEndPoint server, Address address)
     {
         var client = TcpSocket.LocalEndPoint(connection);
-        uint? owner = null;
-        // The table is no snapshot: a socket can be missed while others come and go.
-        for (var attempt = 0; owner is null && attempt < 3; attempt++)
-        {
-            // Until the server accepts, its end has no owner yet; then whoever listens there is asked for.
-            owner = OwnerOf(server, client) ?? OwnerOfListener(server);
-        }
+        // Until the server accepts, its end has no owner yet; then whoever listens there is asked for.
+        var owner = Persistently(() => OwnerOf(server, client) ?? OwnerOfListener(server));
         if (owner == Libc.EffectiveUser())
             return;
         if (owner is null && HasEnded(connection))
@@ -36,6 +33,16 @@ internal static class TcpUsers
         throw new IpcException(Status.NoPermission, owner is null
             ? $"the system cannot say whose the server at {address} is: add users=any if it may be anybody's"
             : $"the server at {address} belongs to user {owner}, not to this one: run both as the same user, or add users=any");
+    }
+
+    // The table is no snapshot: a socket can be missed while others come and go.
+    private static uint? Persistently(Func<uint?> look)
+    {
+        const int Looks = 3;
+        uint? owner = null;
+        for (var i = 0; owner is null && i < Looks; i++)
+            owner = look();
+        return owner;
     }
 
     private static bool HasEnded(Descriptor connection) =>

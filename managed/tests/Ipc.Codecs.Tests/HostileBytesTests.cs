@@ -11,6 +11,8 @@ public sealed class HostileBytesTests
     // The exception, its sentence and what the library below makes of it; far below what any hostile count asks for.
     private const long LittleMemory = 256 * 1024;
 
+    private static readonly CodecUnderTest s_custom = CodecUnderTest.Get("custom");
+
     public static TheoryData<string> Codecs => CodecUnderTest.All;
 
     /// <summary>UTF-8 that is not well-formed: lone and missing continuation bytes, overlong forms, surrogates, beyond U+10FFFF.</summary>
@@ -65,20 +67,20 @@ public sealed class HostileBytesTests
     [InlineData(12)] // number of fields
     [InlineData(16)] // length of the name
     public void CustomRequestWithHostileCountIsRefusedWithoutMemory(int offset) =>
-        AssertHostileCountsAreRefused(CodecUnderTest.Get("custom").Encode(Samples.Request), offset, bytes => CodecUnderTest.Get("custom").DecodeRequest(bytes));
+        AssertHostileCountsAreRefused(s_custom.Encode(Samples.Request), offset, s_custom.DecodeRequest);
 
     [Theory]
     [InlineData(12)] // number of cells
     [InlineData(16)] // length of the first cell
     public void CustomReplyWithHostileCountIsRefusedWithoutMemory(int offset) =>
-        AssertHostileCountsAreRefused(CodecUnderTest.Get("custom").Encode(Samples.Reply), offset, bytes => CodecUnderTest.Get("custom").DecodeReply(bytes));
+        AssertHostileCountsAreRefused(s_custom.Encode(Samples.Reply), offset, s_custom.DecodeReply);
 
     [Fact]
     public void CustomBytesLeftOverAreRefused()
     {
-        var codec = CodecUnderTest.Get("custom");
-        Assert.Contains("1 bytes more", Assert.Throws<CodecException>(() => codec.DecodeRequest([.. codec.Encode(Samples.Request), 0])).Message, StringComparison.Ordinal);
-        Assert.Throws<CodecException>(() => codec.DecodeReply([.. codec.Encode(Samples.Reply), 0]));
+        var refusal = Assert.Throws<CodecException>(() => s_custom.DecodeRequest([.. s_custom.Encode(Samples.Request), 0]));
+        Assert.Contains("1 bytes more", refusal.Message, StringComparison.Ordinal);
+        Assert.Throws<CodecException>(() => s_custom.DecodeReply([.. s_custom.Encode(Samples.Reply), 0]));
     }
 
     [Theory]
@@ -96,7 +98,7 @@ public sealed class HostileBytesTests
     public void InvalidUtf8IsRefused(byte[] text)
     {
         byte[] custom = [.. new byte[8], 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (byte)text.Length, 0, 0, 0, .. text];
-        Assert.Contains("not UTF-8", Assert.Throws<CodecException>(() => CodecUnderTest.Get("custom").DecodeRequest(custom)).Message, StringComparison.Ordinal);
+        Assert.Contains("not UTF-8", Assert.Throws<CodecException>(() => s_custom.DecodeRequest(custom)).Message, StringComparison.Ordinal);
 
         byte[] protobuf = [0x1a, (byte)text.Length, .. text];
         Assert.Throws<CodecException>(() => CodecUnderTest.Get("protobuf").DecodeRequest(protobuf));

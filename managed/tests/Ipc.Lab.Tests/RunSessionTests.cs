@@ -174,6 +174,16 @@ public sealed class RunSessionTests : IDisposable
     }
 
     [Fact]
+    public void TwoRunsDoNotShareAFolder()
+    {
+        var folder = NewResults(Fakes.Kept(Fakes.Plan(s_call)));
+        using (folder.Lock())
+            Assert.Contains("is in use by another run", Assert.Throws<UserMistakeException>(() => new ResultsFolder(folder.Path).Lock()).Message, StringComparison.Ordinal);
+
+        Assert.False(File.Exists(Path.Combine(folder.Path, "lock")));
+    }
+
+    [Fact]
     public void AFolderWithoutARunCannotBeContinued() =>
         Assert.StartsWith(
             "there is no run to continue in ", Assert.Throws<UserMistakeException>(() => new ResultsFolder(_folder.Path).ReadPlan()).Message, StringComparison.Ordinal);

@@ -1,9 +1,9 @@
 #include "core/address.hpp"
 
+#include "core/registry.hpp"
+
 #include <algorithm>
 #include <cassert>
-
-#include "core/registry.hpp"
 
 namespace ipc {
 namespace {
@@ -11,7 +11,9 @@ namespace {
 using Options = std::map<std::string, std::string, std::less<>>;
 
 // How much of a wrong text a sentence repeats.
-int shown(std::string_view text) { return static_cast<int>(std::min<size_t>(text.size(), 200)); }
+int shown(std::string_view text) {
+    return static_cast<int>(std::min<size_t>(text.size(), 200));
+}
 
 const OptionEntry* find_option(const TransportEntry& transport, std::string_view name) {
     const auto found =
@@ -50,11 +52,12 @@ Status check_size(const TransportEntry& transport, const OptionEntry& option, st
 Status check_value(const TransportEntry& transport, const OptionEntry& option, std::string_view value) {
     uint64_t count = 0;
     switch (option.kind) {
-    case OptionKind::size: return check_size(transport, option, value);
+    case OptionKind::size:
+        return check_size(transport, option, value);
     case OptionKind::count:
         if (parse_count(value, &count)) return IPC_OK;
-        return fail(IPC_BAD_OPTION, "option %s=%.*s of transport '%s' must be a whole number", option.name, shown(value),
-                    value.data(), transport.id);
+        return fail(IPC_BAD_OPTION, "option %s=%.*s of transport '%s' must be a whole number", option.name,
+                    shown(value), value.data(), transport.id);
     case OptionKind::choice:
         if (!value.empty() && is_one_of(option.choices, value)) return IPC_OK;
         return fail(IPC_BAD_OPTION, "option %s=%.*s of transport '%s' must be one of %s", option.name, shown(value),
@@ -101,7 +104,8 @@ Status Address::parse(std::string_view text, Address* address) {
                     parsed.transport_->id);
     if (question != std::string_view::npos)
         if (Status status = parse_options(rest.substr(question + 1), *parsed.transport_, &parsed.options_);
-            status != IPC_OK) return status;
+            status != IPC_OK)
+            return status;
     for (const OptionEntry& option : parsed.transport_->options)
         parsed.options_.try_emplace(option.name, option.default_value);
     *address = std::move(parsed);

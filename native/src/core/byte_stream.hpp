@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cstddef>
-
 #include "core/deadline.hpp"
 #include "core/status.hpp"
+
+#include <cstddef>
 
 namespace ipc {
 
@@ -12,10 +12,9 @@ struct Chunk {
     size_t length; // in bytes
 };
 
-// A connected stream of bytes both ways, as sockets, named pipes and pairs of FIFOs give; FrameStream makes frames of it.
-// One thread reads and one writes at a time; interrupt() comes from any thread.
-// IPC_TIMED_OUT, IPC_PEER_CLOSED and IPC_CLOSED come without a sentence (FrameStream knows what was under way), any other
-// failure with one.
+// A connected stream of bytes both ways, as sockets, named pipes and pairs of FIFOs give; FrameStream makes frames of
+// it. One thread reads and one writes at a time; interrupt() comes from any thread. IPC_TIMED_OUT, IPC_PEER_CLOSED and
+// IPC_CLOSED come without a sentence (FrameStream knows what was under way), any other failure with one.
 class ByteStream {
   public:
     enum class Fill { some, all };
@@ -25,19 +24,20 @@ class ByteStream {
     ByteStream(const ByteStream&) = delete;
     ByteStream& operator=(const ByteStream&) = delete;
 
-    // Waits for at least one byte and reads at most `capacity` (not 0). *count is 0 at the end of the stream, which also a
-    // reset connection is. Fill::all is a hint that exactly `capacity` bytes are still to come.
+    // Waits for at least one byte and reads at most `capacity` (not 0). *count is 0 at the end of the stream, which
+    // also a reset connection is. Fill::all is a hint that exactly `capacity` bytes are still to come.
     virtual Status read(void* buffer, size_t capacity, Fill fill, const Deadline& deadline, size_t* count) = 0;
 
-    // Writes all of head, then all of body, in as few system calls as it can. *written tells how much has left, also after a
-    // failure. IPC_PEER_CLOSED: nobody reads any more.
+    // Writes all of head, then all of body, in as few system calls as it can. *written tells how much has left, also
+    // after a failure. IPC_PEER_CLOSED: nobody reads any more.
     virtual Status write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) = 0;
 
     // Ends the stream both ways: the peer reads what was written and then the end; a blocked read gives the end or
     // IPC_CLOSED, a blocked write any failure, within 100 ms. May come more than once.
     virtual void interrupt() = 0;
 
-    // Called when the peer has ended the stream: a client may find its server dead and clear its name away. Never fails.
+    // Called when the peer has ended the stream: a client may find its server dead and clear its name away. Never
+    // fails.
     virtual void peer_gone() {}
 };
 

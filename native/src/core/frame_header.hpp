@@ -1,10 +1,10 @@
 #pragma once
 
+#include "core/frame_channel.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
-
-#include "core/frame_channel.hpp"
 
 namespace ipc {
 

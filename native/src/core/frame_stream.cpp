@@ -1,10 +1,10 @@
 #include "core/frame_stream.hpp"
 
+#include "core/frame_header.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
-
-#include "core/frame_header.hpp"
 
 namespace ipc {
 namespace {
@@ -16,8 +16,8 @@ constexpr size_t least_room = 16 * 1024;
 constexpr size_t small_payload = 2048;
 // A large payload's memory starts with this much and then doubles as bytes arrive, whatever length the peer claims.
 constexpr size_t first_gather = 256 * 1024;
-// After a large payload another is likely: only so much is read with its header, since what lands in the receive buffer is
-// copied once more.
+// After a large payload another is likely: only so much is read with its header, since what lands in the receive buffer
+// is copied once more.
 constexpr size_t read_before_large = 4 * 1024;
 
 } // namespace
@@ -26,13 +26,17 @@ FrameStream::FrameStream(std::unique_ptr<ByteStream> stream, size_t limit, std::
     : FrameChannel(limit), stream_(std::move(stream)), address_(std::move(address)),
       buffer_(std::make_unique_for_overwrite<std::byte[]>(receive_buffer_size)) {}
 
-FrameStream::~FrameStream() { FrameStream::close(); }
+FrameStream::~FrameStream() {
+    FrameStream::close();
+}
 
 void FrameStream::close() {
     if (!closed_.exchange(true)) stream_->interrupt();
 }
 
-Status FrameStream::closed_here() const { return fail(IPC_CLOSED, "the channel to %s was closed here", address_.c_str()); }
+Status FrameStream::closed_here() const {
+    return fail(IPC_CLOSED, "the channel to %s was closed here", address_.c_str());
+}
 
 Status FrameStream::check(const Failure& failure) const {
     if (closed_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -89,7 +93,8 @@ Status FrameStream::write_failed(Status status, size_t written) {
         fail(status, "the time-out passed half-way through a message to %s, so the channel is broken: connect again",
              address_.c_str());
         broken(&send_failure_, status);
-        // The receiver's half, perhaps waiting for an answer that cannot come, finds the end of the stream and this flag.
+        // The receiver's half, perhaps waiting for an answer that cannot come, finds the end of the stream and this
+        // flag.
         cut_ = true;
         stream_->interrupt();
         return status;
@@ -103,9 +108,11 @@ Status FrameStream::write_failed(Status status, size_t written) {
 
 // ---- receiver's half
 
-// Whether the frame, or the last one if none is being received, is longer than the receive buffer: then it is gathered apart
-// or read directly to where the caller wants it.
-bool FrameStream::is_large() const { return frame_.length > receive_buffer_size; }
+// Whether the frame, or the last one if none is being received, is longer than the receive buffer: then it is gathered
+// apart or read directly to where the caller wants it.
+bool FrameStream::is_large() const {
+    return frame_.length > receive_buffer_size;
+}
 
 Status FrameStream::next(FrameInfo* info, const Deadline& deadline) {
     if (Status status = check(receive_failure_); status != IPC_OK) return status;
@@ -123,13 +130,15 @@ Status FrameStream::next(FrameInfo* info, const Deadline& deadline) {
 Status FrameStream::parse_header() {
     FrameInfo frame;
     if (!read_frame_header(buffer_.get() + begin_, &frame)) {
-        fail(IPC_NOT_OUR_PROTOCOL, "what came from %s is not a frame of ipc: check that the peer uses the same transport",
-             address_.c_str());
+        fail(IPC_NOT_OUR_PROTOCOL,
+             "what came from %s is not a frame of ipc: check that the peer uses the same transport", address_.c_str());
         return broken(&receive_failure_, IPC_NOT_OUR_PROTOCOL);
     }
     if (frame.length > limit()) {
-        fail(IPC_PEER_TOO_LARGE, "the peer at %s announced a message of %zu bytes, over this side's limit of %zu: "
-             "raise it with option max=", address_.c_str(), frame.length, limit());
+        fail(IPC_PEER_TOO_LARGE,
+             "the peer at %s announced a message of %zu bytes, over this side's limit of %zu: "
+             "raise it with option max=",
+             address_.c_str(), frame.length, limit());
         return broken(&receive_failure_, IPC_PEER_TOO_LARGE);
     }
     begin_ += frame_header_size;
@@ -185,8 +194,7 @@ Status FrameStream::gather(const Deadline& deadline) {
         const size_t room = std::min(large_.capacity(), frame_.length) - gathered_;
         size_t count = move_buffered(large_.data() + gathered_, room);
         if (count == 0) {
-            const Status status =
-                read(large_.data() + gathered_, room, ByteStream::Fill::all, deadline, &count);
+            const Status status = read(large_.data() + gathered_, room, ByteStream::Fill::all, deadline, &count);
             if (status != IPC_OK) return status;
         }
         gathered_ += count;
@@ -218,7 +226,8 @@ size_t FrameStream::move_buffered(std::byte* to, size_t most) {
     return count;
 }
 
-// Waits until at least `wanted` bytes, at most the buffer's size, lie in the receive buffer; reads at most `most` at a time.
+// Waits until at least `wanted` bytes, at most the buffer's size, lie in the receive buffer; reads at most `most` at a
+// time.
 Status FrameStream::fill(size_t wanted, size_t most, const Deadline& deadline) {
     while (end_ - begin_ < wanted) {
         if (begin_ == end_) {
@@ -243,8 +252,8 @@ Status FrameStream::skip_dropped(const Deadline& deadline) {
         // Everything buffered was dropped, so the whole buffer is free to read into.
         begin_ = end_ = 0;
         size_t count = 0;
-        const Status status = read(buffer_.get(), std::min(dropped_, receive_buffer_size), ByteStream::Fill::some,
-                                   deadline, &count);
+        const Status status =
+            read(buffer_.get(), std::min(dropped_, receive_buffer_size), ByteStream::Fill::some, deadline, &count);
         if (status != IPC_OK) return status;
         dropped_ -= count;
     }
@@ -258,15 +267,15 @@ Status FrameStream::read(void* to, size_t capacity, ByteStream::Fill fill, const
     if (status == IPC_OK && *count != 0) [[likely]]
         return IPC_OK;
     if (status == IPC_OK || status == IPC_CLOSED) return stream_ended();
-    if (status == IPC_TIMED_OUT)
-        return fail(status, "nothing came from %s within the time-out", address_.c_str());
+    if (status == IPC_TIMED_OUT) return fail(status, "nothing came from %s within the time-out", address_.c_str());
     return broken(&receive_failure_, status);
 }
 
 Status FrameStream::stream_ended() {
     Status status = IPC_PEER_CLOSED;
     if (cut_) {
-        status = fail(IPC_TIMED_OUT, "an earlier message to %s was cut by its time-out, so the channel is broken: connect again",
+        status = fail(IPC_TIMED_OUT,
+                      "an earlier message to %s was cut by its time-out, so the channel is broken: connect again",
                       address_.c_str());
     } else {
         if (!peer_gone_told_.test_and_set()) stream_->peer_gone();

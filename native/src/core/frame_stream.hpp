@@ -1,12 +1,12 @@
 #pragma once
 
-#include <atomic>
-#include <memory>
-#include <string>
-
 #include "core/byte_stream.hpp"
 #include "core/frame_channel.hpp"
 #include "core/growing_buffer.hpp"
+
+#include <atomic>
+#include <memory>
+#include <string>
 
 namespace ipc {
 
@@ -70,8 +70,8 @@ class FrameStream final : public FrameChannel {
     size_t begin_ = 0;
     size_t end_ = 0;
     bool has_frame_ = false; // frame_ is parsed; its payload starts in large_ (gathered_ bytes), then goes on at begin_
-    FrameInfo frame_{}; // or the last one, whose length hints at the next one's
-    GrowingBuffer large_; // the payload, as far as it has arrived, of a frame too long for buffer_
+    FrameInfo frame_{};      // or the last one, whose length hints at the next one's
+    GrowingBuffer large_;    // the payload, as far as it has arrived, of a frame too long for buffer_
     size_t gathered_ = 0;
     size_t dropped_ = 0; // payload bytes of released frames that are still to arrive
 };

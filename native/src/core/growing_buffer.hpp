@@ -5,8 +5,8 @@
 
 namespace ipc {
 
-// Bytes that grow without being zeroed first; they keep their content and never shrink, so that a channel allocates for its
-// largest message once. Growing is by realloc, which moves large blocks by remapping pages.
+// Bytes that grow without being zeroed first; they keep their content and never shrink, so that a channel allocates for
+// its largest message once. Growing is by realloc, which moves large blocks by remapping pages.
 class GrowingBuffer {
   public:
     GrowingBuffer() = default;

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "core/status.hpp"
+#include "core/transport.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string_view>
-
-#include "core/status.hpp"
-#include "core/transport.hpp"
 
 namespace ipc {
 
@@ -22,12 +22,12 @@ struct OptionEntry {
 // One transport of registry.json. The table is generated when CMake configures; everything in it is constant.
 struct TransportEntry {
     const char* id;
-    const char* platforms;       // comma-separated: "linux,windows"
-    const char* largest_message; // a size, e.g. "2G": the most option max= may ask for
+    const char* platforms;                // comma-separated: "linux,windows"
+    const char* largest_message;          // a size, e.g. "2G": the most option max= may ask for
     std::span<const OptionEntry> options; // its own and the common ones
-    const char* describe;        // the entry's JSON text, UTF-8
-    const Transport* implementation; // null if this build has none ...
-    const char* why_not;         // ... and then a sentence saying why
+    const char* describe;                 // the entry's JSON text, UTF-8
+    const Transport* implementation;      // null if this build has none ...
+    const char* why_not;                  // ... and then a sentence saying why
 };
 
 // All transports, in the registry's order.

@@ -33,6 +33,8 @@ Status fail_system(Status status, int error, const char* format, ...) {
     return fail(status, "%s: %s (system error %d)", text, std::generic_category().message(error).c_str(), error);
 }
 
-const char* last_error() { return sentence; }
+const char* last_error() {
+    return sentence;
+}
 
 } // namespace ipc

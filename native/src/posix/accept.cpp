@@ -1,8 +1,7 @@
 #include "posix/accept.hpp"
 
-#include <sys/socket.h>
-
 #include <cerrno>
+#include <sys/socket.h>
 
 namespace ipc::posix {
 

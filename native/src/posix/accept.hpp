@@ -1,8 +1,8 @@
 #pragma once
 
-#include <string>
-
 #include "posix/interrupt.hpp"
+
+#include <string>
 
 namespace ipc::posix {
 
@@ -11,7 +11,8 @@ namespace ipc::posix {
 Status accept_next(int listening, const Interrupt& interrupt, const std::string& address, const Deadline& deadline,
                    Descriptor* connection);
 
-// Takes and ends the connections that wait on a listening socket that has been shut down: their clients would wait for ever.
+// Takes and ends the connections that wait on a listening socket that has been shut down: their clients would wait for
+// ever.
 void refuse_waiting(int listening);
 
 } // namespace ipc::posix

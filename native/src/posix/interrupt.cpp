@@ -1,11 +1,10 @@
 #include "posix/interrupt.hpp"
 
-#include <sys/eventfd.h>
-
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <cstdint>
+#include <sys/eventfd.h>
 
 namespace ipc::posix {
 

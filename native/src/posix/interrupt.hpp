@@ -1,12 +1,11 @@
 #pragma once
 
-#include <poll.h>
-
-#include <atomic>
-
 #include "core/deadline.hpp"
 #include "core/status.hpp"
 #include "posix/descriptor.hpp"
+
+#include <atomic>
+#include <poll.h>
 
 namespace ipc::posix {
 

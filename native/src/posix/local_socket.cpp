@@ -1,17 +1,16 @@
 #include "posix/local_socket.hpp"
 
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/un.h>
+#include "posix/accept.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <thread>
-
-#include "posix/accept.hpp"
 
 namespace ipc::posix {
 namespace {
@@ -20,13 +19,16 @@ Status socket_address(const LocalName& name, sockaddr_un* address) {
     *address = {};
     address->sun_family = AF_UNIX;
     if (name.path.size() >= sizeof address->sun_path)
-        return fail(IPC_BAD_ADDRESS, "%s needs the path %s of %zu bytes, but a Unix socket's has at most %zu: shorten the name",
+        return fail(IPC_BAD_ADDRESS,
+                    "%s needs the path %s of %zu bytes, but a Unix socket's has at most %zu: shorten the name",
                     name.address.c_str(), name.path.c_str(), name.path.size(), sizeof address->sun_path - 1);
     std::memcpy(address->sun_path, name.path.data(), name.path.size());
     return IPC_OK;
 }
 
-const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
+const sockaddr* generic(const sockaddr_un& address) {
+    return reinterpret_cast<const sockaddr*>(&address);
+}
 
 bool is_own_socket(const std::string& path) {
     struct stat status {};
@@ -67,7 +69,8 @@ Status connect_failed(const LocalName& name, int error) {
         remove_dead_socket(name.path);
         [[fallthrough]];
     case ENOENT:
-    case ENOTDIR: return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", name.address.c_str());
+    case ENOTDIR:
+        return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", name.address.c_str());
     case EAGAIN:
         return fail(IPC_TIMED_OUT, "the server at %s is there but accepts no client within the time-out",
                     name.address.c_str());
@@ -77,7 +80,8 @@ Status connect_failed(const LocalName& name, int error) {
     case EACCES:
     case EPERM:
         return fail_system(IPC_NO_PERMISSION, error, "may not connect to %s", name.address.c_str());
-    default: return fail_system(IPC_SYSTEM, error, "cannot connect to %s", name.address.c_str());
+    default:
+        return fail_system(IPC_SYSTEM, error, "cannot connect to %s", name.address.c_str());
     }
 }
 
@@ -171,7 +175,8 @@ Status LocalListener::take_name() {
         error = bind(made.get(), generic(address), sizeof address) == 0 ? 0 : errno;
     }
     if (error == EACCES || error == EPERM || error == EROFS)
-        return fail_system(IPC_NO_PERMISSION, error, "may not listen at %s (%s)", name_.address.c_str(), name_.path.c_str());
+        return fail_system(IPC_NO_PERMISSION, error, "may not listen at %s (%s)", name_.address.c_str(),
+                           name_.path.c_str());
     if (error != 0)
         return fail_system(IPC_SYSTEM, error, "cannot listen at %s (%s)", name_.address.c_str(), name_.path.c_str());
     if (!identify(name_.path, &identity_) || ::listen(made.get(), SOMAXCONN) != 0) {

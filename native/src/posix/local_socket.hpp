@@ -1,13 +1,13 @@
 #pragma once
 
-#include <memory>
-#include <string>
-
 #include "core/deadline.hpp"
 #include "core/status.hpp"
 #include "posix/descriptor.hpp"
 #include "posix/interrupt.hpp"
 #include "posix/names.hpp"
+
+#include <memory>
+#include <string>
 
 namespace ipc::posix {
 
@@ -38,7 +38,8 @@ class LocalListener {
 };
 
 // Connects, and checks that name and server belong to our own user. A dead name is removed and gives IPC_NO_SERVER at
-// once; the deadline matters only while the server's queue of clients is full. The descriptor is blocking, close-on-exec.
+// once; the deadline matters only while the server's queue of clients is full. The descriptor is blocking,
+// close-on-exec.
 Status connect_local(const LocalName& name, const Deadline& deadline, Descriptor* connection);
 
 // Removes the name if it is a socket of our own that nobody has bound any more.

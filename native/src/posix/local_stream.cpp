@@ -1,12 +1,12 @@
 #include "posix/local_stream.hpp"
 
-#include <memory>
-#include <string>
-#include <utility>
-
 #include "core/frame_stream.hpp"
 #include "posix/local_socket.hpp"
 #include "posix/socket_stream.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
 
 namespace ipc::posix {
 namespace {

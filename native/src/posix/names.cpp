@@ -1,16 +1,15 @@
 #include "posix/names.hpp"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/file.h>
-#include <sys/stat.h>
+#include "core/plain_name.hpp"
 
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <thread>
-
-#include "core/plain_name.hpp"
 
 namespace ipc::posix {
 namespace {
@@ -32,14 +31,15 @@ Status open_private_folder(std::string* path, Descriptor* folder) {
         return fail_system(IPC_SYSTEM, errno, "cannot open the private folder %s", path->c_str());
     struct stat status {};
     if (!*folder || fstat(folder->get(), &status) != 0 || status.st_uid != geteuid())
-        return fail(IPC_NO_PERMISSION, "%s is not a folder of this user, whose names would stand there: have it removed",
-                    path->c_str());
+        return fail(IPC_NO_PERMISSION,
+                    "%s is not a folder of this user, whose names would stand there: have it removed", path->c_str());
     // Only a very strict umask makes a folder of our own differ from what mkdir was asked for.
     if (made && (status.st_mode & 07777) != 0700 && fchmod(folder->get(), 0700) == 0) return IPC_OK;
     if ((status.st_mode & 07777) != 0700)
-        return fail(IPC_NO_PERMISSION, "the private folder %s has mode %04o, so others may have put names there: "
-                    "look inside, then chmod it to 0700 or remove it", path->c_str(),
-                    static_cast<unsigned>(status.st_mode & 07777));
+        return fail(IPC_NO_PERMISSION,
+                    "the private folder %s has mode %04o, so others may have put names there: "
+                    "look inside, then chmod it to 0700 or remove it",
+                    path->c_str(), static_cast<unsigned>(status.st_mode & 07777));
     return IPC_OK;
 }
 

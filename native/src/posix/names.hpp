@@ -1,12 +1,11 @@
 #pragma once
 
-#include <sys/types.h>
+#include "core/address.hpp"
+#include "posix/descriptor.hpp"
 
 #include <string>
 #include <string_view>
-
-#include "core/address.hpp"
-#include "posix/descriptor.hpp"
+#include <sys/types.h>
 
 namespace ipc::posix {
 

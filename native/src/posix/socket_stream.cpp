@@ -1,16 +1,17 @@
 #include "posix/socket_stream.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 
-#include <algorithm>
-#include <cerrno>
-
 namespace ipc::posix {
 namespace {
 
-bool is_end_of_peer(int error) { return error == EPIPE || error == ECONNRESET || error == ETIMEDOUT; }
+bool is_end_of_peer(int error) {
+    return error == EPIPE || error == ECONNRESET || error == ETIMEDOUT;
+}
 
 } // namespace
 
@@ -29,7 +30,8 @@ Status SocketStream::read(void* buffer, size_t capacity, Fill fill, const Deadli
     *count = 0;
     while (true) {
         int flags = fill == Fill::all ? MSG_WAITALL : 0;
-        if (!deadline.forever() || receive_limit_ms_ != 0) flags |= wait_flags(deadline, SO_RCVTIMEO, &receive_limit_ms_);
+        if (!deadline.forever() || receive_limit_ms_ != 0)
+            flags |= wait_flags(deadline, SO_RCVTIMEO, &receive_limit_ms_);
         const ssize_t received = recv(socket_.get(), buffer, capacity, flags);
         if (received >= 0) [[likely]] {
             *count = static_cast<size_t>(received);
@@ -76,6 +78,8 @@ ssize_t SocketStream::write_once(Chunk head, Chunk body, size_t skip, int flags)
     return sendmsg(socket_.get(), &message, flags);
 }
 
-void SocketStream::interrupt() { shutdown(socket_.get(), SHUT_RDWR); }
+void SocketStream::interrupt() {
+    shutdown(socket_.get(), SHUT_RDWR);
+}
 
 } // namespace ipc::posix

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <sys/types.h>
-
-#include <cstdint>
-#include <utility>
-
 #include "core/byte_stream.hpp"
 #include "posix/descriptor.hpp"
+
+#include <cstdint>
+#include <sys/types.h>
+#include <utility>
 
 namespace ipc::posix {
 

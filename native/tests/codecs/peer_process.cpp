@@ -40,6 +40,7 @@ PeerProcess::PeerProcess() {
 
 PeerProcess::~PeerProcess() {
     end_input();
+    wait(); // a peer that ends in order removes the names it made
     if (process_ > 0) {
         kill(process_, SIGKILL);
         waitpid(process_, nullptr, 0);
@@ -89,6 +90,7 @@ nlohmann::json PeerProcess::expect(std::string_view name) {
 }
 
 int PeerProcess::wait() {
+    if (process_ < 0) return -1;
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
     while (std::chrono::steady_clock::now() < end) {
         int status = 0;

@@ -7,7 +7,7 @@
 
 namespace ipc::peer::testing {
 
-// A running ipc-peer, spoken to as the runner does; killed and collected when it goes out of scope.
+// A running ipc-peer, spoken to as the runner does; ended, by force if need be, when it goes out of scope.
 class PeerProcess {
   public:
     PeerProcess();

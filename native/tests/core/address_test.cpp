@@ -1,11 +1,9 @@
 #include "core/address.hpp"
-
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "core/plain_name.hpp"
 #include "core/registry.hpp"
+
+#include <gtest/gtest.h>
+#include <string>
 
 namespace ipc {
 namespace {
@@ -60,10 +58,10 @@ TEST(Address, TransportAndOptionsAreCheckedAgainstTheRegistry) {
     EXPECT_EQ(parse("Unix://prices"), IPC_UNKNOWN_TRANSPORT);
     EXPECT_EQ(parse("carrier-pigeon://prices"), IPC_UNKNOWN_TRANSPORT);
     for (const char* wrong :
-         {"unix://prices?colour=red", "unix://prices?wait=spin", "unix://prices?=1", "unix://prices?max=", "unix://prices?max=0",
-          "unix://prices?max=lots", "unix://prices?max=1M&max=1M", "unix://prices?max=2147483649", "unix://prices?max=3G",
-          "shm://prices?wait=", "shm://prices?wait=spin,block", "shm://prices?wait=dance", "shm://prices?spin=-1",
-          "shm://prices?spin=1k"})
+         {"unix://prices?colour=red", "unix://prices?wait=spin", "unix://prices?=1",
+          "unix://prices?max=", "unix://prices?max=0", "unix://prices?max=lots", "unix://prices?max=1M&max=1M",
+          "unix://prices?max=2147483649", "unix://prices?max=3G", "shm://prices?wait=", "shm://prices?wait=spin,block",
+          "shm://prices?wait=dance", "shm://prices?spin=-1", "shm://prices?spin=1k"})
         EXPECT_EQ(parse(wrong), IPC_BAD_OPTION) << wrong;
 }
 
@@ -87,10 +85,12 @@ TEST(Address, PlainNames) {
         const Status status = Address::parse("unix://" + name, &address);
         return status == IPC_OK ? check_plain_name(address) : status;
     };
-    for (const std::string good : {"a", "prices", "A-b_c.9", "9", "-", "_.", "a..b"}) EXPECT_EQ(check(good), IPC_OK) << good;
+    for (const std::string good : {"a", "prices", "A-b_c.9", "9", "-", "_.", "a..b"})
+        EXPECT_EQ(check(good), IPC_OK) << good;
     EXPECT_EQ(check(std::string(80, 'x')), IPC_OK);
     EXPECT_EQ(check(std::string(81, 'x')), IPC_BAD_ADDRESS);
-    for (const std::string wrong : {".", "..", ".hidden", "a/b", "../a", "a b", "a\n", "a\\b", "pr\xc3\xa4is", "a:b", "a%20"})
+    for (const std::string wrong :
+         {".", "..", ".hidden", "a/b", "../a", "a b", "a\n", "a\\b", "pr\xc3\xa4is", "a:b", "a%20"})
         EXPECT_EQ(check(wrong), IPC_BAD_ADDRESS) << wrong;
 }
 

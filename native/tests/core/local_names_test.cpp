@@ -1,13 +1,12 @@
 // Names in the file system and who stands behind them.
-#include <gtest/gtest.h>
-#include <sys/un.h>
-
-#include <cstring>
-#include <thread>
-
 #include "posix/local_socket.hpp"
 #include "support.hpp"
 #include "transports/fifo/fifo_names_posix.hpp"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <sys/un.h>
+#include <thread>
 
 namespace ipc {
 namespace {

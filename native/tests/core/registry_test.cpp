@@ -1,7 +1,6 @@
 #include "core/registry.hpp"
 
 #include <gtest/gtest.h>
-
 #include <set>
 #include <string>
 
@@ -68,8 +67,8 @@ TEST(Registry, Sizes) {
     EXPECT_EQ(size, 67108864u);
     EXPECT_TRUE(parse_size("2G", &size));
     EXPECT_EQ(size, 2147483648u);
-    for (const char* wrong : {"", "k", "-1", "+1", " 1", "1 ", "1kk", "1m", "1K", "0x10", "1.5M", "18446744073709551616",
-                              "18014398509481984k", "99999999999G"})
+    for (const char* wrong : {"", "k", "-1", "+1", " 1", "1 ", "1kk", "1m", "1K", "0x10", "1.5M",
+                              "18446744073709551616", "18014398509481984k", "99999999999G"})
         EXPECT_FALSE(parse_size(wrong, &size)) << wrong;
 }
 

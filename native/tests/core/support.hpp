@@ -1,25 +1,24 @@
 #pragma once
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
-#include <functional>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "core/address.hpp"
 #include "core/frame_channel.hpp"
 #include "core/registry.hpp"
 #include "posix/descriptor.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fcntl.h>
+#include <functional>
+#include <memory>
+#include <signal.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace ipc::test {
 
@@ -31,7 +30,9 @@ inline std::string unique_name() {
     return "core-" + std::to_string(getpid()) + "-" + std::to_string(++count);
 }
 
-inline std::string private_folder() { return "/tmp/ipc-" + std::to_string(geteuid()); }
+inline std::string private_folder() {
+    return "/tmp/ipc-" + std::to_string(geteuid());
+}
 
 inline bool exists(const std::string& path) {
     struct stat status {};

@@ -1,11 +1,10 @@
-#include <gtest/gtest.h>
-#include <netinet/in.h>
-
-#include <thread>
-
 #include "support.hpp"
 #include "transports/tcp/loopback_owner_posix.hpp"
 #include "transports/tcp/tcp_name.hpp"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <thread>
 
 namespace ipc {
 namespace {
@@ -52,7 +51,8 @@ TEST(Tcp, WorksOverVersionSix) {
     std::unique_ptr<FrameListener> listener;
     std::unique_ptr<FrameChannel> server;
     std::unique_ptr<FrameChannel> client;
-    if (test::listen("tcp://[::1]:0", &listener) != IPC_OK) GTEST_SKIP() << "this machine has no IPv6: " << last_error();
+    if (test::listen("tcp://[::1]:0", &listener) != IPC_OK)
+        GTEST_SKIP() << "this machine has no IPv6: " << last_error();
     ASSERT_EQ(test::connect(listener->address(), &client), IPC_OK) << last_error();
     EXPECT_EQ(test::accept(*listener, &server), IPC_OK) << last_error();
 }
@@ -97,7 +97,8 @@ TEST(Tcp, UsersAreCheckedBothWays) {
     const test::Child client([&] {
         std::unique_ptr<FrameChannel> trusting;
         std::unique_ptr<FrameChannel> careful;
-        return become_stranger() && test::connect(address + "?users=any", new std::unique_ptr<FrameChannel>) == IPC_OK &&
+        return become_stranger() &&
+               test::connect(address + "?users=any", new std::unique_ptr<FrameChannel>) == IPC_OK &&
                test::connect(address, &careful) == IPC_NO_PERMISSION;
     });
     EXPECT_TRUE(client.ready());
@@ -105,9 +106,8 @@ TEST(Tcp, UsersAreCheckedBothWays) {
     // With users=any the same client is welcome.
     ASSERT_EQ(test::listen("tcp://0?users=any", &listener), IPC_OK);
     const std::string open_address = listener->address();
-    const test::Child welcome([&] {
-        return become_stranger() && test::connect(open_address, new std::unique_ptr<FrameChannel>) == IPC_OK;
-    });
+    const test::Child welcome(
+        [&] { return become_stranger() && test::connect(open_address, new std::unique_ptr<FrameChannel>) == IPC_OK; });
     EXPECT_TRUE(welcome.ready());
     EXPECT_EQ(test::accept(*listener, &server), IPC_OK) << last_error();
 }

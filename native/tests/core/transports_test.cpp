@@ -1,10 +1,9 @@
 // What every stream transport owes its users: names, time-outs, interruption, dead servers.
-#include <gtest/gtest.h>
+#include "support.hpp"
 
 #include <algorithm>
+#include <gtest/gtest.h>
 #include <thread>
-
-#include "support.hpp"
 
 namespace ipc {
 namespace {

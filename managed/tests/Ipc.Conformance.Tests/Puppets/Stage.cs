@@ -47,6 +47,9 @@ internal sealed class Stage
         {
             stage.Server.Dispose();
             stage.Client.Dispose();
+            // Killed puppets cannot remove their names, and a failure must not stand in the way of the next run.
+            foreach (var path in Names.Left(stage.Name))
+                File.Delete(path);
             throw new ConformanceException(
                 $"{transport} {server}:{client} {test}: {e.Message}\n{stage.Server.Transcript}\n{stage.Client.Transcript}", e);
         }

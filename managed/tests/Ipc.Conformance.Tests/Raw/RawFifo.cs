@@ -60,10 +60,9 @@ internal static partial class RawFifo
             await _records.ReadExactlyAsync(record).AsTask().WaitAsync(TimeSpan.FromSeconds(5));
             var token = Encoding.ASCII.GetString(record, 8, 32);
             var output = Open($"{_path}.{token}.down", FileAccess.Write);
-            // The client opens its end only once it has the byte, so this open would wait for it: first the byte, then both at once.
-            var opening = Task.Run(() => Open($"{_path}.{token}.up", FileAccess.Read));
+            // The client opens its end only once it has the byte, and then removes the names: for writing too, not to wait for it.
+            var input = Open($"{_path}.{token}.up", FileAccess.ReadWrite);
             output.WriteByte(Ready);
-            var input = await opening.WaitAsync(TimeSpan.FromSeconds(5));
             await Expect(input);
             return new RawConnection(input, output);
         }

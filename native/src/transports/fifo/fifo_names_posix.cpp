@@ -1,18 +1,17 @@
 #include "transports/fifo/fifo_names_posix.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
+#include "core/frame_header.hpp"
+#include "posix/names.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
 #include <system_error>
 #include <thread>
-
-#include "core/frame_header.hpp"
-#include "posix/names.hpp"
 
 namespace ipc {
 namespace {
@@ -21,7 +20,9 @@ constexpr uint32_t record_magic = 0x46435049;
 constexpr uint32_t record_version = 1;
 constexpr size_t token_at = 8;
 
-bool is_own_fifo(const struct stat& status) { return S_ISFIFO(status.st_mode) && status.st_uid == geteuid(); }
+bool is_own_fifo(const struct stat& status) {
+    return S_ISFIFO(status.st_mode) && status.st_uid == geteuid();
+}
 
 void remove_own_fifo(const std::string& path) {
     struct stat status {};
@@ -85,8 +86,8 @@ void forget_dead_fifo_server(const std::string& path) {
 FifoPair::FifoPair(const std::string& rendezvous, std::string_view token)
     : up_(rendezvous + "." + std::string(token) + ".up"), down_(rendezvous + "." + std::string(token) + ".down") {}
 
-// `.down` is made first and removed last: while there is an `.up` there is a `.down`, whose reader tells whether the client
-// lives (remove_dead_pairs).
+// `.down` is made first and removed last: while there is an `.up` there is a `.down`, whose reader tells whether the
+// client lives (remove_dead_pairs).
 FifoPair::~FifoPair() {
     remove_own_fifo(up_);
     remove_own_fifo(down_);
@@ -95,7 +96,8 @@ FifoPair::~FifoPair() {
 Status FifoPair::make(posix::Descriptor* down) {
     posix::Descriptor lock;
     if (Status status = posix::lock_names(&lock); status != IPC_OK) return status;
-    if (mkfifo(down_.c_str(), 0600) != 0) return fail_system(IPC_SYSTEM, errno, "cannot make the FIFO %s", down_.c_str());
+    if (mkfifo(down_.c_str(), 0600) != 0)
+        return fail_system(IPC_SYSTEM, errno, "cannot make the FIFO %s", down_.c_str());
     *down = open_fifo(down_, O_RDONLY);
     if (!*down) return fail_system(IPC_SYSTEM, errno, "cannot open the FIFO %s", down_.c_str());
     if (mkfifo(up_.c_str(), 0600) != 0) return fail_system(IPC_SYSTEM, errno, "cannot make the FIFO %s", up_.c_str());

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "core/status.hpp"
+#include "posix/descriptor.hpp"
+
 #include <array>
 #include <string>
 #include <string_view>
-
-#include "core/status.hpp"
-#include "posix/descriptor.hpp"
 
 namespace ipc {
 
@@ -21,8 +21,8 @@ FifoRecord make_fifo_record(std::string_view token);
 // Whether these fifo_record_size bytes are a record; then its token, which is safe to use in a path.
 bool read_fifo_record(const char* bytes, std::string* token);
 
-// Opens a FIFO of our own user without blocking and without following a link. On failure the descriptor is empty and errno
-// tells; EPERM if what stands there is not a FIFO or is another user's.
+// Opens a FIFO of our own user without blocking and without following a link. On failure the descriptor is empty and
+// errno tells; EPERM if what stands there is not a FIFO or is another user's.
 posix::Descriptor open_fifo(const std::string& path, int access);
 
 // Whether what stands there, if anything, belongs to another user.
@@ -31,7 +31,8 @@ bool is_another_users(const std::string& path);
 // Removes a FIFO of our own that nobody reads. Call with the names locked; true if the name is free afterwards.
 bool remove_dead_fifo(const std::string& path);
 
-// For a client whose connection has ended: removes the server's name if the server is dead or dies within some milliseconds.
+// For a client whose connection has ended: removes the server's name if the server is dead or dies within some
+// milliseconds.
 void forget_dead_fifo_server(const std::string& path);
 
 // The two FIFOs of one connection that is being made; they lose their names at the end of this object's life.

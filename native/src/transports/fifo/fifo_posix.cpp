@@ -1,22 +1,21 @@
 // `fifo`: frames over two FIFOs per connection. Clients find the listener through a third one.
-#include <fcntl.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <memory>
-#include <mutex>
-#include <shared_mutex>
-#include <string>
-
 #include "core/frame_stream.hpp"
 #include "core/transport.hpp"
 #include "posix/names.hpp"
 #include "transports/fifo/fifo_names_posix.hpp"
 #include "transports/fifo/fifo_stream_posix.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <sys/random.h>
+#include <sys/stat.h>
 
 namespace ipc {
 namespace {
@@ -71,8 +70,8 @@ class FifoListener final : public FrameListener {
     Descriptor rendezvous_;
     posix::FileIdentity identity_;
     posix::Interrupt interrupt_;
-    // Shared by accept, alone by close: clients in the queue learn that nobody accepts them when the rendezvous is closed,
-    // which must not happen under an accept in progress.
+    // Shared by accept, alone by close: clients in the queue learn that nobody accepts them when the rendezvous is
+    // closed, which must not happen under an accept in progress.
     std::shared_mutex in_use_;
     std::mutex mutex_; // guards what follows
     FifoRecord arrived_{};
@@ -108,8 +107,8 @@ Status FifoListener::take_name() {
         return fail(IPC_NO_PERMISSION, "cannot listen at %s: %s belongs to user %u; choose another name", address(),
                     path_.c_str(), status.st_uid);
     if (!S_ISFIFO(status.st_mode))
-        return fail(IPC_NAME_IN_USE, "cannot listen at %s: %s is not a FIFO; remove it or choose another name", address(),
-                    path_.c_str());
+        return fail(IPC_NAME_IN_USE, "cannot listen at %s: %s is not a FIFO; remove it or choose another name",
+                    address(), path_.c_str());
     return fail(IPC_NAME_IN_USE, "cannot listen at %s: another listener has this name; close it or choose another name",
                 address());
 }
@@ -152,8 +151,8 @@ Status FifoListener::next_token(const Deadline& deadline, std::string* token) {
     }
 }
 
-// Takes the record out of what has arrived. Anything can have been written there: what is no record is passed over until
-// one may begin.
+// Takes the record out of what has arrived. Anything can have been written there: what is no record is passed over
+// until one may begin.
 bool FifoListener::find_record(std::string* token) {
     if (arrived_count_ < fifo_record_size) return false;
     const bool found = read_fifo_record(arrived_.data(), token);
@@ -217,7 +216,8 @@ Status make_token(std::string* token) {
     std::array<unsigned char, fifo_token_size / 2> random;
     if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
         return fail_system(IPC_SYSTEM, errno, "cannot get random bytes from the system");
-    for (const unsigned char byte : random) token->append({"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]});
+    for (const unsigned char byte : random)
+        token->append({"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]});
     return IPC_OK;
 }
 
@@ -234,7 +234,8 @@ Status wait_for_server(const posix::LocalName& name, pollfd waiting, int rendezv
     }
 }
 
-Status rendezvous_with_server(const posix::LocalName& name, const Deadline& deadline, Descriptor* up, Descriptor* down) {
+Status rendezvous_with_server(const posix::LocalName& name, const Deadline& deadline, Descriptor* up,
+                              Descriptor* down) {
     Descriptor rendezvous;
     std::string token;
     if (Status status = open_rendezvous(name, &rendezvous); status != IPC_OK) return status;

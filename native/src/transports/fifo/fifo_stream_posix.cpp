@@ -1,11 +1,10 @@
 #include "transports/fifo/fifo_stream_posix.hpp"
 
-#include <pthread.h>
-#include <signal.h>
+#include "transports/fifo/fifo_names_posix.hpp"
 
 #include <cerrno>
-
-#include "transports/fifo/fifo_names_posix.hpp"
+#include <pthread.h>
+#include <signal.h>
 
 namespace ipc {
 
@@ -24,7 +23,8 @@ ssize_t write_without_signal(int descriptor, const iovec* pieces, int count) {
     const int error = errno;
     if (written < 0 && error == EPIPE && sigismember(&pending, SIGPIPE) != 1) {
         const timespec now{};
-        while (sigtimedwait(&broken_pipe, nullptr, &now) < 0 && errno == EINTR) {}
+        while (sigtimedwait(&broken_pipe, nullptr, &now) < 0 && errno == EINTR) {
+        }
     }
     if (!was_blocked) pthread_sigmask(SIG_SETMASK, &before, nullptr);
     errno = error;

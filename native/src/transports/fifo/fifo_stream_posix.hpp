@@ -1,18 +1,17 @@
 #pragma once
 
-#include <sys/uio.h>
-
-#include <mutex>
-#include <string>
-
 #include "core/byte_stream.hpp"
 #include "posix/descriptor.hpp"
 #include "posix/interrupt.hpp"
 
+#include <mutex>
+#include <string>
+#include <sys/uio.h>
+
 namespace ipc {
 
-// One FIFO for reading and one for writing, both non-blocking: there is no shutdown that would interrupt a blocked read of
-// a FIFO, so every wait is a poll that also watches for the interruption.
+// One FIFO for reading and one for writing, both non-blocking: there is no shutdown that would interrupt a blocked read
+// of a FIFO, so every wait is a poll that also watches for the interruption.
 class FifoStream final : public ByteStream {
   public:
     // A client gives its server's rendezvous FIFO, to clear it away should the server die; a server gives "".
@@ -28,8 +27,8 @@ class FifoStream final : public ByteStream {
   private:
     Status wait(const posix::Descriptor& descriptor, short events, const Deadline& deadline) const;
 
-    // Held for the whole of a read or write: the peer finds the end only when the descriptors are closed, and they must not
-    // be closed under a call in progress.
+    // Held for the whole of a read or write: the peer finds the end only when the descriptors are closed, and they must
+    // not be closed under a call in progress.
     std::mutex read_mutex_;
     std::mutex write_mutex_;
     posix::Descriptor reading_;

@@ -1,9 +1,9 @@
 // `pipe` on Linux: frames over a Unix socket that stands where .NET puts its named pipes, so that a plain
 // NamedPipeClientStream or NamedPipeServerStream can be the other side.
-#include <cstdlib>
-
 #include "core/plain_name.hpp"
 #include "posix/local_stream.hpp"
+
+#include <cstdlib>
 
 namespace ipc {
 namespace {

@@ -1,10 +1,7 @@
 #include "transports/tcp/loopback_owner_posix.hpp"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -12,7 +9,9 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 
 namespace ipc {
 namespace {
@@ -144,14 +143,16 @@ Status check_loopback_peer(int connection, TcpPeer peer, const std::string& addr
         const std::optional<uid_t> owner = find_owner(ends, peer);
         if (owner == geteuid()) return IPC_OK;
         if (owner)
-            return fail(IPC_NO_PERMISSION, "the %s at %s belongs to user %u, not to this one: run both as the same user, or "
-                        "let anybody connect with users=any", who, address.c_str(), *owner);
+            return fail(IPC_NO_PERMISSION,
+                        "the %s at %s belongs to user %u, not to this one: run both as the same user, or "
+                        "let anybody connect with users=any",
+                        who, address.c_str(), *owner);
     }
     if (peer == TcpPeer::server && has_ended(connection))
         return fail(IPC_NO_SERVER, "the server at %s ended before it accepted this client: start it and connect again",
                     address.c_str());
-    return fail(IPC_NO_PERMISSION, "nobody owns the %s's end of the connection at %s, so its user cannot be checked", who,
-                address.c_str());
+    return fail(IPC_NO_PERMISSION, "nobody owns the %s's end of the connection at %s, so its user cannot be checked",
+                who, address.c_str());
 }
 
 void wait_until_accepted(int connection, int limit_ms) {

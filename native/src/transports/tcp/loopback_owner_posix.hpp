@@ -1,12 +1,11 @@
 #pragma once
 
-#include <netinet/in.h>
+#include "core/status.hpp"
 
 #include <array>
 #include <cstdint>
+#include <netinet/in.h>
 #include <string>
-
-#include "core/status.hpp"
 
 namespace ipc {
 
@@ -23,8 +22,8 @@ struct TcpEnd {
 
 enum class TcpPeer { client, server };
 
-// Checks in /proc/net/tcp that the other end of a loopback connection belongs to our own user: IPC_NO_PERMISSION if it does
-// not or nobody owns it any more. A server that has not accepted yet is known by its listening socket.
+// Checks in /proc/net/tcp that the other end of a loopback connection belongs to our own user: IPC_NO_PERMISSION if it
+// does not or nobody owns it any more. A server that has not accepted yet is known by its listening socket.
 Status check_loopback_peer(int connection, TcpPeer peer, const std::string& address);
 
 // Waits, at most `limit_ms`, until the server has accepted this loopback connection or refused it.

@@ -1,8 +1,8 @@
 #include "transports/tcp/tcp_name.hpp"
 
-#include <string_view>
-
 #include "core/registry.hpp"
+
+#include <string_view>
 
 namespace ipc {
 namespace {
@@ -31,7 +31,8 @@ Status parse_tcp_name(const Address& address, TcpName* name) {
     uint64_t port = 0;
     name->before_port = text.substr(0, port_at);
     if (!parse_host(name->before_port, &name->host) || !parse_count(text.substr(port_at), &port) || port > UINT16_MAX)
-        return fail(IPC_BAD_ADDRESS, "'%.200s' is not a tcp address: write tcp://port, tcp://host:port or tcp://[ipv6]:port",
+        return fail(IPC_BAD_ADDRESS,
+                    "'%.200s' is not a tcp address: write tcp://port, tcp://host:port or tcp://[ipv6]:port",
                     address.text().c_str());
     name->port = static_cast<uint16_t>(port);
     return IPC_OK;

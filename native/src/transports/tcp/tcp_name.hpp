@@ -1,9 +1,9 @@
 #pragma once
 
+#include "core/address.hpp"
+
 #include <cstdint>
 #include <string>
-
-#include "core/address.hpp"
 
 namespace ipc {
 

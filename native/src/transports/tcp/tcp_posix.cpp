@@ -1,21 +1,20 @@
 // `tcp`: frames over TCP. Over loopback both ends check each other's user, as the other transports do.
-#include <fcntl.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "core/frame_stream.hpp"
 #include "core/transport.hpp"
 #include "posix/accept.hpp"
 #include "posix/socket_stream.hpp"
 #include "transports/tcp/loopback_owner_posix.hpp"
 #include "transports/tcp/tcp_name.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <memory>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <string>
+#include <sys/socket.h>
+#include <vector>
 
 namespace ipc {
 namespace {
@@ -33,7 +32,8 @@ void set_option(int socket, int level, int option, int value) {
     setsockopt(socket, level, option, &value, sizeof value);
 }
 
-// The places a name stands for (`failure` if there are none), IPv4 first, so that "localhost" means the same to a listener and its clients.
+// The places a name stands for (`failure` if there are none), IPv4 first, so that "localhost" means the same to a
+// listener and its clients.
 Status resolve(const Address& address, const TcpName& name, Status failure, std::vector<Place>* places) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
@@ -46,7 +46,8 @@ Status resolve(const Address& address, const TcpName& name, Status failure, std:
     for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
         Place place;
         place.length = one->ai_addrlen;
-        std::copy_n(reinterpret_cast<const char*>(one->ai_addr), one->ai_addrlen, reinterpret_cast<char*>(&place.address));
+        std::copy_n(reinterpret_cast<const char*>(one->ai_addr), one->ai_addrlen,
+                    reinterpret_cast<char*>(&place.address));
         places->push_back(place);
     }
     freeaddrinfo(found);
@@ -58,8 +59,10 @@ Status resolve(const Address& address, const TcpName& name, Status failure, std:
 // Users of other machines cannot be checked: whoever lets them in must say so.
 Status check_reach(const Address& address, const Place& place) {
     if (address.option("users") == "any" || TcpEnd::of(place.address).is_loopback()) return IPC_OK;
-    return fail(IPC_BAD_OPTION, "%s leads over the network, where the peer's user cannot be checked: add users=any, or use "
-                "127.0.0.1", address.text().c_str());
+    return fail(IPC_BAD_OPTION,
+                "%s leads over the network, where the peer's user cannot be checked: add users=any, or use "
+                "127.0.0.1",
+                address.text().c_str());
 }
 
 void prepare(int socket) {
@@ -73,8 +76,8 @@ void prepare(int socket) {
     set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 25'000);
 }
 
-// A client whose server will look for its owner. The system forgets the owner of a socket that is closed, so one that has
-// only sent waits with that until the server has accepted it; an answer tells the same for nothing.
+// A client whose server will look for its owner. The system forgets the owner of a socket that is closed, so one that
+// has only sent waits with that until the server has accepted it; an answer tells the same for nothing.
 class CheckedClientStream final : public posix::SocketStream {
   public:
     using SocketStream::SocketStream;
@@ -123,7 +126,8 @@ Status TcpListener::open(const Address& address, const TcpName& name, const Plac
     int error = bind(made.get(), place.generic(), place.length) == 0 ? 0 : errno;
     if (error == 0 && listen(made.get(), SOMAXCONN) != 0) error = errno;
     if (error == EADDRINUSE)
-        return fail(IPC_NAME_IN_USE, "cannot listen at %s: another listener has this port; close it or choose another port",
+        return fail(IPC_NAME_IN_USE,
+                    "cannot listen at %s: another listener has this port; close it or choose another port",
                     address.text().c_str());
     if (error == EACCES || error == EPERM)
         return fail_system(IPC_NO_PERMISSION, error, "may not listen at %s", address.text().c_str());
@@ -169,16 +173,20 @@ Status listen_tcp(const Address& address, FrameListener** listener) {
 
 Status connect_failed(const Address& address, int error) {
     switch (error) {
-    case ECONNREFUSED: return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", address.text().c_str());
+    case ECONNREFUSED:
+        return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", address.text().c_str());
     case EINPROGRESS:
         return fail(IPC_TIMED_OUT, "%s did not answer within the time-out: check that the machine can be reached",
                     address.text().c_str());
     case EACCES:
-    case EPERM: return fail_system(IPC_NO_PERMISSION, error, "may not connect to %s", address.text().c_str());
+    case EPERM:
+        return fail_system(IPC_NO_PERMISSION, error, "may not connect to %s", address.text().c_str());
     case ENETUNREACH:
     case EHOSTUNREACH:
-    case ETIMEDOUT: return fail_system(IPC_NO_SERVER, error, "cannot reach %s", address.text().c_str());
-    default: return fail_system(IPC_SYSTEM, error, "cannot connect to %s", address.text().c_str());
+    case ETIMEDOUT:
+        return fail_system(IPC_NO_SERVER, error, "cannot reach %s", address.text().c_str());
+    default:
+        return fail_system(IPC_SYSTEM, error, "cannot connect to %s", address.text().c_str());
     }
 }
 
@@ -203,14 +211,16 @@ int connect_within(const Place& place, const Deadline& deadline, Descriptor* con
     return 0;
 }
 
-// With nobody listening on a port that the system gives out itself, a socket can be given just this port and meet itself.
+// With nobody listening on a port that the system gives out itself, a socket can be given just this port and meet
+// itself.
 bool met_itself(int connection) {
     sockaddr_storage self{};
     sockaddr_storage peer{};
     socklen_t length = sizeof self;
     if (getsockname(connection, reinterpret_cast<sockaddr*>(&self), &length) != 0) return false;
     length = sizeof peer;
-    return getpeername(connection, reinterpret_cast<sockaddr*>(&peer), &length) == 0 && TcpEnd::of(self) == TcpEnd::of(peer);
+    return getpeername(connection, reinterpret_cast<sockaddr*>(&peer), &length) == 0 &&
+           TcpEnd::of(self) == TcpEnd::of(peer);
 }
 
 Status connect_tcp(const Address& address, const Deadline& deadline, FrameChannel** channel) {
@@ -230,7 +240,8 @@ Status connect_tcp(const Address& address, const Deadline& deadline, FrameChanne
         if (error != 0) continue;
         const bool checks_users = address.option("users") == "same";
         if (checks_users)
-            if (Status status = check_loopback_peer(connection.get(), TcpPeer::server, address.text()); status != IPC_OK)
+            if (Status status = check_loopback_peer(connection.get(), TcpPeer::server, address.text());
+                status != IPC_OK)
                 return status;
         prepare(connection.get());
         std::unique_ptr<ByteStream> stream;
