@@ -14,9 +14,9 @@ public class TimeoutTests
             await stage.Open(options, options);
             foreach (var (from, to) in new[] { (stage.Client, stage.Server), (stage.Server, stage.Client) })
             {
-                (await to.Refuses(Status.TimedOut, "receive c 100 1 1 0")).Within(500);
+                (await to.Refuses(Status.TimedOut, "receive c 100 1 1 0")).Within(2000);
                 (await to.Refuses(Status.TimedOut, "receive c 100 1 1 40")).NotBefore(40).Within(1000);
-                (await to.Refuses(Status.TimedOut, "peek c 1 1 1")).NotBefore(1).Within(500);
+                (await to.Refuses(Status.TimedOut, "peek c 1 1 1")).NotBefore(1).Within(2000);
                 await Stage.Exchange(from, to, 100);
             }
         });
@@ -49,7 +49,7 @@ public class TimeoutTests
     public Task AcceptTimesOutAndGoesOn(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Listen();
-        (await stage.Server.Refuses(Status.TimedOut, "accept l c 0")).Within(500);
+        (await stage.Server.Refuses(Status.TimedOut, "accept l c 0")).Within(2000);
         (await stage.Server.Refuses(Status.TimedOut, "accept l c 50")).NotBefore(50).Within(1000);
         await stage.Connect();
         await stage.ExchangeBothWays();

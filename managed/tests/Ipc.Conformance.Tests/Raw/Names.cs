@@ -11,9 +11,12 @@ internal static partial class Names
     public static string PrivateFolder { get; } = $"/tmp/ipc-{UserId().ToString(CultureInfo.InvariantCulture)}";
 
     /// <summary>The path a transport uses for a name.</summary>
-    public static string PathOf(string transport, string name) => transport == "pipe"
-        ? Path.Combine(TemporaryFolder, $"CoreFxPipe_{name}")
-        : Path.Combine(PrivateFolder, $"{transport}-{name}");
+    public static string PathOf(string transport, string name) => transport switch
+    {
+        "pipe" => Path.Combine(TemporaryFolder, $"CoreFxPipe_{name}"),
+        "shm-event" => Path.Combine(PrivateFolder, $"event-{name}"),
+        _ => Path.Combine(PrivateFolder, $"{transport}-{name}"),
+    };
 
     /// <summary>Makes the private folder if this is the first program of the user to need it.</summary>
     public static void MakePrivateFolder() =>
