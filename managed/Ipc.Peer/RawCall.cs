@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Text;
 
 namespace Ipc.Peer;
@@ -43,8 +44,8 @@ internal sealed class RawCall(Channel channel, RawPayloads payloads) : Operation
     }
 }
 
-/// <summary>Scenario `call` with codec `raw`, the server: copies the request into memory of its own, copies the prepared reply into the
-/// channel's, and only then looks whether the request was right.</summary>
+/// <summary>Scenario `call` with codec `raw`, the server: copies the request into memory of its own, sends the prepared reply, and only
+/// then looks whether the request was right. The next exchange's sequence is stamped while nobody waits for it.</summary>
 internal sealed class RawCallService(Channel channel, RawPayloads payloads) : Service(channel)
 {
     private readonly byte[] _received = new byte[payloads.Request.Length];
@@ -52,6 +53,7 @@ internal sealed class RawCallService(Channel channel, RawPayloads payloads) : Se
 
     public override void Once()
     {
+        Stamp(++_sequence);
         IsWaiting = true;
         var request = Channel.ReceiveRequest();
         IsWaiting = false;
@@ -59,16 +61,20 @@ internal sealed class RawCallService(Channel channel, RawPayloads payloads) : Se
             throw Refuse(request.Length);
         request.CopyTo(_received);
 
-        var reply = payloads.Reply.AsSpan();
-        if (payloads.IsSequenced && _received.Length >= sizeof(ulong) && reply.Length >= sizeof(ulong))
-            _received.AsSpan(0, sizeof(ulong)).CopyTo(reply);
-        reply.CopyTo(Channel.ReserveReply(reply.Length));
-        Channel.CommitReply(reply.Length);
-
-        if (payloads.IsSequenced)
-            PayloadData.Stamp(payloads.Request, ++_sequence);
+        // A request out of turn, which is then found wrong, gets its own sequence back.
+        if (payloads.IsSequenced && BinaryPrimitives.TryReadUInt64LittleEndian(_received, out var asked) && asked != _sequence)
+            PayloadData.Stamp(payloads.Reply, asked);
+        Channel.Reply(payloads.Reply);
         Content.Check("request", _received, payloads.Request);
         Content.Spoil(_received);
+    }
+
+    private void Stamp(ulong sequence)
+    {
+        if (!payloads.IsSequenced)
+            return;
+        PayloadData.Stamp(payloads.Request, sequence);
+        PayloadData.Stamp(payloads.Reply, sequence);
     }
 
     private Failure Refuse(int length)

@@ -81,16 +81,11 @@ void answer(ipc_channel* channel, const void* request, size_t length, std::vecto
         fail_wrong_content(reason);
     }
     if (length > 0) std::memcpy(received.data(), request, length);
-    if (payloads.sequenced && length >= sizeof sequence && payloads.reply.size() >= sizeof sequence)
-        std::memcpy(payloads.reply.data(), received.data(), sizeof sequence);
-
-    void* room = nullptr;
-    const size_t reply_length = payloads.reply.size();
-    check(ipc_reserve_reply(channel, reply_length, &room, IPC_FOREVER));
-    if (reply_length > 0) std::memcpy(room, payloads.reply.data(), reply_length);
-    check(ipc_commit_reply(channel, reply_length, IPC_FOREVER));
-
-    if (payloads.sequenced) stamp_sequence(payloads.request, sequence);
+    // The reply was stamped while we waited; it is stamped anew only for a request out of turn, which is then found wrong.
+    uint64_t asked = sequence;
+    if (payloads.sequenced && length >= sizeof asked) std::memcpy(&asked, received.data(), sizeof asked);
+    if (asked != sequence) stamp_sequence(payloads.reply, asked);
+    check(ipc_reply(channel, payloads.reply.data(), payloads.reply.size(), IPC_FOREVER));
     check_bytes("request", received, payloads.request);
     spoil(received);
 }
@@ -111,8 +106,11 @@ void call_raw_server(const Cell& cell, Control& control) {
         const Connection connection = Connection::accept(cell, control);
         const void* request = nullptr;
         size_t length = 0;
-        while (has_arrived(ipc_receive_request(connection.channel(), &request, &length, IPC_FOREVER)))
+        payloads.stamp(1);
+        while (has_arrived(ipc_receive_request(connection.channel(), &request, &length, IPC_FOREVER))) {
             answer(connection.channel(), request, length, received, payloads, ++operations);
+            payloads.stamp(operations + 1);
+        }
     }
     finish_serving(control, operations);
 }

@@ -9,16 +9,16 @@ internal static class Presets
     public static IReadOnlyList<Preset> All { get; } =
     [
         new("quick", "every transport and language pair at the headline sizes, within 4 minutes",
-            new Schedule(Launches: 3, WarmupSeconds: 0.10, Seconds: 0.10, FloorSeconds: 0.05, BudgetSeconds: 225), QuickCells),
+            new Schedule(Launches: 3, WarmupSeconds: 0.10, Seconds: 0.10, BudgetSeconds: 225), QuickCells),
         new("seed", "the published workloads and counts, printed beside the published figures",
-            new Schedule(Launches: 3, WarmupSeconds: 0.5, Seconds: 2.0, FloorSeconds: 0.2, BudgetSeconds: null), SeedCells),
+            new Schedule(Launches: 3, WarmupSeconds: 0.5, Seconds: 2.0, BudgetSeconds: null), SeedCells),
         new("full", "everything in the registry, all pairs, every way to wait; takes hours",
-            new Schedule(Launches: 10, WarmupSeconds: 0.3, Seconds: 0.5, FloorSeconds: 0.2, BudgetSeconds: null), FullCells),
+            new Schedule(Launches: 10, WarmupSeconds: 0.3, Seconds: 0.5, BudgetSeconds: null), FullCells),
     ];
 
     /// <summary>What is measured when the user picks cells instead of a preset.</summary>
     public static Schedule ChosenCells { get; } =
-        new(Launches: 3, WarmupSeconds: 0.3, Seconds: 0.5, FloorSeconds: 0.1, BudgetSeconds: null);
+        new(Launches: 3, WarmupSeconds: 0.3, Seconds: 0.5, BudgetSeconds: null);
 
     /// <summary>One pair for each way two languages meet, and the C ABI against itself.</summary>
     public static IReadOnlyList<string> MainPairs { get; } = ["native:native", "native:managed", "managed:native", "managed:managed", "bound:bound"];

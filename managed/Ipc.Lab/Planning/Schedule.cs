@@ -4,9 +4,13 @@ namespace Ipc.Lab.Planning;
 /// <param name="Launches">Rounds; every round launches every cell once.</param>
 /// <param name="WarmupSeconds">Least warm-up of a launch.</param>
 /// <param name="Seconds">Measured time of a launch, unless the cell has a count.</param>
-/// <param name="FloorSeconds">Time for each floor in each round.</param>
 /// <param name="BudgetSeconds">The whole run's time, kept by shortening launches and, at last, leaving out rounds; null for none.</param>
-internal sealed record Schedule(int Launches, double WarmupSeconds, double Seconds, double FloorSeconds, double? BudgetSeconds);
+internal sealed record Schedule(int Launches, double WarmupSeconds, double Seconds, double? BudgetSeconds)
+{
+    /// <summary>Floors are measured as the cells are, because a virtual processor wakes up faster in its first tenths of a second
+    /// of work than later; after half a second nothing changes any more.</summary>
+    public LaunchTiming FloorTiming => new(WarmupSeconds, Math.Min(Seconds, 0.5));
+}
 
 /// <summary>The times of one launch in seconds.</summary>
 internal sealed record LaunchTiming(double WarmupSeconds, double Seconds);

@@ -81,7 +81,7 @@ internal sealed class RunSession(
         var workloads = _plan.Cells.Where(c => c.SkipReason is null && !c.Cell.IsAlone).Select(c => c.Cell.Workload).Distinct().ToList();
         if (workloads.Count == 0)
             return;
-        var floors = await floorsProgram.MeasureAsync(round, _plan.Pins, _plan.Schedule.FloorSeconds, workloads, stop).ConfigureAwait(false);
+        var floors = await floorsProgram.MeasureAsync(round, _plan.Pins, _plan.Schedule.FloorTiming, workloads, stop).ConfigureAwait(false);
         _floors.Add(floors);
         folder.Add(floors);
         if (floors.Reason is { } reason)

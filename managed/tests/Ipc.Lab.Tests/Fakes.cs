@@ -28,7 +28,7 @@ internal static class Fakes
         Schema = Planning.Plan.CurrentSchema,
         Preset = "chosen",
         Seed = 7,
-        Schedule = new Schedule(Launches: 3, WarmupSeconds: 0.01, Seconds: 0.01, FloorSeconds: 0.01, BudgetSeconds: null),
+        Schedule = new Schedule(Launches: 3, WarmupSeconds: 0.01, Seconds: 0.01, BudgetSeconds: null),
         Pins = Pins.None,
         Debug = false,
         Started = DateTimeOffset.UnixEpoch,

@@ -5,10 +5,12 @@
 // Floors: the least a round trip can cost on this machine, each as simple as it can be written. None uses the library.
 namespace floors {
 
-// Which processors the two processes run on (-1: anywhere) and how long one floor is measured.
+// Which processors the two processes run on (-1: anywhere), and how long one floor is warmed up and measured. Both times should be
+// those of the cells held against it: a virtual processor wakes up faster in its first tenths of a second of such work than later.
 struct Setup {
     int server_cpu;
     int client_cpu;
+    double warmup_seconds;
     double seconds;
 };
 

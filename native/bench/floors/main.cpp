@@ -13,14 +13,15 @@
 int main(int argc, char** argv) {
     CLI::App app{"Measures the least a round trip can cost on this machine; prints JSON"};
     std::string pin = "0,1", workloads = "[]";
-    double seconds = 0.05;
+    double seconds = 0.3, warmup = 0.3;
     app.add_option("--pin", pin, "CPUs of the answering and the asking process, e.g. 0,1, or none");
     app.add_option("--seconds", seconds, "how long each floor is measured")->check(CLI::Range(0.001, 60.0));
+    app.add_option("--warmup", warmup, "how long each is warmed up before")->check(CLI::Range(0.0, 60.0));
     app.add_option("--workloads", workloads, R"(JSON array of {"id", "request_bytes", "reply_bytes"})");
     CLI11_PARSE(app, argc, argv);
     signal(SIGPIPE, SIG_IGN);
     try {
-        floors::Setup setup{-1, -1, seconds};
+        floors::Setup setup{-1, -1, warmup, seconds};
         if (pin != "none" && std::sscanf(pin.c_str(), "%d,%d", &setup.server_cpu, &setup.client_cpu) != 2)
             throw std::invalid_argument("--pin takes two CPU numbers such as 0,1, or none; got '" + pin + "'");
         nlohmann::json result;

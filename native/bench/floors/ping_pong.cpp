@@ -47,7 +47,7 @@ double median_rtt_ns(const Setup& setup, const std::function<void()>& serve, con
     }
     pin_to(setup.client_cpu);
     const auto budget = static_cast<int64_t>(setup.seconds * 1e9);
-    for (int64_t end = now_ns() + budget / 5; now_ns() < end;) exchange();
+    for (int64_t end = now_ns() + static_cast<int64_t>(setup.warmup_seconds * 1e9); now_ns() < end;) exchange();
     std::vector<int64_t> samples;
     samples.reserve(1 << 20);
     for (int64_t end = now_ns() + budget;;) {
