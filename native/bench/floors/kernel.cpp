@@ -1,11 +1,10 @@
-#include <cerrno>
-#include <system_error>
-#include <vector>
-
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "ping_pong.hpp"
+
+#include <cerrno>
+#include <sys/socket.h>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
 
 namespace floors {
 namespace {
@@ -49,19 +48,24 @@ bool read_all(int fd, char* data, size_t size) {
 }
 
 // A message of no bytes still has to be one on a stream: one byte stands for it.
-size_t at_least_one(size_t size) { return size == 0 ? 1 : size; }
+size_t at_least_one(size_t size) {
+    return size == 0 ? 1 : size;
+}
 
 // The answering process closes the client's ends, or it would keep its own input open.
-double streams_rtt_ns(const Setup& setup, Sizes sizes, const Fd& server_in, const Fd& server_out, Fd& client_in, Fd& client_out) {
+double streams_rtt_ns(const Setup& setup, Sizes sizes, const Fd& server_in, const Fd& server_out, Fd& client_in,
+                      Fd& client_out) {
     std::vector<char> request(at_least_one(sizes.request), 'q'), reply(at_least_one(sizes.reply), 'r');
     auto serve = [&] {
         client_in.close();
         client_out.close();
-        while (read_all(server_in.get(), request.data(), request.size())) write_all(server_out.get(), reply.data(), reply.size());
+        while (read_all(server_in.get(), request.data(), request.size()))
+            write_all(server_out.get(), reply.data(), reply.size());
     };
     auto exchange = [&] {
         write_all(client_out.get(), request.data(), request.size());
-        if (!read_all(client_in.get(), reply.data(), reply.size())) throw std::runtime_error("the answering process of a floor ended");
+        if (!read_all(client_in.get(), reply.data(), reply.size()))
+            throw std::runtime_error("the answering process of a floor ended");
     };
     return median_rtt_ns(setup, serve, exchange, [&] {
         client_out.close();
@@ -80,7 +84,8 @@ double pipe_rtt_ns(const Setup& setup, Sizes sizes) {
 
 double unix_rtt_ns(const Setup& setup, Sizes sizes) {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::system_error(errno, std::generic_category(), "socketpair");
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+        throw std::system_error(errno, std::generic_category(), "socketpair");
     // A socket is both directions; the client's second descriptor lets both kinds of stream share one measurement.
     Fd server(ends[0]), client_out(ends[1]), client_in(dup(ends[1]));
     return streams_rtt_ns(setup, sizes, server, server, client_in, client_out);

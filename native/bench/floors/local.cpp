@@ -1,8 +1,8 @@
+#include "ping_pong.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
-
-#include "ping_pong.hpp"
 
 namespace floors {
 

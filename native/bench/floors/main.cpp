@@ -1,14 +1,13 @@
 // ipc-floors: prints the floors of this machine as one JSON object (docs/measurement.md).
+#include "floors.hpp"
+
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
-#include "floors.hpp"
 
 int main(int argc, char** argv) {
     CLI::App app{"Measures the least a round trip can cost on this machine; prints JSON"};
@@ -32,7 +31,8 @@ int main(int argc, char** argv) {
         result["memcpy_bytes_per_s"] = floors::memcpy_bytes_per_s(setup);
         result["clock_ns"] = floors::clock_ns();
         for (const auto& workload : nlohmann::json::parse(workloads)) {
-            const floors::Sizes sizes{workload.at("request_bytes").get<size_t>(), workload.at("reply_bytes").get<size_t>()};
+            const floors::Sizes sizes{workload.at("request_bytes").get<size_t>(),
+                                      workload.at("reply_bytes").get<size_t>()};
             const auto id = workload.at("id").get<std::string>();
             result["slot_rtt_ns"][id] = floors::slot_rtt_ns(setup, sizes);
             result["futex_rtt_ns_by_workload"][id] = floors::futex_rtt_ns(setup, sizes);

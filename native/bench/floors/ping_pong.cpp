@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <system_error>
-#include <vector>
-
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace floors {
 
@@ -29,7 +28,9 @@ Shared::Shared(size_t bytes) : size_(bytes) {
     bytes_ = static_cast<char*>(memory);
 }
 
-Shared::~Shared() { munmap(bytes_, size_); }
+Shared::~Shared() {
+    munmap(bytes_, size_);
+}
 
 double median_rtt_ns(const Setup& setup, const std::function<void()>& serve, const std::function<void()>& exchange,
                      const std::function<void()>& stop) {

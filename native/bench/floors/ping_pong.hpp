@@ -1,9 +1,9 @@
 #pragma once
 
+#include "floors.hpp"
+
 #include <cstdint>
 #include <functional>
-
-#include "floors.hpp"
 
 namespace floors {
 

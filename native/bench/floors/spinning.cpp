@@ -1,13 +1,12 @@
+#include "ping_pong.hpp"
+
 #include <atomic>
 #include <climits>
 #include <cstring>
-#include <vector>
-
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "ping_pong.hpp"
+#include <vector>
 
 namespace floors {
 namespace {
@@ -20,7 +19,9 @@ struct Slot {
 };
 static_assert(sizeof(Slot) == 64);
 
-size_t slot_size(size_t bytes) { return (sizeof(Slot) + bytes + 4095) & ~size_t{4095}; }
+size_t slot_size(size_t bytes) {
+    return (sizeof(Slot) + bytes + 4095) & ~size_t{4095};
+}
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -86,8 +87,14 @@ double slots_rtt_ns(const Setup& setup, Sizes sizes) {
 
 } // namespace
 
-double cacheline_rtt_ns(const Setup& setup) { return slots_rtt_ns<Spin>(setup, {0, 0}); }
-double slot_rtt_ns(const Setup& setup, Sizes sizes) { return slots_rtt_ns<Spin>(setup, sizes); }
-double futex_rtt_ns(const Setup& setup, Sizes sizes) { return slots_rtt_ns<Sleep>(setup, sizes); }
+double cacheline_rtt_ns(const Setup& setup) {
+    return slots_rtt_ns<Spin>(setup, {0, 0});
+}
+double slot_rtt_ns(const Setup& setup, Sizes sizes) {
+    return slots_rtt_ns<Spin>(setup, sizes);
+}
+double futex_rtt_ns(const Setup& setup, Sizes sizes) {
+    return slots_rtt_ns<Sleep>(setup, sizes);
+}
 
 } // namespace floors

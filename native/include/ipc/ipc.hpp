@@ -3,6 +3,8 @@
 #ifndef IPC_IPC_HPP
 #define IPC_IPC_HPP
 
+#include "ipc/ipc.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,8 +18,6 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
-
-#include "ipc/ipc.h"
 
 namespace ipc {
 
@@ -82,7 +82,9 @@ class Channel {
     void send(const void* message, size_t size, int32_t timeout_ms = forever) {
         check(ipc_send(handle_.get(), message, size, timeout_ms));
     }
-    void send(std::string_view message, int32_t timeout_ms = forever) { send(message.data(), message.size(), timeout_ms); }
+    void send(std::string_view message, int32_t timeout_ms = forever) {
+        send(message.data(), message.size(), timeout_ms);
+    }
 
     // Copies the next message; throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message if it does not fit.
     size_t receive(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
@@ -127,7 +129,8 @@ class Channel {
         auto thunk = [](void* user, const void* request, size_t size, ipc_reply_writer* writer) -> ipc_status {
             try {
                 ReplyWriter reply(writer);
-                (*static_cast<std::remove_reference_t<Handler>*>(user))(Bytes{static_cast<const std::byte*>(request), size}, reply);
+                (*static_cast<std::remove_reference_t<Handler>*>(user))(
+                    Bytes{static_cast<const std::byte*>(request), size}, reply);
                 return IPC_OK;
             } catch (const std::exception& e) {
                 ipc_reply_fail(writer, e.what());

@@ -1,15 +1,15 @@
 // The C ABI over the library's insides: checks arguments, keeps exceptions in, and does nothing else.
-#include <cstring>
-#include <memory>
-#include <new>
-#include <string>
-
 #include "core/address.hpp"
 #include "core/conversation.hpp"
 #include "core/frame_channel.hpp"
 #include "core/registry.hpp"
 #include "core/transport.hpp"
 #include "ipc/ipc.h"
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
 
 using ipc::Deadline;
 using ipc::fail;
@@ -58,7 +58,8 @@ ipc_status check_timeout(int32_t timeout_ms, const char* function) {
 }
 
 // For functions on a channel: a handle, a sane time-out, and memory wherever there is a length.
-ipc_status check_channel(const ipc_channel* channel, const void* memory, size_t length, int32_t timeout_ms, const char* function) {
+ipc_status check_channel(const ipc_channel* channel, const void* memory, size_t length, int32_t timeout_ms,
+                         const char* function) {
     if (channel != nullptr && timeout_ms >= IPC_FOREVER && (memory != nullptr || length == 0)) [[likely]]
         return IPC_OK;
     if (channel == nullptr) return check(false, function, "the channel is NULL");
@@ -92,7 +93,9 @@ ipc_status ipc_listen(const char* address_text, ipc_listener** listener) {
     });
 }
 
-const char* ipc_listener_address(const ipc_listener* listener) { return listener ? listener->frames->address() : ""; }
+const char* ipc_listener_address(const ipc_listener* listener) {
+    return listener ? listener->frames->address() : "";
+}
 
 ipc_status ipc_accept(ipc_listener* listener, int32_t timeout_ms, ipc_channel** channel) {
     return guarded([&]() -> ipc_status {
@@ -140,7 +143,9 @@ void ipc_channel_free(ipc_channel* channel) {
     delete channel;
 }
 
-size_t ipc_channel_limit(const ipc_channel* channel) { return channel ? channel->conversation->limit() : 0; }
+size_t ipc_channel_limit(const ipc_channel* channel) {
+    return channel ? channel->conversation->limit() : 0;
+}
 
 // ---- messages
 
@@ -178,13 +183,14 @@ ipc_status ipc_release(ipc_channel* channel) {
 
 // ---- calls
 
-ipc_status ipc_call(ipc_channel* channel, const void* request, size_t request_length, void* reply, size_t reply_capacity,
-                    size_t* reply_length, int32_t timeout_ms) {
+ipc_status ipc_call(ipc_channel* channel, const void* request, size_t request_length, void* reply,
+                    size_t reply_capacity, size_t* reply_length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, request, request_length, timeout_ms, "ipc_call"));
     IPC_CHECK(check(reply != nullptr || reply_capacity == 0, "ipc_call", "reply is NULL but its capacity is not 0"));
     IPC_CHECK(check(reply_length != nullptr, "ipc_call", "reply_length is NULL"));
     return guarded([&] {
-        return channel->conversation->call(request, request_length, reply, reply_capacity, reply_length, Deadline(timeout_ms));
+        return channel->conversation->call(request, request_length, reply, reply_capacity, reply_length,
+                                           Deadline(timeout_ms));
     });
 }
 
@@ -238,7 +244,8 @@ ipc_status ipc_serve(ipc_channel* channel, ipc_handler handler, void* user) {
             writer.failure.clear();
             ipc_status handled = handler(user, request, length, &writer);
             if (handled != IPC_OK)
-                s = conversation.fail_request(writer.failure.empty() ? ipc_status_text(handled) : writer.failure.c_str(), forever);
+                s = conversation.fail_request(
+                    writer.failure.empty() ? ipc_status_text(handled) : writer.failure.c_str(), forever);
             else if (!writer.failure.empty())
                 s = conversation.fail_request(writer.failure.c_str(), forever);
             else if (writer.reserved)

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "core/status.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
-
-#include "core/status.hpp"
 
 namespace ipc {
 
@@ -24,7 +24,7 @@ class Address {
 
     // An option's value, or its default from the registry. Asking for an option the transport lacks is a bug (asserts).
     const std::string& option(std::string_view name) const;
-    size_t option_size(std::string_view name) const;  // "64M" -> 67108864; powers of 1024
+    size_t option_size(std::string_view name) const; // "64M" -> 67108864; powers of 1024
     uint64_t option_count(std::string_view name) const;
     // The limit on messages in bytes: option max=.
     size_t limit() const { return option_size("max"); }

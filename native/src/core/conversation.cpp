@@ -1,18 +1,22 @@
 #include "core/conversation.hpp"
 
-#include <algorithm>
-
 #include "core/conversation_over.hpp"
+
+#include <algorithm>
 
 namespace ipc {
 namespace {
 
 const char* kind_text(FrameKind kind) {
     switch (kind) {
-    case FrameKind::message: return "a plain message";
-    case FrameKind::request: return "a request";
-    case FrameKind::reply: return "a reply";
-    case FrameKind::fault: return "a fault";
+    case FrameKind::message:
+        return "a plain message";
+    case FrameKind::request:
+        return "a request";
+    case FrameKind::reply:
+        return "a reply";
+    case FrameKind::fault:
+        return "a fault";
     }
     return "an unknown frame";
 }
@@ -24,14 +28,16 @@ std::unique_ptr<Conversation> FrameChannel::converse(std::unique_ptr<FrameChanne
 }
 
 Status Conversation::too_large(size_t length) const {
-    return fail(IPC_MESSAGE_TOO_LARGE,
-                "a message of %zu bytes is over this channel's limit of %zu: raise it with max= at both ends, or send parts",
-                length, limit());
+    return fail(
+        IPC_MESSAGE_TOO_LARGE,
+        "a message of %zu bytes is over this channel's limit of %zu: raise it with max= at both ends, or send parts",
+        length, limit());
 }
 
 Status Conversation::cannot_receive(const char* function) const {
     if (out_of_order_) return fail(IPC_NOT_OUR_PROTOCOL, "%s", order_text_.c_str());
-    if (holding_ == Holding::request) return fail(IPC_WRONG_STATE, "%s while a request is unanswered: reply to it first", function);
+    if (holding_ == Holding::request)
+        return fail(IPC_WRONG_STATE, "%s while a request is unanswered: reply to it first", function);
     return fail(IPC_WRONG_STATE, "%s while a peeked message is held: call ipc_release first", function);
 }
 
@@ -47,8 +53,8 @@ Status Conversation::unexpected(FrameKind got, FrameKind wanted) {
 }
 
 Status Conversation::too_small(size_t length, size_t capacity) {
-    return fail(IPC_BUFFER_TOO_SMALL, "the message has %zu bytes and the buffer room for %zu: ask again with more room", length,
-                capacity);
+    return fail(IPC_BUFFER_TOO_SMALL, "the message has %zu bytes and the buffer room for %zu: ask again with more room",
+                length, capacity);
 }
 
 Status Conversation::handler_failed(const void* text, size_t length) {

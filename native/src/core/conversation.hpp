@@ -1,10 +1,10 @@
 #pragma once
 
-#include <memory>
-#include <string>
-
 #include "core/deadline.hpp"
 #include "core/status.hpp"
+
+#include <memory>
+#include <string>
 
 namespace ipc {
 

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "core/conversation.hpp"
+#include "core/frame_channel.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
-
-#include "core/conversation.hpp"
-#include "core/frame_channel.hpp"
 
 namespace ipc {
 
@@ -187,7 +187,8 @@ class ConversationOver final : public Conversation {
 
     // What came instead of the awaited reply: IPC_OK if it was a late one, now dropped.
     Status not_the_reply(const FrameInfo& info, const Deadline& deadline) {
-        if (info.kind != FrameKind::reply && info.kind != FrameKind::fault) return unexpected(info.kind, FrameKind::reply);
+        if (info.kind != FrameKind::reply && info.kind != FrameKind::fault)
+            return unexpected(info.kind, FrameKind::reply);
         const auto newer = static_cast<int32_t>(info.id - call_id_);
         if (newer > 0) return break_order("the peer answered a call that was never made; connect anew");
         if (newer < 0) return frames_->release();

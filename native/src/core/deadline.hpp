@@ -12,7 +12,8 @@ class Deadline {
     using Clock = std::chrono::steady_clock;
 
     explicit Deadline(int32_t timeout_ms)
-        : timeout_ms_(timeout_ms), end_(timeout_ms > 0 ? Clock::now() + std::chrono::milliseconds(timeout_ms) : Clock::time_point{}) {}
+        : timeout_ms_(timeout_ms),
+          end_(timeout_ms > 0 ? Clock::now() + std::chrono::milliseconds(timeout_ms) : Clock::time_point{}) {}
 
     bool forever() const { return timeout_ms_ < 0; }
     bool expired() const { return !forever() && (timeout_ms_ == 0 || Clock::now() >= end_); }

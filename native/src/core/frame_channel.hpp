@@ -1,12 +1,12 @@
 #pragma once
 
+#include "core/deadline.hpp"
+#include "core/status.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-
-#include "core/deadline.hpp"
-#include "core/status.hpp"
 
 namespace ipc {
 

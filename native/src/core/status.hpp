@@ -1,14 +1,14 @@
 #pragma once
 
+#include "ipc/ipc.h"
+
 #include <cstdarg>
 #include <string>
 
-#include "ipc/ipc.h"
-
 #if defined(__GNUC__)
-#define IPC_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
+#    define IPC_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
 #else
-#define IPC_PRINTF(format_at, first_at)
+#    define IPC_PRINTF(format_at, first_at)
 #endif
 
 namespace ipc {

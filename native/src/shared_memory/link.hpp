@@ -1,14 +1,14 @@
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
 #include "core/address.hpp"
 #include "core/deadline.hpp"
 #include "core/status.hpp"
 #include "shared_memory/layout.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 
 namespace ipc::shared_memory {
 
@@ -26,9 +26,11 @@ WaitPolicy wait_policy(const Address& address);
 class Link {
   public:
     // The server's end: makes the memory and sends it over `socket`, which the link then owns, also when this fails.
-    static Status offer(int socket, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy, Link** link);
+    static Status offer(int socket, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
+                        Link** link);
     // The client's end: receives the memory over `socket`, checks and maps it. `server_name`: path to remove should the server die.
-    static Status take_up(int socket, Layout layout, WaitPolicy policy, std::string server_name, const Deadline& deadline, Link** link);
+    static Status take_up(int socket, Layout layout, WaitPolicy policy, std::string server_name,
+                          const Deadline& deadline, Link** link);
     ~Link();
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
@@ -67,8 +69,8 @@ class Link {
     void close();
 
   private:
-    Link(int socket, void* memory, size_t bytes, unsigned side, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
-         std::string server_name);
+    Link(int socket, void* memory, size_t bytes, unsigned side, uint32_t slot_count, uint64_t data_bytes,
+         WaitPolicy policy, std::string server_name);
 
     // Looks for a reason to stop waiting; `look_at_socket` costs a system call.
     Status reason_to_stop(bool look_at_socket);
@@ -119,8 +121,10 @@ Status Link::wait(std::atomic<uint32_t>& parked, const Deadline& deadline, Ready
                 if (ready()) [[likely]]
                     return IPC_OK;
             }
-            if (start == 0) start = now_ns();
-            else spun = now_ns() - start;
+            if (start == 0)
+                start = now_ns();
+            else
+                spun = now_ns() - start;
             if (policy_.mode == WaitMode::adaptive && spun >= policy_.spin_ns) break;
             if (Status stop = spin_housekeeping(spun, &next_socket_look)) return ready() ? IPC_OK : stop;
             if (deadline.expired()) return fail(IPC_TIMED_OUT, "timed out waiting for the peer");

@@ -1,9 +1,9 @@
+#include "posix/local_socket.hpp"
 #include "shared_memory/link.hpp"
 
 #include <cerrno>
 #include <climits>
 #include <cstring>
-
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -13,8 +13,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "posix/local_socket.hpp"
 
 namespace ipc::shared_memory {
 namespace {
@@ -42,11 +40,14 @@ bool only_one_processor() {
     return one;
 }
 
-size_t page_up(size_t bytes) { return (bytes + 4095) & ~size_t{4095}; }
+size_t page_up(size_t bytes) {
+    return (bytes + 4095) & ~size_t{4095};
+}
 
 // The size of the whole mapping; 0 if the numbers are impossible.
 size_t mapping_bytes(uint32_t slot_count, uint64_t data_bytes) {
-    if (slot_count > (1u << 20) || data_bytes == 0 || data_bytes > (uint64_t{1} << 40) || data_bytes % 4096 != 0) return 0;
+    if (slot_count > (1u << 20) || data_bytes == 0 || data_bytes > (uint64_t{1} << 40) || data_bytes % 4096 != 0)
+        return 0;
     return header_bytes + page_up(size_t{2} * slot_count * 64) + 2 * data_bytes;
 }
 
@@ -65,7 +66,8 @@ Status send_greeting(int socket, Layout layout, int memory_fd) {
     rights->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(rights), &memory_fd, sizeof(int));
     if (sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof greeting)) return IPC_OK;
-    if (errno == EPIPE || errno == ECONNRESET) return fail(IPC_PEER_CLOSED, "the client left before it took the shared memory");
+    if (errno == EPIPE || errno == ECONNRESET)
+        return fail(IPC_PEER_CLOSED, "the client left before it took the shared memory");
     return fail_system(IPC_SYSTEM, errno, "cannot hand the shared memory over");
 }
 
@@ -99,7 +101,8 @@ Status receive_greeting(int socket, Layout layout, const Deadline& deadline, int
     if (!good) {
         for (size_t i = 0; i < fd_count; ++i) ::close(fds[i]);
         if (got == 0 || (got < 0 && errno == ECONNRESET))
-            return fail(IPC_PEER_CLOSED, "the server closed or died before it handed over its shared memory: connect again");
+            return fail(IPC_PEER_CLOSED,
+                        "the server closed or died before it handed over its shared memory: connect again");
         return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server, or of another version");
     }
     *memory_fd = fds[0];
@@ -114,8 +117,8 @@ WaitPolicy wait_policy(const Address& address) {
     return {mode, static_cast<int64_t>(address.option_count("spin")) * 1000};
 }
 
-Link::Link(int socket, void* memory, size_t bytes, unsigned side, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
-           std::string server_name)
+Link::Link(int socket, void* memory, size_t bytes, unsigned side, uint32_t slot_count, uint64_t data_bytes,
+           WaitPolicy policy, std::string server_name)
     : socket_(socket), memory_(memory), bytes_(bytes), side_(side), slot_count_(slot_count), data_bytes_(data_bytes),
       policy_(policy), server_name_(std::move(server_name)) {
     auto waits_by = policy.mode == WaitMode::spin ? WaitsBy::spinning : WaitsBy::parking;
@@ -128,12 +131,14 @@ Link::~Link() {
     ::close(socket_);
 }
 
-Status Link::offer(int socket, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy, Link** link) {
+Status Link::offer(int socket, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
+                   Link** link) {
     const size_t bytes = mapping_bytes(slot_count, data_bytes);
     int fd = memfd_create("ipc", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void* memory = MAP_FAILED;
     Status status = IPC_OK;
-    if (fd < 0 || bytes == 0 || ftruncate(fd, static_cast<off_t>(bytes)) != 0 || fcntl(fd, F_ADD_SEALS, required_seals) != 0 ||
+    if (fd < 0 || bytes == 0 || ftruncate(fd, static_cast<off_t>(bytes)) != 0 ||
+        fcntl(fd, F_ADD_SEALS, required_seals) != 0 ||
         (memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
         status = fail_system(IPC_SYSTEM, errno, "cannot make %zu bytes of shared memory", bytes);
     if (!status) {
@@ -155,7 +160,8 @@ Status Link::offer(int socket, Layout layout, uint32_t slot_count, uint64_t data
     return IPC_OK;
 }
 
-Status Link::take_up(int socket, Layout layout, WaitPolicy policy, std::string server_name, const Deadline& deadline, Link** link) {
+Status Link::take_up(int socket, Layout layout, WaitPolicy policy, std::string server_name, const Deadline& deadline,
+                     Link** link) {
     int fd = -1;
     Status status = receive_greeting(socket, layout, deadline, &fd);
     void* memory = MAP_FAILED;
@@ -170,18 +176,21 @@ Status Link::take_up(int socket, Layout layout, WaitPolicy policy, std::string s
         if (sound) {
             bytes = static_cast<size_t>(about.st_size);
             memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-            if (memory == MAP_FAILED) status = fail_system(IPC_SYSTEM, errno, "cannot map %zu bytes of shared memory", bytes);
+            if (memory == MAP_FAILED)
+                status = fail_system(IPC_SYSTEM, errno, "cannot map %zu bytes of shared memory", bytes);
         }
         if (memory != MAP_FAILED) {
             auto* header = static_cast<const Header*>(memory);
             slot_count = header->slot_count;
             data_bytes = header->data_bytes;
-            bool power_of_two = (slot_count & (slot_count - 1)) == 0 && (layout == Layout::event || (data_bytes & (data_bytes - 1)) == 0);
+            bool power_of_two = (slot_count & (slot_count - 1)) == 0 &&
+                                (layout == Layout::event || (data_bytes & (data_bytes - 1)) == 0);
             sound = header->magic == mapping_magic && header->version == version &&
                     header->layout == static_cast<uint32_t>(layout) && power_of_two &&
                     (slot_count != 0) == (layout == Layout::slots) && bytes == mapping_bytes(slot_count, data_bytes);
         }
-        if (!status && !sound) status = fail(IPC_NOT_OUR_PROTOCOL, "the shared memory the server handed over is not of the form expected");
+        if (!status && !sound)
+            status = fail(IPC_NOT_OUR_PROTOCOL, "the shared memory the server handed over is not of the form expected");
         ::close(fd);
     }
     if (status) {

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <memory>
-
 #include "core/address.hpp"
 #include "core/frame_channel.hpp"
 #include "shared_memory/link.hpp"
+
+#include <memory>
 
 namespace ipc::shared_memory {
 

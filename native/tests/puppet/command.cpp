@@ -5,7 +5,8 @@
 namespace puppet {
 namespace {
 
-template <class Number> Number parse(const std::string& word) {
+template <class Number>
+Number parse(const std::string& word) {
     Number number{};
     auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     if (error != std::errc{} || end != word.data() + word.size()) throw Wrong("'" + word + "' is not a number");
@@ -20,9 +21,13 @@ std::string Command::word() {
     return word;
 }
 
-uint64_t Command::number() { return parse<uint64_t>(word()); }
+uint64_t Command::number() {
+    return parse<uint64_t>(word());
+}
 
-int32_t Command::timeout() { return parse<int32_t>(word()); }
+int32_t Command::timeout() {
+    return parse<int32_t>(word());
+}
 
 bool Command::loan() {
     auto mode = word();

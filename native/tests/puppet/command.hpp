@@ -1,12 +1,12 @@
 #pragma once
 
+#include "ipc/ipc.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <sstream>
 #include <stdexcept>
 #include <string>
-
-#include "ipc/ipc.h"
 
 namespace puppet {
 

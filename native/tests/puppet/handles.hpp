@@ -1,10 +1,10 @@
 #pragma once
 
+#include "ipc/ipc.h"
+
 #include <map>
 #include <mutex>
 #include <string>
-
-#include "ipc/ipc.h"
 
 namespace puppet {
 

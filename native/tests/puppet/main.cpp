@@ -1,4 +1,6 @@
 // The native puppet: carries out the commands of README.md, over ipc.h alone.
+#include "verbs.hpp"
+
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -8,8 +10,6 @@
 #include <mutex>
 #include <string>
 #include <thread>
-
-#include "verbs.hpp"
 
 namespace puppet {
 namespace {
@@ -52,8 +52,7 @@ std::string carry_out(Puppet& puppet, const std::string& line) {
 // A thread that carries out its commands one after another.
 class Worker {
   public:
-    Worker(Puppet& puppet, std::string name)
-        : puppet_(puppet), name_(std::move(name)), thread_([this] { run(); }) {}
+    Worker(Puppet& puppet, std::string name) : puppet_(puppet), name_(std::move(name)), thread_([this] { run(); }) {}
 
     void give(std::string line) {
         {

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "command.hpp"
 #include "handles.hpp"
 #include "payload.hpp"
+
+#include <map>
+#include <string>
 
 namespace puppet {
 

@@ -1,7 +1,7 @@
+#include "verbs.hpp"
+
 #include <cstring>
 #include <vector>
-
-#include "verbs.hpp"
 
 namespace puppet {
 namespace {
@@ -13,9 +13,11 @@ struct Call {
 };
 
 // Calls and expects `expected`'s content in the reply, whatever its length; returns the length.
-size_t call_and_check(const Call& call, const void* request, size_t request_length, Payload expected, std::vector<uint8_t>& buffer) {
+size_t call_and_check(const Call& call, const void* request, size_t request_length, Payload expected,
+                      std::vector<uint8_t>& buffer) {
     if (!call.loan) {
-        require(ipc_call(call.channel, request, request_length, buffer.data(), buffer.size(), &expected.length, call.timeout_ms));
+        require(ipc_call(call.channel, request, request_length, buffer.data(), buffer.size(), &expected.length,
+                         call.timeout_ms));
         require_same(difference(expected, buffer.data(), expected.length));
         return expected.length;
     }
@@ -30,7 +32,8 @@ std::string call(Handles& handles, Command& command) {
     auto message = payload(command);
     std::vector<uint8_t> buffer(command.size());
     auto request = bytes_of(message);
-    return std::to_string(call_and_check({channel, command.timeout(), false}, request.data(), request.size(), message, buffer));
+    return std::to_string(
+        call_and_check({channel, command.timeout(), false}, request.data(), request.size(), message, buffer));
 }
 
 std::string call_in_place(Handles& handles, Command& command) {
@@ -38,7 +41,8 @@ std::string call_in_place(Handles& handles, Command& command) {
     auto message = payload(command);
     std::vector<uint8_t> none;
     auto request = bytes_of(message);
-    return std::to_string(call_and_check({channel, command.timeout(), true}, request.data(), request.size(), message, none));
+    return std::to_string(
+        call_and_check({channel, command.timeout(), true}, request.data(), request.size(), message, none));
 }
 
 std::string call_many(Handles& handles, Command& command) {
@@ -55,7 +59,8 @@ std::string call_many(Handles& handles, Command& command) {
         fill(message, request.data());
         auto length = call_and_check(call, request.data(), message.length, message, reply);
         if (call.loan) require(ipc_release(channel));
-        if (length != message.length) throw Wrong("reply " + std::to_string(i) + " has " + std::to_string(length) + " bytes");
+        if (length != message.length)
+            throw Wrong("reply " + std::to_string(i) + " has " + std::to_string(length) + " bytes");
         bytes += length;
     }
     return std::to_string(bytes);
@@ -96,8 +101,10 @@ ipc_status run_script(Command& script, ipc_reply_writer* writer) {
         return IPC_OK;
     }
     if (verb == "empty") return IPC_OK;
-    if (verb == "reserve-then-fail") require(ipc_reply_reserve(writer, script.size(), &room));
-    else if (verb != "fail") throw Wrong("'" + verb + "' is no script");
+    if (verb == "reserve-then-fail")
+        require(ipc_reply_reserve(writer, script.size(), &room));
+    else if (verb != "fail")
+        throw Wrong("'" + verb + "' is no script");
     ipc_reply_fail(writer, script.text().c_str());
     return IPC_INVALID_ARGUMENT;
 }

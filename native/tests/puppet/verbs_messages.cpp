@@ -1,6 +1,6 @@
-#include <vector>
-
 #include "verbs.hpp"
+
+#include <vector>
 
 namespace puppet {
 namespace {
@@ -96,7 +96,8 @@ void receive_one(const Series& series, const Payload& message, std::vector<uint8
 
 using Step = void (*)(const Series& series, const Payload& message, std::vector<uint8_t>& buffer);
 
-template <Step step> std::string many(Handles& handles, Command& command) {
+template <Step step>
+std::string many(Handles& handles, Command& command) {
     Series series(handles, command);
     std::vector<uint8_t> buffer(series.most);
     size_t bytes = 0;

@@ -1,19 +1,20 @@
-#include <thread>
-
-#include <gtest/gtest.h>
-
 #include "core/conversation.hpp"
 #include "core/status.hpp"
 #include "link_pair.hpp"
+
+#include <gtest/gtest.h>
+#include <thread>
 
 using ipc::FrameInfo;
 using ipc::FrameKind;
 
 TEST(ShmChannel, CarriesMessagesOfOneAndOfSeveralRecords) {
     ChannelPair pair = make_channel_pair();
-    for (size_t length : {0ul, 1ul, 47ul, 48ul, 49ul, 64ul, 4095ul, 32768ul, 32769ul, 65536ul, 65537ul, 200'000ul, 1'000'003ul}) {
+    for (size_t length :
+         {0ul, 1ul, 47ul, 48ul, 49ul, 64ul, 4095ul, 32768ul, 32769ul, 65536ul, 65537ul, 200'000ul, 1'000'003ul}) {
         const auto sent = pattern(length, 3);
-        std::thread sender([&] { EXPECT_EQ(IPC_OK, pair.client->send(FrameKind::request, 9, sent.data(), length, forever)); });
+        std::thread sender(
+            [&] { EXPECT_EQ(IPC_OK, pair.client->send(FrameKind::request, 9, sent.data(), length, forever)); });
         FrameInfo info{};
         ASSERT_EQ(IPC_OK, pair.server->next(&info, forever));
         EXPECT_EQ(length, info.length);
@@ -30,7 +31,8 @@ TEST(ShmChannel, ViewAndReleaseOfAllForms) {
     for (size_t length : {5ul, 500ul, 300'000ul}) {
         const auto sent = pattern(length, 4);
         std::thread sender([&] {
-            for (int i = 0; i < 3; ++i) EXPECT_EQ(IPC_OK, pair.client->send(FrameKind::message, 0, sent.data(), length, forever));
+            for (int i = 0; i < 3; ++i)
+                EXPECT_EQ(IPC_OK, pair.client->send(FrameKind::message, 0, sent.data(), length, forever));
         });
         for (int i = 0; i < 3; ++i) {
             FrameInfo info{};
@@ -72,14 +74,16 @@ TEST(ShmChannel, ATimeOutInTheMiddleOfAMessageLosesNothing) {
     ChannelPair pair = make_channel_pair({.slots = 16, .data_bytes = 65536});
     const size_t length = 300'000; // the ring holds a fifth of it
     const auto sent = pattern(length, 5);
-    std::thread sender([&] { EXPECT_EQ(IPC_OK, pair.client->send(FrameKind::message, 0, sent.data(), length, forever)); });
+    std::thread sender(
+        [&] { EXPECT_EQ(IPC_OK, pair.client->send(FrameKind::message, 0, sent.data(), length, forever)); });
     FrameInfo info{};
     ASSERT_EQ(IPC_OK, pair.server->next(&info, forever));
     std::vector<std::byte> got(length);
     ipc::Status s;
     int timed_out = 0;
     while ((s = pair.server->take(got.data(), at_once)) == IPC_TIMED_OUT) {
-        std::fill(got.begin(), got.end(), std::byte{0}); // nothing may depend on what an earlier attempt left in the buffer
+        std::fill(got.begin(), got.end(),
+                  std::byte{0}); // nothing may depend on what an earlier attempt left in the buffer
         ++timed_out;
     }
     EXPECT_EQ(IPC_OK, s) << ipc::last_error();

@@ -1,14 +1,13 @@
 // A peer that can write anything anywhere in the shared memory: each lie gets a status, none a crash or a hang.
-#include <cstring>
+#include "core/status.hpp"
+#include "link_pair.hpp"
 
+#include <cstring>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "core/status.hpp"
-#include "link_pair.hpp"
 
 using namespace ipc::shared_memory;
 using ipc::FrameInfo;
@@ -94,7 +93,8 @@ TEST(HostilePeer, RecordsThatDoNotAddUp) {
     struct Lie {
         uint32_t second_length, second_flags;
     };
-    for (Lie lie : {Lie{2000, ipc::shm::flag_continues}, Lie{500, ipc::shm::flag_continues}, Lie{0, ipc::shm::flag_continues | ipc::shm::flag_more},
+    for (Lie lie : {Lie{2000, ipc::shm::flag_continues}, Lie{500, ipc::shm::flag_continues},
+                    Lie{0, ipc::shm::flag_continues | ipc::shm::flag_more},
                     Lie{1000, ipc::shm::flag_continues | ipc::shm::flag_more}, Lie{1000, 0}}) {
         Victim victim;
         victim.forge(0, 1000, 1 | ipc::shm::flag_more, 2000);
@@ -169,7 +169,8 @@ constexpr uint32_t good_greeting[4] = {handover_magic, version, 1, 0};
 } // namespace
 
 TEST(HostileServer, GreetsWrongly) {
-    const uint32_t wrong_magic[4] = {1, version, 1, 0}, wrong_version[4] = {handover_magic, 2, 1, 0}, wrong_layout[4] = {handover_magic, version, 2, 0};
+    const uint32_t wrong_magic[4] = {1, version, 1, 0}, wrong_version[4] = {handover_magic, 2, 1, 0},
+                   wrong_layout[4] = {handover_magic, version, 2, 0};
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(wrong_magic, 16, 0));
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(wrong_version, 16, 0));
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(wrong_layout, 16, 0));

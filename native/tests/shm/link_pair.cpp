@@ -1,9 +1,9 @@
 #include "link_pair.hpp"
 
+#include "core/status.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/socket.h>
-
-#include "core/status.hpp"
 
 using namespace ipc::shared_memory;
 
@@ -12,7 +12,8 @@ LinkPair make_link_pair(const LinkForm& form) {
     EXPECT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
     const WaitPolicy policy{form.wait, 20'000};
     Link *server = nullptr, *client = nullptr;
-    EXPECT_EQ(IPC_OK, Link::offer(ends[0], form.layout, form.slots, form.data_bytes, policy, &server)) << ipc::last_error();
+    EXPECT_EQ(IPC_OK, Link::offer(ends[0], form.layout, form.slots, form.data_bytes, policy, &server))
+        << ipc::last_error();
     EXPECT_EQ(IPC_OK, Link::take_up(ends[1], form.layout, policy, {}, forever, &client)) << ipc::last_error();
     return {std::unique_ptr<Link>(server), std::unique_ptr<Link>(client)};
 }

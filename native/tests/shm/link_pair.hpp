@@ -1,9 +1,9 @@
 #pragma once
 
-#include <memory>
-
 #include "shared_memory/link.hpp"
 #include "transports/shm/shm_channel.hpp"
+
+#include <memory>
 
 // Both ends of one shared mapping in one process: two mappings of the same memory, as two processes would have.
 struct LinkPair {

@@ -1,11 +1,10 @@
-#include <cstring>
-#include <random>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "link_pair.hpp"
 #include "transports/shm/ring.hpp"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+#include <vector>
 
 using ipc::shm::RingReader;
 using ipc::shm::RingWriter;
@@ -26,7 +25,8 @@ void expect_read(RingReader& reader, const std::vector<std::byte>& bytes, uint32
     ASSERT_EQ(IPC_OK, reader.wait_for_record(&record, at_once)) << ipc::last_error();
     ASSERT_EQ(bytes.size(), record.length);
     EXPECT_EQ(id, record.id);
-    EXPECT_TRUE(bytes.empty() || std::memcmp(bytes.data(), record.bytes, bytes.size()) == 0) << "length " << bytes.size();
+    EXPECT_TRUE(bytes.empty() || std::memcmp(bytes.data(), record.bytes, bytes.size()) == 0)
+        << "length " << bytes.size();
     reader.consume(record);
 }
 

@@ -1,12 +1,11 @@
-#include <atomic>
-#include <chrono>
-#include <thread>
-
-#include <gtest/gtest.h>
-#include <sys/resource.h>
-
 #include "core/status.hpp"
 #include "link_pair.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <thread>
 
 using namespace ipc::shared_memory;
 using ipc::FrameInfo;
@@ -41,7 +40,8 @@ TEST_P(Waiting, PingPongAndStreamsLoseNoWakeUp) {
     echo.join();
     // One way, faster than the reader: the writer has to wait for room again and again.
     std::thread writer([&] {
-        for (uint32_t i = 0; i < rounds; ++i) ASSERT_EQ(IPC_OK, pair.server->send(FrameKind::message, i, &i, sizeof i, forever));
+        for (uint32_t i = 0; i < rounds; ++i)
+            ASSERT_EQ(IPC_OK, pair.server->send(FrameKind::message, i, &i, sizeof i, forever));
     });
     for (uint32_t i = 0; i < rounds; ++i) {
         FrameInfo info{};
@@ -96,7 +96,9 @@ TEST(WaitingIdle, AParkedSideCostsNoProcessorTime) {
         getrusage(RUSAGE_THREAD, &before);
         EXPECT_EQ(IPC_TIMED_OUT, pair.server->next(&info, ipc::Deadline(1000)));
         getrusage(RUSAGE_THREAD, &after);
-        auto used = [](const rusage& u) { return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1'000'000 + u.ru_utime.tv_usec + u.ru_stime.tv_usec; };
+        auto used = [](const rusage& u) {
+            return (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1'000'000 + u.ru_utime.tv_usec + u.ru_stime.tv_usec;
+        };
         EXPECT_LT(used(after) - used(before), 20'000) << "microseconds of processor time in an idle second";
     }
 }

@@ -16,7 +16,8 @@ bool RingWriter::refresh() {
     const shared_memory::RingControl& control = link_.outgoing();
     uint64_t slots = control.slots_read.load(std::memory_order_acquire);
     uint64_t data = control.data_read.load(std::memory_order_acquire);
-    if (slots - slots_read_ > slot_position_ - slots_read_ || data - data_read_ > data_position_ - data_read_) return false;
+    if (slots - slots_read_ > slot_position_ - slots_read_ || data - data_read_ > data_position_ - data_read_)
+        return false;
     slots_read_ = slots;
     data_read_ = data;
     return true;
@@ -44,7 +45,8 @@ Status RingReader::really_wait_for_record(const Deadline& deadline) {
 Status RingReader::find_data(Record* record, const Slot& slot) const {
     const uint32_t flags = record->kind_and_flags & ~uint32_t{0xFFFF};
     if (record->length > memory_.largest_record() || (flags & ~(flag_more | flag_continues)) != 0)
-        return fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a damaged record: %zu bytes, flags %x", record->length, flags >> 16);
+        return fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a damaged record: %zu bytes, flags %x", record->length,
+                    flags >> 16);
     record->bytes = memory_.at(memory_.place(data_position_, record->length));
     if (flags == flag_more) std::memcpy(&record->total, slot.payload, sizeof record->total);
     return IPC_OK;

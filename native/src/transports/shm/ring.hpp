@@ -1,11 +1,11 @@
 #pragma once
 
+#include "shared_memory/link.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-
-#include "shared_memory/link.hpp"
 
 namespace ipc::shm {
 
@@ -52,7 +52,9 @@ inline void copy_inline(std::byte* to, const std::byte* from, size_t length) {
 inline constexpr uint32_t flag_more = 1u << 16;
 inline constexpr uint32_t flag_continues = 2u << 16;
 
-inline uint32_t stamp_of(uint64_t position) { return static_cast<uint32_t>(position + 1); }
+inline uint32_t stamp_of(uint64_t position) {
+    return static_cast<uint32_t>(position + 1);
+}
 
 // The memory of one ring as its reader or its writer sees it. All members are private to the process.
 struct RingMemory {
@@ -79,7 +81,8 @@ RingMemory ring_memory(const shared_memory::Link& link, unsigned ring);
 class RingWriter {
   public:
     RingWriter(shared_memory::Link& link, uint64_t first_position = 0)
-        : link_(link), memory_(ring_memory(link, link.side())), slot_position_(first_position), slots_read_(first_position) {}
+        : link_(link), memory_(ring_memory(link, link.side())), slot_position_(first_position),
+          slots_read_(first_position) {}
 
     const RingMemory& memory() const { return memory_; }
 

@@ -8,12 +8,11 @@ namespace {
 // Few enough to stay in the first-level cache of both sides, many enough for a burst.
 constexpr uint32_t slots_per_ring = 256;
 
-const shared_memory::Form form{
-    shared_memory::Layout::slots, "shm-", [](const Address&) { return slots_per_ring; },
-    [](const Address& address) { return uint64_t{address.option_size("size")}; },
-    [](std::unique_ptr<shared_memory::Link> link, size_t limit) -> FrameChannel* {
-        return new shm::ShmChannel(std::move(link), limit);
-    }};
+const shared_memory::Form form{shared_memory::Layout::slots, "shm-", [](const Address&) { return slots_per_ring; },
+                               [](const Address& address) { return uint64_t{address.option_size("size")}; },
+                               [](std::unique_ptr<shared_memory::Link> link, size_t limit) -> FrameChannel* {
+                                   return new shm::ShmChannel(std::move(link), limit);
+                               }};
 
 // The ring's arithmetic asks for whole pages and even halves; a power of two gives both.
 Status check_size(const Address& address) {
@@ -25,14 +24,13 @@ Status check_size(const Address& address) {
 
 } // namespace
 
-extern const Transport transport_shm{
-    [](const Address& address, FrameListener** listener) {
-        if (Status s = check_size(address)) return s;
-        return shared_memory::listen(form, address, listener);
-    },
-    [](const Address& address, const Deadline& deadline, FrameChannel** channel) {
-        if (Status s = check_size(address)) return s;
-        return shared_memory::connect(form, address, deadline, channel);
-    }};
+extern const Transport transport_shm{[](const Address& address, FrameListener** listener) {
+                                         if (Status s = check_size(address)) return s;
+                                         return shared_memory::listen(form, address, listener);
+                                     },
+                                     [](const Address& address, const Deadline& deadline, FrameChannel** channel) {
+                                         if (Status s = check_size(address)) return s;
+                                         return shared_memory::connect(form, address, deadline, channel);
+                                     }};
 
 } // namespace ipc

@@ -1,9 +1,9 @@
 #include "transports/shm/shm_channel.hpp"
 
+#include "core/conversation_over.hpp"
+
 #include <algorithm>
 #include <cstring>
-
-#include "core/conversation_over.hpp"
 
 namespace ipc::shm {
 namespace {
@@ -19,7 +19,8 @@ ShmChannel::ShmChannel(std::unique_ptr<shared_memory::Link> link, size_t limit)
       whole_record_(std::min(longest_single_record, writer_.memory().largest_record())) {}
 
 std::unique_ptr<Conversation> ShmChannel::converse(std::unique_ptr<FrameChannel> self) {
-    return std::make_unique<ConversationOver<ShmChannel>>(std::unique_ptr<ShmChannel>(static_cast<ShmChannel*>(self.release())));
+    return std::make_unique<ConversationOver<ShmChannel>>(
+        std::unique_ptr<ShmChannel>(static_cast<ShmChannel*>(self.release())));
 }
 
 // ---- sending more than a slot holds
@@ -32,14 +33,16 @@ Status ShmChannel::send_data(uint32_t kind, uint32_t id, const void* data, size_
     return IPC_OK;
 }
 
-Status ShmChannel::send_in_records(uint32_t kind, uint32_t id, const std::byte* data, size_t length, const Deadline& deadline) {
+Status ShmChannel::send_in_records(uint32_t kind, uint32_t id, const std::byte* data, size_t length,
+                                   const Deadline& deadline) {
     const size_t portion = std::min(preferred_record, writer_.memory().largest_record());
     for (size_t done = 0; done < length;) {
         const size_t now = std::min(portion, length - done);
         if (Status s = writer_.wait_for_room(now, deadline)) {
             if (done == 0 || s != IPC_TIMED_OUT) return s;
             link_->close(); // the peer must not wait for a rest that will not come
-            return fail(IPC_TIMED_OUT, "timed out after %zu of %zu bytes; the message is cut and the channel closed: connect anew",
+            return fail(IPC_TIMED_OUT,
+                        "timed out after %zu of %zu bytes; the message is cut and the channel closed: connect anew",
                         done, length);
         }
         std::memcpy(writer_.data_room(now), data + done, now);
@@ -99,12 +102,14 @@ Status ShmChannel::stop_receiving(Status status) {
 Status ShmChannel::check_first_thoroughly() {
     const uint32_t kind = record_.kind_and_flags & kind_mask;
     if (kind < 1 || kind > 4 || (record_.kind_and_flags & flag_continues) != 0)
-        return stop_receiving(fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a damaged record: kind and flags %x", record_.kind_and_flags));
+        return stop_receiving(
+            fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a damaged record: kind and flags %x", record_.kind_and_flags));
     const uint64_t total = in_several() ? record_.total : record_.length;
     if (total > limit())
-        return stop_receiving(fail(IPC_PEER_TOO_LARGE,
-                                   "the peer sends a message of %llu bytes over this channel's limit of %zu: raise it with max= at both ends",
-                                   static_cast<unsigned long long>(total), limit()));
+        return stop_receiving(fail(
+            IPC_PEER_TOO_LARGE,
+            "the peer sends a message of %llu bytes over this channel's limit of %zu: raise it with max= at both ends",
+            static_cast<unsigned long long>(total), limit()));
     if (total < record_.length)
         return stop_receiving(fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a record longer than its message"));
     message_bytes_ = static_cast<size_t>(total);
@@ -122,7 +127,8 @@ Status ShmChannel::take_data(void* buffer, const Deadline& deadline) {
         std::memcpy(buffer, receive_buffer_.data(), message_bytes_);
     } else {
         auto* to = static_cast<std::byte*>(buffer);
-        if (gathered_bytes_ != 0) std::memcpy(to, receive_buffer_.data(), gathered_bytes_); // an earlier attempt timed out
+        if (gathered_bytes_ != 0)
+            std::memcpy(to, receive_buffer_.data(), gathered_bytes_); // an earlier attempt timed out
         if (Status s = gather(to, deadline)) return s;
     }
     end_several();
@@ -140,11 +146,13 @@ Status ShmChannel::gather(std::byte* to, const Deadline& deadline) {
                     std::memcpy(receive_buffer_.data(), to, gathered_bytes_);
                 }
                 if (s == IPC_PEER_CLOSED)
-                    s = fail(IPC_TRUNCATED, "the peer ended after %zu of %zu bytes of a message", gathered_bytes_, message_bytes_);
+                    s = fail(IPC_TRUNCATED, "the peer ended after %zu of %zu bytes of a message", gathered_bytes_,
+                             message_bytes_);
                 return stop_receiving(s);
             }
             if ((record.kind_and_flags & flag_continues) == 0)
-                return stop_receiving(fail(IPC_NOT_OUR_PROTOCOL, "the peer began a message before the last one was whole"));
+                return stop_receiving(
+                    fail(IPC_NOT_OUR_PROTOCOL, "the peer began a message before the last one was whole"));
         }
         if (record.length == 0 || record.length > message_bytes_ - gathered_bytes_)
             return stop_receiving(fail(IPC_NOT_OUR_PROTOCOL, "the peer's records do not add up to their message"));

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "core/frame_channel.hpp"
 #include "transports/shm/ring.hpp"
+
+#include <memory>
+#include <vector>
 
 namespace ipc::shm {
 

@@ -20,8 +20,9 @@ std::byte* EventChannel::block(unsigned side) const {
 
 Status EventChannel::wait_until_empty(size_t length, const Deadline& deadline) {
     if (length > link_->data_bytes())
-        return fail(IPC_MESSAGE_TOO_LARGE, "a message of %zu bytes does not fit the block of %llu the server made: raise max= there",
-                    length, static_cast<unsigned long long>(link_->data_bytes()));
+        return fail(IPC_MESSAGE_TOO_LARGE,
+                    "a message of %zu bytes does not fit the block of %llu the server made: raise max= there", length,
+                    static_cast<unsigned long long>(link_->data_bytes()));
     if (link_->ended()) [[unlikely]]
         if (Status s = link_->why_ended()) return s;
     // Acquire: the reader is done with the block before we write into it again.
@@ -62,12 +63,15 @@ Status EventChannel::next(FrameInfo* info, const Deadline& deadline) {
         auto is_full = [this] { return in_.state.load(std::memory_order_acquire) == full; };
         if (Status s = link_->wait(link_->incoming().reader_parked, deadline, is_full)) return s;
         // Copied once: the peer can change them while we check.
-        info_ = {static_cast<FrameKind>(in_.kind.load(std::memory_order_relaxed)), in_.id.load(std::memory_order_relaxed),
-                 in_.length.load(std::memory_order_relaxed)};
+        info_ = {static_cast<FrameKind>(in_.kind.load(std::memory_order_relaxed)),
+                 in_.id.load(std::memory_order_relaxed), in_.length.load(std::memory_order_relaxed)};
         const auto kind = static_cast<uint32_t>(info_.kind);
-        if (kind < 1 || kind > 4) return broken_ = fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a damaged block: kind %u", kind);
+        if (kind < 1 || kind > 4)
+            return broken_ = fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a damaged block: kind %u", kind);
         if (info_.length > limit() || info_.length > link_->data_bytes())
-            return broken_ = fail(IPC_PEER_TOO_LARGE, "the peer sends a message of %zu bytes over this channel's limit of %zu: raise it with max= at both ends",
+            return broken_ = fail(IPC_PEER_TOO_LARGE,
+                                  "the peer sends a message of %zu bytes over this channel's limit of %zu: raise it "
+                                  "with max= at both ends",
                                   info_.length, limit());
         has_message_ = true;
     }

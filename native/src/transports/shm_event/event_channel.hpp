@@ -1,9 +1,9 @@
 #pragma once
 
-#include <memory>
-
 #include "core/frame_channel.hpp"
 #include "shared_memory/link.hpp"
+
+#include <memory>
 
 namespace ipc::shm_event {
 

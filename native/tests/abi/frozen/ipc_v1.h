@@ -30,13 +30,13 @@
 #include <stdint.h>
 
 #if defined(_WIN32)
-#  if defined(IPC_BUILDING)
-#    define IPC_API __declspec(dllexport)
-#  else
-#    define IPC_API __declspec(dllimport)
-#  endif
+#    if defined(IPC_BUILDING)
+#        define IPC_API __declspec(dllexport)
+#    else
+#        define IPC_API __declspec(dllimport)
+#    endif
 #else
-#  define IPC_API __attribute__((visibility("default")))
+#    define IPC_API __attribute__((visibility("default")))
 #endif
 
 #ifdef __cplusplus
@@ -74,7 +74,7 @@ enum {
     IPC_NOT_AVAILABLE = 41,    /* the transport does not exist on this system or a library it needs is missing */
     IPC_HANDLER_FAILED = 42,   /* the peer's handler reported a failure; ipc_last_error() gives its text */
     IPC_OUT_OF_MEMORY = 43,
-    IPC_SYSTEM = 44            /* any other refusal of the system; ipc_last_error() gives its words */
+    IPC_SYSTEM = 44 /* any other refusal of the system; ipc_last_error() gives its words */
 };
 
 typedef struct ipc_listener ipc_listener;
