@@ -63,6 +63,13 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         }
     }
 
+    // The same as in the base class, without its dispatch.
+    protected override void AnswerFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
+    {
+        SendFrame(kind, id, payload, deadline);
+        ReleaseFrame();
+    }
+
     private void SendInRecords(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
     {
         var portion = Math.Min(RecordOfMany, _writer.LargestRecord);
@@ -158,9 +165,11 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         var length = _inSeveral ? CheckedTotal() : _reader.Length;
         if (length > Limit)
             throw TooLarge((ulong)length);
-        _frame = new FrameInfo((FrameKind)_reader.Kind, _reader.Id, length);
+        // Kept field by field and returned from registers: reading the three fields back as one block would stall on their stores.
+        var frame = new FrameInfo((FrameKind)_reader.Kind, _reader.Id, length);
+        _frame = frame;
         _hasFrame = true;
-        return _frame;
+        return frame;
     }
 
     private int CheckedTotal()
