@@ -23,8 +23,11 @@ internal sealed record PublishedFigure(
         var workload = Registry.Workloads.FirstOrDefault(IsOfOurSizes);
         return workload is null
             ? (null, $"there is no workload of {RequestBytes} to {ReplyBytes} bytes with codec '{Codec}'")
-            : (new Cell(Transport, Pair, Codec, Scenario, workload.Id, Count), "");
+            : (new Cell(Transport, Pair, Codec, Scenario, workload.Id, CountToRepeat), "");
     }
+
+    // A source that gives a rate counted what it managed in its time; what it repeats is the time, not that count.
+    private long? CountToRepeat => OpsPerSecond is null ? Count : null;
 
     // A source without sizes sent its two texts as JSON; only the workload with texts repeats that.
     private bool IsOfOurSizes(WorkloadEntry workload) =>

@@ -46,8 +46,8 @@ public sealed class PlanningTests
         Assert.Contains(new Cell("pipe", "native:native", "raw", "call", "1k-10k", 1000), cells);
         Assert.Contains(new Cell("pipe", "native:managed", "custom", "call", "0.1k-1k", 2000), cells);
         Assert.Contains(new Cell("pipe", "native:native", "raw", "push", "push-10k", 1000), cells);
-        Assert.Contains(new Cell("unix", "native:native", "raw", "call", "ping", 1660272), cells);
-        Assert.Contains(new Cell("shm-event", "native:native", "json", "call", "ping", 10325882), cells);
+        Assert.Contains(new Cell("unix", "native:native", "raw", "call", "ping"), cells);
+        Assert.Contains(new Cell("shm-event", "native:native", "json", "call", "ping"), cells);
         Assert.Contains(new Cell("shm-event", "managed:managed", "raw", "call", "256k"), cells);
         Assert.All(PublishedFigures.All, f => Assert.NotEqual(f.ToCell().Cell is null, f.ToCell().WhyNot.Length == 0));
         Assert.All(PublishedFigures.All, f => Assert.NotNull(f.MeanNanoseconds));
@@ -133,5 +133,14 @@ public sealed class PlanningTests
     {
         Assert.Equal("tcp://127.0.0.1:0?users=any", TransportSpec.ToAddress("tcp?users=any", "lab-1"));
         Assert.Equal("shm://lab-1?wait=spin", TransportSpec.ToAddress("shm?wait=spin", "lab-1"));
+    }
+
+    [Fact]
+    public void SeedRepeatsCountsButNotWhatOthersManagedInTheirTime()
+    {
+        var cells = Presets.Get("seed").Cells();
+        Assert.Contains(cells, c => c is { Transport: "pipe", Workload: "1k-10k", Codec: "raw", Count: 1000 });
+        Assert.Contains(cells, c => c is { Transport: "shm-event", Codec: "json", Count: null });
+        Assert.DoesNotContain(cells, c => c.Count > 10_000);
     }
 }
