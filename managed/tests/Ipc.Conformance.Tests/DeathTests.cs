@@ -7,7 +7,7 @@ namespace Ipc.Conformance;
 /// <summary>A peer killed outright: the survivor gets a clear status soon, and nothing stays behind.</summary>
 public class DeathTests
 {
-    private const int SoonMilliseconds = 4000;
+    private const int SoonMilliseconds = 2000;
 
     [Theory, MemberData(nameof(Pairs.ChannelsByWait), MemberType = typeof(Pairs))]
     public Task WhileTheServerWaits(string transport, string server, string client, string wait) =>
@@ -115,7 +115,7 @@ public class DeathTests
     {
         await stage.Listen();
         stage.Server.Kill();
-        (await stage.Client.Refuses(Status.NoServer, $"connect c {stage.Address} 5000")).Within(4000);
+        (await stage.Client.Refuses(Status.NoServer, $"connect c {stage.Address} 5000")).Within(1500);
         // The stage now finds nothing left behind, or fails.
     });
 

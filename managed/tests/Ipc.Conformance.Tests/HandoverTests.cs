@@ -62,7 +62,7 @@ public class HandoverTests
     public Task AServerThatSaysNothing(string transport, string side) => Stage.Run(transport, side, side, async stage =>
     {
         using var listener = new RawListener(transport, stage.Name);
-        (await stage.Client.Refuses(Status.TimedOut, $"connect c {listener.Address} 150")).NotBefore(150).Within(4000);
+        (await stage.Client.Refuses(Status.TimedOut, $"connect c {listener.Address} 150")).NotBefore(150).Within(1500);
     });
 
     private static Task Refused(string transport, string side, Func<RawConnection, Task> handOver, params Status[] statuses) =>
@@ -75,6 +75,6 @@ public class HandoverTests
             var connecting = stage.Client.Give("connect", $"connect c {listener.Address} 5000");
             using var raw = await listener.Accept();
             await handOver(raw);
-            (await connecting).Refused(statuses).Within(4000);
+            (await connecting).Refused(statuses).Within(2000);
         }, test);
 }
