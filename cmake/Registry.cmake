@@ -69,6 +69,7 @@ function(ipc_read_registry file platform sources_out data)
   foreach(index RANGE ${last})
     string(JSON entry GET "${transports}" ${index})
     string(JSON id GET "${entry}" id)
+    string(JSON kind GET "${entry}" kind)
     string(JSON largest GET "${entry}" largest_message)
     string(JSON why GET "${entry}" sides native)
     string(JSON options GET "${entry}" options)
@@ -101,7 +102,7 @@ function(ipc_read_registry file platform sources_out data)
     _ipc_literal("${why}" why)
     list(JOIN platforms "," platforms)
     string(APPEND option_tables "constexpr OptionEntry options_${symbol}[] = {\n${own_rows}${common_rows}};\n")
-    string(APPEND rows "    {\"${id}\", \"${platforms}\", \"${largest}\", options_${symbol},\n    ${describe},\n"
+    string(APPEND rows "    {\"${id}\", \"${kind}\", \"${platforms}\", \"${largest}\", options_${symbol},\n    ${describe},\n"
       "    ${implementation}, ${why}},\n")
   endforeach()
 

@@ -80,6 +80,48 @@ internal sealed unsafe class BoundChannel : Channel
         NativeStatus.Check(status);
     }
 
+    public override int SendBatch(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, int timeoutMilliseconds = Forever)
+    {
+        CheckBatch(messages, lengths);
+        nuint sent;
+        Status status;
+        fixed (byte* bytes = messages)
+        fixed (int* sizes = lengths)
+            status = NativeMethods.SendBatch(Open(), bytes, (uint*)sizes, (nuint)lengths.Length, &sent, timeoutMilliseconds);
+        GC.KeepAlive(this);
+        // Those before a time-out are out; a channel it broke says so in the next call.
+        if (status != Status.TimedOut)
+            NativeStatus.Check(status);
+        return (int)sent;
+    }
+
+    public override int ReceiveBatch(Span<byte> buffer, Span<int> lengths, int timeoutMilliseconds = Forever)
+    {
+        nuint count;
+        Status status;
+        fixed (byte* bytes = buffer)
+        fixed (int* sizes = lengths)
+        {
+            status = NativeMethods.ReceiveBatch(Open(), bytes, (nuint)buffer.Length, (uint*)sizes, (nuint)lengths.Length,
+                &count, timeoutMilliseconds);
+        }
+        GC.KeepAlive(this);
+        NativeStatus.Check(status);
+        return (int)count;
+    }
+
+    // The native library trusts its caller to have given as many bytes as the lengths say.
+    private static void CheckBatch(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths)
+    {
+        long bytes = 0;
+        foreach (var length in lengths)
+        {
+            bytes += (long)Size(length);
+            if (bytes > messages.Length)
+                throw new IpcException(Status.InvalidArgument, $"SendBatch: the lengths say more than the {messages.Length} bytes given");
+        }
+    }
+
     public override int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds = Forever)
     {
         nuint length;

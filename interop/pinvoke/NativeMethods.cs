@@ -79,6 +79,14 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(Library, EntryPoint = "ipc_release")]
     public static partial Status Release(NativeChannel* channel);
 
+    [LibraryImport(Library, EntryPoint = "ipc_send_batch")]
+    public static partial Status SendBatch(NativeChannel* channel, byte* messages, uint* lengths, nuint count, nuint* sent,
+        int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_receive_batch")]
+    public static partial Status ReceiveBatch(NativeChannel* channel, byte* buffer, nuint capacity, uint* lengths,
+        nuint maxCount, nuint* count, int timeoutMilliseconds);
+
     [LibraryImport(Library, EntryPoint = "ipc_call")]
     public static partial Status Call(NativeChannel* channel, byte* request, nuint requestLength, byte* reply,
         nuint replyCapacity, nuint* replyLength, int timeoutMilliseconds);

@@ -28,7 +28,7 @@ internal static class StartScripts
         .. from transport in Registry.Transports
            from codec in Registry.Workloads.Single(w => w.Id == Workload).Codecs
            from side in s_sides
-           where transport.Sides.TryGetValue(side.Side, out var whyMissing) && whyMissing.Length == 0
+           where transport.Kind == "channel" && transport.Sides.TryGetValue(side.Side, out var whyMissing) && whyMissing.Length == 0
            from role in s_roles
            from script in ForBothShells(transport, codec, side.Side, side.Prefix, role.Command, role.Suffix)
            select script

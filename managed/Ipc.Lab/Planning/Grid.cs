@@ -28,11 +28,14 @@ internal static class Grid
         where entry.Scenarios.Contains(scenario)
         from codec in codecs
         where entry.Codecs.Contains(codec)
-        from place in Choices.ScenarioEntry(scenario).Ipc ? Between(transports, pairs) : Alone(pairs, codec)
+        let played = Choices.ScenarioEntry(scenario)
+        from place in played.Ipc ? Between(transports.Where(t => played.Kinds.Contains(KindOf(t))), pairs) : Alone(pairs, codec)
         select new Cell(place.Transport, place.Pair, codec, scenario, workload);
 
     private static IEnumerable<(string Transport, string Pair)> Between(IEnumerable<string> transports, IEnumerable<string> pairs) =>
         from transport in transports from pair in pairs select (transport, pair);
+
+    private static string KindOf(string spec) => Registry.Transport(TransportSpec.IdOf(spec)).Kind;
 
     // `bound` is left out: without a transport it is the managed code a second time. So is `raw`: nothing is serialized.
     private static IEnumerable<(string Transport, string Pair)> Alone(IEnumerable<string> pairs, string codec) =>

@@ -44,6 +44,15 @@ public abstract class Channel : IDisposable
     /// <summary>Gives a peeked message, or the reply of <see cref="CallInPlace"/>, back.</summary>
     public abstract void Release();
 
+    /// <summary>Sends messages that lie back to back in <paramref name="messages"/>, <paramref name="lengths"/>[i] bytes each, in order,
+    /// with one publication and at most one wake-up where the transport can. Returns how many went out: fewer than asked for only
+    /// when the time-out passed, and the channel then stays good.</summary>
+    public abstract int SendBatch(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, int timeoutMilliseconds = Forever);
+    /// <summary>Waits for a message, then takes it and those already there as long as the next fits whole: back to back in
+    /// <paramref name="buffer"/>, their lengths in <paramref name="lengths"/>. Returns how many.
+    /// <see cref="Status.BufferTooSmall"/>: not even the first fits; it stays.</summary>
+    public abstract int ReceiveBatch(Span<byte> buffer, Span<int> lengths, int timeoutMilliseconds = Forever);
+
     /// <summary>Sends a request and copies its reply; returns the reply's length in bytes. The time-out covers the whole call;
     /// a late reply is dropped and the channel stays good. <see cref="Status.BufferTooSmall"/> loses the reply's place no more
     /// than the message: <see cref="ReceiveReply"/> gets it.</summary>

@@ -22,6 +22,13 @@ internal abstract partial class FramedChannel
     /// <summary>Sends the first <paramref name="length"/> bytes of the room.</summary>
     protected abstract void CommitFrame(FrameKind kind, uint id, int length, Deadline deadline);
 
+    /// <summary>Frames sent in between may become visible to the peer only with <see cref="EndBatch"/>, or earlier if the channel must wait.</summary>
+    protected virtual void BeginBatch() { }
+    /// <summary>See <see cref="BeginBatch"/>.</summary>
+    protected virtual void EndBatch() { }
+
+    /// <summary>True if a cheap look tells that <see cref="NextFrame"/> will not wait; false where a look is not cheap.</summary>
+    protected virtual bool HasNextFrame => false;
     /// <summary>Waits for the next frame and tells about it without consuming it: asking again tells the same.</summary>
     protected abstract FrameInfo NextFrame(Deadline deadline);
     /// <summary>After NextFrame: copies the whole payload, for which <paramref name="buffer"/> has exactly the room, and consumes

@@ -83,6 +83,58 @@ internal abstract partial class FramedChannel(int limit) : Channel
         ReleaseFrame();
     }
 
+    // ---- batches
+
+    public sealed override int SendBatch(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        _reserved = Nothing;
+        var sent = 0;
+        BeginBatch();
+        try
+        {
+            for (; sent < lengths.Length; sent++)
+            {
+                var length = lengths[sent];
+                CheckLength(length);
+                if (length > messages.Length)
+                    throw TooFewBytes(sent, length, messages.Length);
+                SendFrame(FrameKind.Message, 0, messages[..length], deadline);
+                messages = messages[length..];
+            }
+        }
+        catch (IpcException e) when (e.Status == Status.TimedOut && !_stopped)
+        {
+            // Those before it are out, and the channel is good.
+        }
+        finally
+        {
+            EndBatch();
+        }
+        return sent;
+    }
+
+    public sealed override int ReceiveBatch(Span<byte> buffer, Span<int> lengths, int timeoutMilliseconds)
+    {
+        var deadline = Begin(timeoutMilliseconds);
+        CheckHoldingNothing(nameof(ReceiveBatch));
+        if (lengths.IsEmpty)
+            throw new IpcException(Status.InvalidArgument, "ReceiveBatch with room for the lengths of no message");
+        var count = 0;
+        do
+        {
+            var frame = Expect(FrameKind.Message, deadline);
+            if (count > 0 && frame.Length > buffer.Length)
+                return count;
+            CheckRoom(frame.Length, buffer.Length);
+            TakeFrame(buffer[..frame.Length], deadline);
+            buffer = buffer[frame.Length..];
+            lengths[count++] = frame.Length;
+        }
+        while (count < lengths.Length && HasNextFrame);
+        return count;
+    }
+
     // ---- calls, the client's end
 
     public sealed override int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds)
@@ -331,6 +383,9 @@ internal abstract partial class FramedChannel(int limit) : Channel
 
     private static IpcException TooSmall(int length, int room) =>
         new(Status.BufferTooSmall, $"the message has {length} bytes and the buffer room for {room}: ask again with more room");
+
+    private static IpcException TooFewBytes(int index, int length, int left) => new(Status.InvalidArgument,
+        $"SendBatch: message {index} has {length} bytes by its length and {left} are left: give all messages back to back");
 
     private IpcException WrongCommit(int length, string function, string before) => _reserved < 0
         ? new IpcException(Status.WrongState, $"{function} without {before}: reserve the room first")

@@ -68,8 +68,8 @@ public sealed record SideEntry(string Id, string Summary);
 /// <summary>A codec; Objects is false for plain bytes.</summary>
 public sealed record CodecEntry(string Id, string Summary, bool Objects);
 
-/// <summary>A scenario; Ipc is false when one process plays it alone.</summary>
-public sealed record ScenarioEntry(string Id, string Summary, bool Ipc);
+/// <summary>A scenario; Ipc is false when one process plays it alone. Kinds: the kinds of transport it can be played over.</summary>
+public sealed record ScenarioEntry(string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds);
 
 /// <summary>A workload; N counts identifiers of object codecs, the sizes are those of the raw codec in bytes.</summary>
 public sealed record WorkloadEntry(

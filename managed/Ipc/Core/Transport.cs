@@ -1,10 +1,22 @@
 namespace Ipc;
 
-/// <summary>What a transport's room gives the library.</summary>
+/// <summary>What a transport's room gives the library. Which members it overrides follows from the registry's kind.</summary>
 internal abstract class Transport
 {
-    public abstract Listener Listen(Address address);
-    public abstract Channel Connect(Address address, int timeoutMilliseconds);
+    // kind "channel"
+    public virtual Listener Listen(Address address) => throw OtherKind(address);
+    public virtual Channel Connect(Address address, int timeoutMilliseconds) => throw OtherKind(address);
+
+    // kind "queue"
+    public virtual MessageQueue OpenQueue(Address address, int timeoutMilliseconds) => throw OtherKind(address);
+    public virtual void RemoveQueue(Address address) => throw OtherKind(address);
+
+    // kind "broadcast"
+    public virtual Publisher Publish(Address address) => throw OtherKind(address);
+    public virtual Subscriber Subscribe(Address address, int timeoutMilliseconds) => throw OtherKind(address);
+
+    private static IpcException OtherKind(Address address) => new(Status.WrongState,
+        $"transport '{address.Transport}' is of kind '{Registry.Transport(address.Transport).Kind}', which has other functions: see ManagedIpc");
 }
 
 /// <summary>Transports by registry id. Each transport's file adds itself, so that nobody keeps a second list.</summary>

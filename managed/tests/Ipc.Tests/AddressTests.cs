@@ -138,8 +138,17 @@ public sealed class AddressTests
     {
         foreach (var transport in Registry.Transports.Where(t => Registry.WhyNotAvailable(t.Id, "managed").Length == 0))
         {
-            var listener = ManagedIpc.Listen(Pair.NewAddress(transport.Id));
-            listener.Dispose();
+            var address = Pair.NewAddress(transport.Id);
+            IDisposable opened = transport.Kind switch
+            {
+                "channel" => ManagedIpc.Listen(address),
+                "queue" => ManagedIpc.OpenQueue(address),
+                "broadcast" => ManagedIpc.Publish(address),
+                _ => throw new InvalidOperationException($"{transport.Id} is of the unknown kind '{transport.Kind}'"),
+            };
+            opened.Dispose();
+            if (transport.Kind == "queue")
+                ManagedIpc.RemoveQueue(address);
         }
     }
 }

@@ -4,7 +4,9 @@
  *   Listeners: any number of threads may call ipc_accept on one listener.
  *   Channels:  at most one thread sends and at most one thread receives at a time; the two may be different threads.
  *              ipc_call both sends and receives. A second sender or receiver needs the caller's own lock.
- *   ipc_listener_close and ipc_channel_close may be called from any thread at any time and interrupt every blocked call
+ *   Queues:    any number of threads may call ipc_queue_enqueue and ipc_queue_dequeue on one queue.
+ *   Publishers and subscribers: one thread at a time each.
+ *   ipc_listener_close, ipc_channel_close and the other *_close may be called from any thread at any time and interrupt every blocked call
  *   on that handle: it returns IPC_CLOSED within 100 ms.
  *
  * OWNERSHIP
@@ -45,7 +47,7 @@ extern "C" {
 
 /* Raised when a function is added; the major part when one is changed or removed. */
 #define IPC_ABI_VERSION_MAJOR 1
-#define IPC_ABI_VERSION_MINOR 0
+#define IPC_ABI_VERSION_MINOR 1
 #define IPC_FOREVER (-1)
 
 typedef int32_t ipc_status;
@@ -80,6 +82,9 @@ enum {
 typedef struct ipc_listener ipc_listener;
 typedef struct ipc_channel ipc_channel;
 typedef struct ipc_reply_writer ipc_reply_writer;
+typedef struct ipc_queue ipc_queue;           /* since 1.1 */
+typedef struct ipc_publisher ipc_publisher;   /* since 1.1 */
+typedef struct ipc_subscriber ipc_subscriber; /* since 1.1 */
 
 /* ---- about the library ------------------------------------------------------------------------------------------ */
 
@@ -130,6 +135,18 @@ IPC_API ipc_status ipc_commit(ipc_channel* channel, size_t length, int32_t timeo
 IPC_API ipc_status ipc_peek(ipc_channel* channel, const void** message, size_t* length, int32_t timeout_ms);
 IPC_API ipc_status ipc_release(ipc_channel* channel);
 
+/* ---- batches of small messages (since 1.1): one publication and at most one wake-up for all of them ------------- */
+
+/* Sends `count` messages that lie back to back in `messages`, lengths[i] bytes each, in order. *sent tells how many went
+   out, also when the call fails: those before a time-out are sent and the channel stays good. */
+IPC_API ipc_status ipc_send_batch(ipc_channel* channel, const void* messages, const uint32_t* lengths, size_t count,
+                                  size_t* sent, int32_t timeout_ms);
+/* Waits for a message, then takes it and those that are already there, up to max_count and as long as the next fits whole:
+   back to back in buffer, with their lengths in lengths[0..*count). IPC_BUFFER_TOO_SMALL: not even the first fits;
+   it stays, and lengths[0] is what it needs. */
+IPC_API ipc_status ipc_receive_batch(ipc_channel* channel, void* buffer, size_t capacity, uint32_t* lengths,
+                                     size_t max_count, size_t* count, int32_t timeout_ms);
+
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
 /* Sends a request and copies its reply. The time-out covers the whole call; a late reply is dropped, the channel stays
@@ -159,6 +176,45 @@ IPC_API ipc_status ipc_reply(ipc_channel* channel, const void* reply, size_t len
 IPC_API ipc_status ipc_reserve_reply(ipc_channel* channel, size_t length, void** reply, int32_t timeout_ms);
 IPC_API ipc_status ipc_commit_reply(ipc_channel* channel, size_t length, int32_t timeout_ms);
 IPC_API ipc_status ipc_fail_request(ipc_channel* channel, const char* text, int32_t timeout_ms);
+
+/* ---- queues (since 1.1): one way, many writers and many readers, each message to one reader; registry kind "queue" --- */
+
+/* Opens the queue of this name, making it if there is none (its size is then this address's, else the maker's).
+   IPC_WRONG_STATE for a transport of another kind. */
+IPC_API ipc_status ipc_queue_open(const char* address, int32_t timeout_ms, ipc_queue** queue);
+/* The largest message in bytes that this queue takes. */
+IPC_API size_t ipc_queue_limit(const ipc_queue* queue);
+/* Copies the message in. Waits while the queue is full: IPC_TIMED_OUT with nothing put in; 0 tries once. */
+IPC_API ipc_status ipc_queue_enqueue(ipc_queue* queue, const void* message, size_t length, int32_t timeout_ms);
+/* Takes the oldest message out. Waits while the queue is empty; 0 tries once. IPC_BUFFER_TOO_SMALL: the message stays for
+   whoever comes next and *length is what it needs. */
+IPC_API ipc_status ipc_queue_dequeue(ipc_queue* queue, void* buffer, size_t capacity, size_t* length, int32_t timeout_ms);
+IPC_API void ipc_queue_close(ipc_queue* queue);
+IPC_API void ipc_queue_free(ipc_queue* queue);
+/* Removes the name and what waits under it; who has the queue open goes on with the nameless rest. IPC_NO_SERVER if there
+   is none. */
+IPC_API ipc_status ipc_queue_remove(const char* address);
+
+/* ---- broadcast (since 1.1): one publisher, many subscribers, each message to all; registry kind "broadcast" ---------- */
+
+/* Takes the name. IPC_NAME_IN_USE while another publisher has it. */
+IPC_API ipc_status ipc_publisher_open(const char* address, ipc_publisher** publisher);
+IPC_API size_t ipc_publisher_limit(const ipc_publisher* publisher);
+/* How many subscribers are there now. */
+IPC_API ipc_status ipc_publisher_subscribers(ipc_publisher* publisher, size_t* count);
+/* Copies the message to where all subscribers read it. Waits only for subscribers that asked to be waited for. */
+IPC_API ipc_status ipc_publish(ipc_publisher* publisher, const void* message, size_t length, int32_t timeout_ms);
+IPC_API void ipc_publisher_close(ipc_publisher* publisher);
+IPC_API void ipc_publisher_free(ipc_publisher* publisher);
+
+/* Joins: what is published from now on arrives. The address's options say whether the publisher waits for this reader. */
+IPC_API ipc_status ipc_subscriber_open(const char* address, int32_t timeout_ms, ipc_subscriber** subscriber);
+/* Copies the next message. *lost: how many messages were dropped for this reader just before it (0 if it is waited for).
+   IPC_PEER_CLOSED once the publisher has ended and all it published has been read. */
+IPC_API ipc_status ipc_subscriber_receive(ipc_subscriber* subscriber, void* buffer, size_t capacity, size_t* length,
+                                          uint64_t* lost, int32_t timeout_ms);
+IPC_API void ipc_subscriber_close(ipc_subscriber* subscriber);
+IPC_API void ipc_subscriber_free(ipc_subscriber* subscriber);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
 // The C ABI over the library's insides: checks arguments, keeps exceptions in, and does nothing else.
+#include "core/abi_guard.hpp"
 #include "core/address.hpp"
 #include "core/conversation.hpp"
 #include "core/frame_channel.hpp"
@@ -13,6 +14,9 @@
 
 using ipc::Deadline;
 using ipc::fail;
+using ipc::abi::check;
+using ipc::abi::check_timeout;
+using ipc::abi::guarded;
 
 struct ipc_listener {
     std::unique_ptr<ipc::FrameListener> frames;
@@ -35,28 +39,6 @@ struct ipc_reply_writer {
 
 namespace {
 
-// No exception crosses the boundary; the library itself throws none but lack of memory and what the standard library throws.
-template <class Body>
-ipc_status guarded(Body body) noexcept {
-    try {
-        return body();
-    } catch (const std::bad_alloc&) {
-        return fail(IPC_OUT_OF_MEMORY, "out of memory");
-    } catch (const std::exception& e) {
-        return fail(IPC_SYSTEM, "unexpected: %s", e.what());
-    } catch (...) {
-        return fail(IPC_SYSTEM, "unexpected exception");
-    }
-}
-
-ipc_status check(bool good, const char* function, const char* what) {
-    return good ? IPC_OK : fail(IPC_INVALID_ARGUMENT, "%s: %s", function, what);
-}
-
-ipc_status check_timeout(int32_t timeout_ms, const char* function) {
-    return check(timeout_ms >= IPC_FOREVER, function, "the time-out is negative; use IPC_FOREVER, 0 or milliseconds");
-}
-
 // For functions on a channel: a handle, a sane time-out, and memory wherever there is a length.
 ipc_status check_channel(const ipc_channel* channel, const void* memory, size_t length, int32_t timeout_ms,
                          const char* function) {
@@ -68,9 +50,6 @@ ipc_status check_channel(const ipc_channel* channel, const void* memory, size_t 
 }
 
 } // namespace
-
-#define IPC_CHECK(expression)                                                                                          \
-    if (ipc_status failed = (expression)) return failed
 
 extern "C" {
 
@@ -84,6 +63,7 @@ ipc_status ipc_listen(const char* address_text, ipc_listener** listener) {
         const ipc::Transport* transport;
         IPC_CHECK(ipc::Address::parse(address_text, &address));
         IPC_CHECK(ipc::find_implementation(address.transport(), &transport));
+        IPC_CHECK(ipc::abi::check_kind(address, transport->listen != nullptr, "ipc_listen"));
         auto made = std::make_unique<ipc_listener>();
         ipc::FrameListener* frames = nullptr;
         IPC_CHECK(transport->listen(address, &frames));
@@ -127,6 +107,7 @@ ipc_status ipc_connect(const char* address_text, int32_t timeout_ms, ipc_channel
         const ipc::Transport* transport;
         IPC_CHECK(ipc::Address::parse(address_text, &address));
         IPC_CHECK(ipc::find_implementation(address.transport(), &transport));
+        IPC_CHECK(ipc::abi::check_kind(address, transport->connect != nullptr, "ipc_connect"));
         ipc::FrameChannel* frames = nullptr;
         IPC_CHECK(transport->connect(address, Deadline(timeout_ms), &frames));
         *channel = new ipc_channel(std::unique_ptr<ipc::FrameChannel>(frames));
@@ -179,6 +160,30 @@ ipc_status ipc_peek(ipc_channel* channel, const void** message, size_t* length, 
 ipc_status ipc_release(ipc_channel* channel) {
     IPC_CHECK(check_channel(channel, nullptr, 0, 0, "ipc_release"));
     return guarded([&] { return channel->conversation->release(); });
+}
+
+ipc_status ipc_send_batch(ipc_channel* channel, const void* messages, const uint32_t* lengths, size_t count,
+                          size_t* sent, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, lengths, count, timeout_ms, "ipc_send_batch"));
+    IPC_CHECK(check(sent != nullptr, "ipc_send_batch", "sent is NULL"));
+    *sent = 0;
+    IPC_CHECK(check(messages != nullptr || count == 0, "ipc_send_batch", "messages is NULL but count is not 0"));
+    return guarded([&] {
+        return channel->conversation->send_batch(static_cast<const std::byte*>(messages), lengths, count, sent,
+                                                 Deadline(timeout_ms));
+    });
+}
+
+ipc_status ipc_receive_batch(ipc_channel* channel, void* buffer, size_t capacity, uint32_t* lengths, size_t max_count,
+                             size_t* count, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, buffer, capacity, timeout_ms, "ipc_receive_batch"));
+    IPC_CHECK(check(count != nullptr && lengths != nullptr, "ipc_receive_batch", "lengths or count is NULL"));
+    *count = 0;
+    IPC_CHECK(check(max_count != 0, "ipc_receive_batch", "max_count is 0"));
+    return guarded([&] {
+        return channel->conversation->receive_batch(static_cast<std::byte*>(buffer), capacity, lengths, max_count,
+                                                    count, Deadline(timeout_ms));
+    });
 }
 
 // ---- calls

@@ -3,6 +3,8 @@
 #include "core/deadline.hpp"
 #include "core/status.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -31,6 +33,11 @@ class Conversation {
     virtual Status receive(void* buffer, size_t capacity, size_t* length, const Deadline& deadline) = 0;
     virtual Status peek(const void** message, size_t* length, const Deadline& deadline) = 0;
     virtual Status release() = 0;
+    // Batches as in ipc.h; *sent and *count are 0 before.
+    virtual Status send_batch(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* sent,
+                              const Deadline& deadline) = 0;
+    virtual Status receive_batch(std::byte* buffer, size_t capacity, uint32_t* lengths, size_t max_count, size_t* count,
+                                 const Deadline& deadline) = 0;
 
     virtual Status call(const void* request, size_t request_length, void* reply, size_t capacity, size_t* reply_length,
                         const Deadline& deadline) = 0;

@@ -65,6 +65,46 @@ class ConversationOver final : public Conversation {
         return frames_->release();
     }
 
+    // ---- batches
+
+    Status send_batch(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* sent,
+                      const Deadline& deadline) override {
+        frames_->begin_batch();
+        Status status = IPC_OK;
+        for (; *sent < count; ++*sent) {
+            const size_t length = lengths[*sent];
+            status = length > limit() ? too_large(length)
+                                      : frames_->send(FrameKind::message, 0, messages, length, deadline);
+            if (status) [[unlikely]]
+                break;
+            messages += length;
+        }
+        frames_->end_batch();
+        return status;
+    }
+
+    Status receive_batch(std::byte* buffer, size_t capacity, uint32_t* lengths, size_t max_count, size_t* count,
+                         const Deadline& deadline) override {
+        if (Status s = check_can_receive("ipc_receive_batch")) return s;
+        do {
+            FrameInfo info{};
+            Status s = expect(FrameKind::message, &info, deadline);
+            if (!s && info.length > capacity) {
+                // What fits is there already: the caller gets it, and the next call tells of this one.
+                if (*count != 0) return IPC_OK;
+                lengths[0] = static_cast<uint32_t>(info.length);
+                return too_small(info.length, capacity);
+            }
+            if (!s) s = frames_->take(buffer, deadline);
+            // A failure now comes again when the messages taken before it have been dealt with.
+            if (s) return *count != 0 ? IPC_OK : s;
+            buffer += info.length;
+            capacity -= info.length;
+            lengths[(*count)++] = static_cast<uint32_t>(info.length);
+        } while (*count < max_count && frames_->has_next());
+        return IPC_OK;
+    }
+
     // ---- calls, the client's end
 
     Status call(const void* request, size_t request_length, void* reply, size_t capacity, size_t* reply_length,

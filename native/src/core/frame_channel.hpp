@@ -40,7 +40,13 @@ class FrameChannel {
     // Sends the first `length` bytes of the room (length <= reserved).
     virtual Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) = 0;
 
+    // Frames sent in between may become visible to the peer only with end_batch(), or earlier if the channel must wait.
+    virtual void begin_batch() {}
+    virtual void end_batch() {}
+
     // --- receiver's half
+    // True if a cheap look tells that next() will not wait; a transport that cannot look cheaply says false.
+    virtual bool has_next() const { return false; }
     // Waits for the next frame and tells about it; does not consume it: calling again tells the same.
     // IPC_PEER_TOO_LARGE when its length exceeds limit().
     virtual Status next(FrameInfo* info, const Deadline& deadline) = 0;

@@ -1,0 +1,52 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace Ipc;
+
+/// <summary>
+/// A named queue in one direction: many writers, many readers, each message to one reader (transports of kind "queue").
+/// </summary>
+/// <remarks>
+/// Threads: any number may use one queue at once; <see cref="Close"/> may come from any thread and interrupts all with
+/// <see cref="Status.Closed"/>; Dispose comes when nobody is inside. Time-outs are milliseconds; <see cref="Channel.Forever"/> waits
+/// without end, 0 tries once. Failures are <see cref="IpcException"/>s. No method allocates per message.
+/// </remarks>
+[SuppressMessage("Naming", "CA1711", Justification = "It is one; the rule's collection it is not.")]
+public abstract class MessageQueue : IDisposable
+{
+    /// <summary>The largest message in bytes that this queue takes.</summary>
+    public abstract int Limit { get; }
+
+    /// <summary>Copies the message in; waits while the queue is full. <see cref="Status.TimedOut"/>: nothing was put in.</summary>
+    public void Enqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = Channel.Forever)
+    {
+        if (!TryEnqueue(message, timeoutMilliseconds))
+            throw new IpcException(Status.TimedOut, "the queue stayed full for the time-out; nothing was put in");
+    }
+
+    /// <summary>Takes the oldest message out and returns its length in bytes; waits while the queue is empty.
+    /// <see cref="Status.BufferTooSmall"/>: the message stays for whoever comes next.</summary>
+    public int Dequeue(Span<byte> buffer, int timeoutMilliseconds = Channel.Forever) =>
+        TryDequeue(buffer, out var length, timeoutMilliseconds)
+            ? length
+            : throw new IpcException(Status.TimedOut, "the queue stayed empty for the time-out");
+
+    /// <summary>As <see cref="Enqueue"/>; false if the queue stayed full for the time-out.</summary>
+    public abstract bool TryEnqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = 0);
+
+    /// <summary>As <see cref="Dequeue"/>; false if the queue stayed empty for the time-out. On <see cref="Status.BufferTooSmall"/>
+    /// the exception's sentence names the length needed.</summary>
+    public abstract bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0);
+
+    /// <summary>Interrupts everything on this handle; the queue itself goes on.</summary>
+    public abstract void Close();
+
+    /// <summary>Closes and releases this handle.</summary>
+    public void Dispose()
+    {
+        Dispose(true);
+        GC.SuppressFinalize(this);
+    }
+
+    /// <summary>Closes and releases.</summary>
+    protected abstract void Dispose(bool disposing);
+}
