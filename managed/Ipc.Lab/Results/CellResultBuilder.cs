@@ -8,9 +8,12 @@ namespace Ipc.Lab.Results;
 internal static class CellResultBuilder
 {
     /// <param name="launches">The cell's launches in the order of their rounds.</param>
+    /// <param name="floors">Each floor's median over the rounds.</param>
+    /// <param name="floorOfRound">The floors of each round.</param>
     /// <param name="readSamples">Reads a kept file of samples.</param>
     public static CellResult Build(
-        Plan plan, PlannedCell planned, IReadOnlyList<LaunchRecord> launches, FloorFigures? floors, Func<string, uint[]> readSamples)
+        Plan plan, PlannedCell planned, IReadOnlyList<LaunchRecord> launches, FloorFigures? floors,
+        IReadOnlyDictionary<int, FloorFigures> floorOfRound, Func<string, uint[]> readSamples)
     {
         if (planned.SkipReason is { } skip)
             return Bare(planned.Cell, "skipped", skip);
@@ -23,7 +26,7 @@ internal static class CellResultBuilder
         {
             var samples = launches.Select(l => readSamples(l.Samples!)).ToList();
             var result = WithTimes(Bare(planned.Cell, "ok", null), launches, samples);
-            return WithCosts(WithFloor(result, planned.Cell, floors), launches);
+            return WithCosts(WithFloor(result, launches, floors, floorOfRound), launches);
         }
         catch (Exception e) when (e is IOException or InvalidDataException)
         {
@@ -58,7 +61,7 @@ internal static class CellResultBuilder
             Launches = launches.Count,
             LaunchP50Ns = medians,
             P50Ns = Percentiles.At(pooled, 5000),
-            P50Ci95Ns = Bootstrap.OfMedian([.. medians.Select(m => (double)m)]),
+            P50Ci95Ns = Bootstrap.OfMedian([.. medians]),
             P90Ns = Percentiles.At(pooled, 9000),
             P99Ns = Percentiles.At(pooled, 9900),
             P999Ns = Percentiles.At(pooled, 9990),
@@ -73,18 +76,21 @@ internal static class CellResultBuilder
         };
     }
 
-    private static CellResult WithFloor(CellResult result, Cell cell, FloorFigures? floors)
+    private static CellResult WithFloor(
+        CellResult cell, IReadOnlyList<LaunchRecord> launches, FloorFigures? floors, IReadOnlyDictionary<int, FloorFigures> floorOfRound)
     {
-        if (cell.IsAlone)
-            return result;
-        var transport = Registry.Transport(cell.TransportId);
+        if (cell.Transport == Cell.NoTransport)
+            return cell;
+        var transport = Registry.Transport(TransportSpec.IdOf(cell.Transport));
         var floor = transport.FloorWhen?.FirstOrDefault(when => TransportSpec.HasOption(cell.Transport, when.Key)).Value ?? transport.Floor;
-        var nanoseconds = floors?.For(floor, cell.Workload);
-        return result with
+        // Round by round: a virtual machine's processors may be moved closer together or further apart during a run, and
+        // floor and cell move with them.
+        var ratios = launches.Zip(cell.LaunchP50Ns, (launch, p50) => floorOfRound.GetValueOrDefault(launch.Round)?.For(floor, cell.Workload) is > 0 and { } ns ? p50 / ns : (double?)null);
+        return cell with
         {
             Floor = floor,
-            FloorNs = nanoseconds,
-            FloorRatio = nanoseconds > 0 ? Math.Round(result.P50Ns!.Value / nanoseconds.Value, 3) : null,
+            FloorNs = floors?.For(floor, cell.Workload),
+            FloorRatio = Medians.Of(ratios.OfType<double>()) is { } ratio ? Math.Round(ratio, 3) : null,
         };
     }
 
