@@ -32,6 +32,14 @@ internal abstract partial class FramedChannel
 
     /// <summary>Waits for the next frame and tells about it without consuming it: asking again tells the same.</summary>
     protected abstract FrameInfo NextFrame(Deadline deadline);
+    /// <summary>NextFrame and TakeFrame in one if what comes within a moment is a frame of this kind and id that fits into
+    /// <paramref name="buffer"/>; false, and nothing touched, where a transport has no quicker way than those two.</summary>
+    protected virtual bool TryTakeAwaited(FrameKind kind, uint id, Span<byte> buffer, out int length)
+    {
+        length = 0;
+        return false;
+    }
+
     /// <summary>After NextFrame: copies the whole payload, for which <paramref name="buffer"/> has exactly the room, and consumes
     /// the frame. Timing out keeps the frame and what has come of it.</summary>
     protected abstract void TakeFrame(Span<byte> buffer, Deadline deadline);

@@ -139,6 +139,8 @@ internal abstract partial class FramedChannel(int limit) : Channel
     {
         var deadline = Begin(timeoutMilliseconds);
         StartCall(request, deadline);
+        if (TryTakeAwaited(FrameKind.Reply, _callId, reply, out var length))
+            return length;
         var frame = AwaitReply(deadline);
         if (frame.Length > reply.Length)
             _holding = Holding.KeptReply;

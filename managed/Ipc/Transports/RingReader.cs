@@ -15,6 +15,8 @@ internal sealed unsafe class RingReader
     private ulong _dataPosition;
     private ulong _slotsGivenBack;
     private ulong _dataGivenBack;
+    private readonly int _looks; // in a bout
+    private readonly int _longestInSlots;
     private bool _spans; // since room was last given back some message took several slots
 
     // The record at the read position, copied once out of the shared memory.
@@ -30,6 +32,8 @@ internal sealed unsafe class RingReader
         _link = link;
         _memory = new RingMemory(link, link.Side ^ 1);
         _control = link.Incoming;
+        _looks = link.LooksInABout;
+        _longestInSlots = _memory.LongestInSlots;
         (_slotPosition, _dataPosition) = (firstSlot, firstData);
         (_slotsGivenBack, _dataGivenBack) = (firstSlot, firstData);
         if (firstSlot != 0 || firstData != 0)
@@ -54,21 +58,62 @@ internal sealed unsafe class RingReader
     public WaitResult Wait(Deadline deadline)
     {
         var slot = _memory.Slot(_slotPosition);
-        var condition = new StampCondition((ulong*)slot, RingMemory.Stamp(_slotPosition));
-        if (!condition.IsMet())
+        if (!LookForABout(slot, out var word))
         {
-            var result = WaitLonger(condition, deadline);
+            var result = WaitLonger(new StampCondition((ulong*)slot, RingMemory.Stamp(_slotPosition)), deadline);
             if (result != WaitResult.Ready)
                 return result;
+            word = Volatile.Read(ref *(ulong*)slot);
         }
         // Each word is read once: the writer may change it while it is being checked.
-        _length = (int)(Volatile.Read(ref *(ulong*)slot) >> 32);
+        _length = (int)(word >> 32);
         var kindAndId = *(ulong*)(slot + 8);
         _kindAndFlags = (uint)kindAndId;
         Id = (uint)(kindAndId >> 32);
         _bytes = slot + RingMemory.HeaderBytes;
         return IsInSlots && (uint)_length <= RingMemory.FirstBytes ? WaitResult.Ready : FindLonger(slot, deadline);
     }
+
+    /// <summary>Takes a message of exactly this kind and id if it arrives within a bout of looks, lies in slots and fits: the answer
+    /// that a caller spins for, in the fewest steps between its arrival and its use. False: nothing was touched.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryTakeAwaited(uint kind, uint id, Span<byte> to, out int length)
+    {
+        length = 0;
+        var slot = _memory.Slot(_slotPosition);
+        // Flags, which would stand beside the kind, are none.
+        if (!LookForABout(slot, out var word) || *(ulong*)(slot + 8) != (((ulong)id << 32) | kind))
+            return false;
+        var bytes = (int)(word >> 32);
+        if ((uint)bytes > (uint)to.Length || !IsWithinSlots(bytes))
+            return false;
+        RingMemory.Copy(ref slot[RingMemory.HeaderBytes], ref MemoryMarshal.GetReference(to), bytes);
+        length = bytes;
+        ConsumeSlots(RingMemory.SlotsFor(bytes));
+        return true;
+    }
+
+    // Looks for the next record as often as a wait does before it first reads the clock. Here rather than in the wait, so that no
+    // way back from a method lies between a record's arrival and its use.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool LookForABout(byte* slot, out ulong word)
+    {
+        var stamp = RingMemory.Stamp(_slotPosition);
+        for (var looks = _looks; ; SharedMemoryLink.Relax())
+        {
+            // Acquire: pairs with the writer's release of the stamp.
+            word = Volatile.Read(ref *(ulong*)slot);
+            if ((uint)word == stamp)
+                return true;
+            if (--looks <= 0)
+                return false;
+        }
+    }
+
+    // Whether a message in slots of so many bytes, as its writer says, stays within what a writer of ours would use.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsWithinSlots(int length) => (uint)length <= RingMemory.FirstBytes
+        || ((uint)length <= (uint)_longestInSlots && RingMemory.SlotsFor(length) <= _memory.SlotsToEnd(_slotPosition));
 
     private bool IsInSlots
     {
@@ -103,14 +148,13 @@ internal sealed unsafe class RingReader
             // Anything unusual is left for a caller who looks at it in peace.
             if (*(uint*)(slot + 8) != kind)
                 break;
-            var slots = RingMemory.SlotsFor(length);
-            if (slots != 1 && (length > _memory.LongestInSlots || slots > _memory.SlotsToEnd(_slotPosition)))
+            if (!IsWithinSlots(length))
                 break;
             RingMemory.Copy(ref slot[RingMemory.HeaderBytes], ref at, length);
             lengths[count] = length;
             at = ref Unsafe.Add(ref at, length);
             room -= length;
-            ConsumeSlots(slots);
+            ConsumeSlots(RingMemory.SlotsFor(length));
         }
         return count;
     }
@@ -141,7 +185,7 @@ internal sealed unsafe class RingReader
         var toEnd = _memory.SlotsToEnd(_slotPosition);
         if (IsInSlots)
         {
-            if ((uint)_length <= (uint)_memory.LongestInSlots && RingMemory.SlotsFor(_length) <= toEnd)
+            if (IsWithinSlots(_length))
                 return WaitResult.Ready;
         }
         else if (Flags == RingMemory.Skip)

@@ -39,10 +39,13 @@ internal sealed unsafe partial class SharedMemoryLink
 {
     // A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks, and
     // not at all when what is waited for arrives within the first.
-    private const int LooksInABout = 100;
+    private const int LooksBeforeTheClock = 100;
     private const int SliceMilliseconds = 50;
     private static readonly long s_yieldAfter = Stopwatch.Frequency / 10_000; // 0.1 ms
     private static readonly long s_socketLookInterval = Stopwatch.Frequency / 200; // 5 ms
+
+    /// <summary>How often this side looks before it first reads the clock; 1 if it does not spin.</summary>
+    public int LooksInABout => _policy.Mode == WaitMode.Block || _oneProcessor ? 1 : LooksBeforeTheClock;
 
     private readonly WaitPolicy _policy;
     private readonly bool _oneProcessor;
@@ -111,7 +114,7 @@ internal sealed unsafe partial class SharedMemoryLink
     // Null: adaptive has spun its time.
     private WaitResult? Spin<T>(T condition, uint* owed, Deadline deadline) where T : struct, IWaitCondition
     {
-        var looks = _oneProcessor ? 1 : LooksInABout;
+        var looks = _oneProcessor ? 1 : LooksBeforeTheClock;
         var nextSocketLook = s_socketLookInterval;
         long start = 0;
         while (true)
@@ -175,7 +178,7 @@ internal sealed unsafe partial class SharedMemoryLink
 
     // Tells the processor that this is a spin loop.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static void Relax()
+    public static void Relax()
     {
         if (X86Base.IsSupported)
             X86Base.Pause();

@@ -102,8 +102,13 @@ class ConversationOver final : public Conversation {
 
     Status call(const void* request, size_t request_length, void* reply, size_t capacity, size_t* reply_length,
                 const Deadline& deadline) override {
+        if (Status s = send_request(request, request_length, deadline)) return s;
+        if constexpr (requires { &Frames::take_awaited; }) {
+            if (frames_->take_awaited(FrameKind::reply, call_id_, reply, capacity, reply_length)) [[likely]]
+                return IPC_OK;
+        }
         FrameInfo info{};
-        if (Status s = exchange(request, request_length, &info, deadline)) return s;
+        if (Status s = await_reply(&info, deadline)) return s;
         Status s = copy_out(info, reply, capacity, reply_length, deadline);
         if (s == IPC_BUFFER_TOO_SMALL) holding_ = Holding::kept_reply;
         return s;
@@ -123,7 +128,8 @@ class ConversationOver final : public Conversation {
     Status call_in_place(const void* request, size_t request_length, const void** reply, size_t* reply_length,
                          const Deadline& deadline) override {
         FrameInfo info{};
-        if (Status s = exchange(request, request_length, &info, deadline)) return s;
+        if (Status s = send_request(request, request_length, deadline)) return s;
+        if (Status s = await_reply(&info, deadline)) return s;
         if (Status s = frames_->view(reply, deadline)) return s;
         *reply_length = info.length;
         holding_ = Holding::reply_in_place;
@@ -200,8 +206,7 @@ class ConversationOver final : public Conversation {
         return frames_->take(buffer, deadline);
     }
 
-    // Sends a request and waits for its reply, which frames_ then holds.
-    Status exchange(const void* request, size_t request_length, FrameInfo* info, const Deadline& deadline) {
+    Status send_request(const void* request, size_t request_length, const Deadline& deadline) {
         if (Status s = check_can_receive("ipc_call")) return s;
         if (request_length > limit()) return too_large(request_length);
         if (holding_ == Holding::kept_reply) {
@@ -209,7 +214,11 @@ class ConversationOver final : public Conversation {
             if (Status s = frames_->release()) return s;
         }
         if (++call_id_ == 0) call_id_ = 1;
-        if (Status s = frames_->send(FrameKind::request, call_id_, request, request_length, deadline)) return s;
+        return frames_->send(FrameKind::request, call_id_, request, request_length, deadline);
+    }
+
+    // Waits for the reply to the request just sent, which frames_ then holds.
+    Status await_reply(FrameInfo* info, const Deadline& deadline) {
         while (true) {
             if (Status s = frames_->next(info, deadline)) return s;
             if (info->kind == FrameKind::reply && info->id == call_id_) [[likely]]

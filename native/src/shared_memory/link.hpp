@@ -41,8 +41,10 @@ class Link {
     // Our own copies; the ones in the mapping may be changed by the peer.
     uint32_t slot_count() const { return slot_count_; }
     uint64_t data_bytes() const { return data_bytes_; }
-    RingControl& outgoing() const { return header().ring[side_]; }
-    RingControl& incoming() const { return header().ring[side_ ^ 1]; }
+    RingControl& outgoing() const { return *outgoing_; }
+    RingControl& incoming() const { return *incoming_; }
+    // Whether this side looks again and again before it sleeps.
+    bool spins() const { return policy_.mode != WaitMode::block; }
 
     // Whether the peer has said that it closed: there is nobody to write for.
     bool peer_closed() const { return incoming().closed.load(std::memory_order_relaxed) != 0; }
@@ -83,6 +85,8 @@ class Link {
 
     int socket_;
     void* memory_;
+    RingControl* outgoing_;
+    RingControl* incoming_;
     size_t bytes_;
     unsigned side_;
     uint32_t slot_count_;

@@ -119,7 +119,8 @@ WaitPolicy wait_policy(const Address& address) {
 
 Link::Link(int socket, void* memory, size_t bytes, unsigned side, uint32_t slot_count, uint64_t data_bytes,
            WaitPolicy policy, std::string server_name)
-    : socket_(socket), memory_(memory), bytes_(bytes), side_(side), slot_count_(slot_count), data_bytes_(data_bytes),
+    : socket_(socket), memory_(memory), outgoing_(&header().ring[side]), incoming_(&header().ring[side ^ 1]),
+      bytes_(bytes), side_(side), slot_count_(slot_count), data_bytes_(data_bytes),
       policy_(policy), server_name_(std::move(server_name)) {
     auto waits_by = policy.mode == WaitMode::spin ? WaitsBy::spinning : WaitsBy::parking;
     outgoing().waits_by.store(static_cast<uint32_t>(waits_by), std::memory_order_release);

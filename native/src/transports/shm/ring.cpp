@@ -126,9 +126,7 @@ Status RingReader::really_wait_for_record(const Deadline& deadline) {
 Status RingReader::find_longer(Record* record, const Deadline& deadline) {
     const uint32_t flags = record->kind_and_flags & ~kind_mask;
     if (flags == 0) {
-        if (record->length <= memory_.longest_in_slots() &&
-            slots_for(record->length) <= memory_.slots_to_end(slot_position_))
-            return IPC_OK;
+        if (is_within_slots(record->length)) return IPC_OK;
     } else if (flags == flag_skip) {
         // Only at a place other than the first, so that a peer cannot lead us round for ever.
         const uint64_t to_end = memory_.slots_to_end(slot_position_);
@@ -156,13 +154,12 @@ size_t RingReader::take_many(uint32_t kind, std::byte* to, size_t capacity, uint
         const Slot& slot = memory_.slot(slot_position_);
         // The id of a plain message is 0 and its flags are none; anything else is for the caller to look at in peace.
         if (Slot::low(slot.kind_and_id.load(std::memory_order_relaxed)) != kind) break;
-        const uint64_t taken = slots_for(length);
-        if (taken != 1 && (length > memory_.longest_in_slots() || taken > memory_.slots_to_end(slot_position_))) break;
+        if (!is_within_slots(length)) break;
         copy_payload(to, slot.payload(), length);
         lengths[count] = static_cast<uint32_t>(length);
         to += length;
         capacity -= length;
-        consume_slots(taken);
+        consume_slots(slots_for(length));
     }
     return count;
 }
