@@ -114,4 +114,25 @@ internal static unsafe partial class NativeMethods
 
     [LibraryImport(Library, EntryPoint = "ipc_fail_request", StringMarshalling = StringMarshalling.Utf8)]
     public static partial Status FailRequest(NativeChannel* channel, string text, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_open", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial Status QueueOpen(string address, int timeoutMilliseconds, NativeQueue** queue);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_limit"), SuppressGCTransition]
+    public static partial nuint QueueLimit(NativeQueue* queue);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_enqueue")]
+    public static partial Status QueueEnqueue(NativeQueue* queue, byte* message, nuint length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_dequeue")]
+    public static partial Status QueueDequeue(NativeQueue* queue, byte* buffer, nuint capacity, nuint* length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_close")]
+    public static partial void QueueClose(QueueHandle queue);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_free")]
+    public static partial void QueueFree(NativeQueue* queue);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_remove", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial Status QueueRemove(string address);
 }
