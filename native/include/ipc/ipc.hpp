@@ -198,15 +198,12 @@ class Queue {
     bool try_enqueue(const void* message, size_t size, int32_t timeout_ms = 0) {
         return unless_timed_out(ipc_queue_enqueue(handle_.get(), message, size, timeout_ms));
     }
-    bool try_enqueue(std::string_view message, int32_t timeout_ms = 0) {
-        return try_enqueue(message.data(), message.size(), timeout_ms);
-    }
+    // Text has no time-out of its own here: a second number would be taken for a size or the other way round.
+    bool try_enqueue(std::string_view message) { return try_enqueue(message.data(), message.size()); }
     void enqueue(const void* message, size_t size, int32_t timeout_ms = forever) {
         check(ipc_queue_enqueue(handle_.get(), message, size, timeout_ms));
     }
-    void enqueue(std::string_view message, int32_t timeout_ms = forever) {
-        enqueue(message.data(), message.size(), timeout_ms);
-    }
+    void enqueue(std::string_view message) { enqueue(message.data(), message.size()); }
 
     // False if the queue stayed empty for the time-out. Throws Error(IPC_BUFFER_TOO_SMALL), with what it needs in *size, and
     // leaves the message to whoever comes next.
