@@ -4,6 +4,7 @@
 #include <deque>
 #include <random>
 #include <thread>
+#include <tuple>
 
 namespace ipc {
 namespace {
@@ -165,15 +166,17 @@ TEST(Queue, PassesTheEndOfItsPositions) {
     EXPECT_LT(file->header().tail.load(), start);
 }
 
-// Writers and readers each with a handle or all over one; every message once, whole and in its writer's order.
-class QueueParties : public testing::TestWithParam<const char*> {};
+// Writers and readers, each with a handle of its own or all over one (where the thread sanitizer sees that it is one memory):
+// every message once, whole and in its writer's order.
+class QueueParties : public testing::TestWithParam<std::tuple<const char*, bool>> {};
 
 TEST_P(QueueParties, LoseNothingAmongThreads) {
     constexpr uint32_t writers = 3, readers = 3, each = 20'000;
     const QueueName name;
-    std::vector<std::unique_ptr<MessageQueue>> queues;
+    const auto [wait, one_handle] = GetParam();
+    std::vector<std::shared_ptr<MessageQueue>> queues;
     for (uint32_t i = 0; i < writers + readers; ++i)
-        queues.push_back(name.open(std::string("size=64k&wait=") + GetParam()));
+        queues.push_back(one_handle && i > 0 ? queues.front() : name.open(std::string("size=64k&wait=") + wait));
     std::atomic<uint32_t> left{writers * each};
     std::vector<std::atomic<uint32_t>> seen(writers * each);
     std::atomic<bool> good{true};
@@ -209,8 +212,12 @@ TEST_P(QueueParties, LoseNothingAmongThreads) {
     for (const auto& count : seen) ASSERT_EQ(count, 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Waits, QueueParties, testing::Values("adaptive", "block", "spin"),
-                         [](const auto& wait) { return std::string(wait.param); });
+INSTANTIATE_TEST_SUITE_P(Waits, QueueParties,
+                         testing::Combine(testing::Values("adaptive", "block", "spin"), testing::Bool()),
+                         [](const auto& parameters) {
+                             return std::string(std::get<0>(parameters.param)) +
+                                    (std::get<1>(parameters.param) ? "OneHandle" : "OwnHandles");
+                         });
 
 // Closes a queue while a thread is blocked on it.
 void close_interrupts(const std::string& wait, bool full) {
