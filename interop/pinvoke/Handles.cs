@@ -8,6 +8,8 @@ internal readonly struct NativeListener;
 
 internal readonly struct NativeChannel;
 
+internal readonly struct NativeQueue;
+
 /// <summary>Frees a listener when disposed, or when the garbage collector finds it forgotten.</summary>
 internal sealed unsafe class ListenerHandle : SafeHandle
 {
@@ -32,6 +34,20 @@ internal sealed unsafe class ChannelHandle : SafeHandle
     protected override bool ReleaseHandle()
     {
         NativeMethods.ChannelFree((NativeChannel*)handle);
+        return true;
+    }
+}
+
+/// <summary>Frees a queue's handle when disposed, or when the garbage collector finds it forgotten; the queue itself stays.</summary>
+internal sealed unsafe class QueueHandle : SafeHandle
+{
+    public QueueHandle(NativeQueue* queue) : base(0, ownsHandle: true) => SetHandle((nint)queue);
+
+    public override bool IsInvalid => handle == 0;
+
+    protected override bool ReleaseHandle()
+    {
+        NativeMethods.QueueFree((NativeQueue*)handle);
         return true;
     }
 }

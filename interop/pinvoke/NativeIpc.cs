@@ -59,4 +59,23 @@ public static unsafe class NativeIpc
         NativeStatus.Check(NativeMethods.Connect(address, timeoutMilliseconds, &channel));
         return new BoundChannel(channel);
     }
+
+    /// <summary>Opens the queue of this name (transports of kind "queue"), making it if there is none.</summary>
+    public static MessageQueue OpenQueue(string address, int timeoutMilliseconds = Channel.Forever)
+    {
+        ArgumentNullException.ThrowIfNull(address);
+        NativeLibraryLoader.Require();
+        NativeQueue* queue;
+        NativeStatus.Check(NativeMethods.QueueOpen(address, timeoutMilliseconds, &queue));
+        return new BoundQueue(queue);
+    }
+
+    /// <summary>Removes a queue's name and what waits under it; who has it open goes on with the nameless rest.
+    /// <see cref="Status.NoServer"/> if there is none.</summary>
+    public static void RemoveQueue(string address)
+    {
+        ArgumentNullException.ThrowIfNull(address);
+        NativeLibraryLoader.Require();
+        NativeStatus.Check(NativeMethods.QueueRemove(address));
+    }
 }

@@ -8,13 +8,14 @@ namespace Ipc.Native;
 /// <remarks>
 /// Even that change of mode is left out (SuppressGCTransition) where a function only reads memory and returns: the garbage
 /// collector cannot stop a thread inside such a call, so nothing that could wait, lock or enter the kernel may have it.
-/// Release is not among them: giving room back may wake a parked sender, which is a system call.
+/// Release is not among them: giving room back may wake a parked sender, which is a system call. Nor is anything that can be called
+/// first: the compiler binds such functions when it compiles their caller, which may be before the loader has found the library.
 /// </remarks>
 internal static unsafe partial class NativeMethods
 {
     public const string Library = "ipc";
 
-    [LibraryImport(Library, EntryPoint = "ipc_abi_version"), SuppressGCTransition]
+    [LibraryImport(Library, EntryPoint = "ipc_abi_version")]
     public static partial uint AbiVersion();
 
     [LibraryImport(Library, EntryPoint = "ipc_status_text"), SuppressGCTransition]
@@ -57,7 +58,7 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(Library, EntryPoint = "ipc_channel_free")]
     public static partial void ChannelFree(NativeChannel* channel);
 
-    [LibraryImport(Library, EntryPoint = "ipc_channel_limit"), SuppressGCTransition]
+    [LibraryImport(Library, EntryPoint = "ipc_channel_limit")]
     public static partial nuint ChannelLimit(NativeChannel* channel);
 
     [LibraryImport(Library, EntryPoint = "ipc_send")]
@@ -114,4 +115,25 @@ internal static unsafe partial class NativeMethods
 
     [LibraryImport(Library, EntryPoint = "ipc_fail_request", StringMarshalling = StringMarshalling.Utf8)]
     public static partial Status FailRequest(NativeChannel* channel, string text, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_open", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial Status QueueOpen(string address, int timeoutMilliseconds, NativeQueue** queue);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_limit")]
+    public static partial nuint QueueLimit(NativeQueue* queue);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_enqueue")]
+    public static partial Status QueueEnqueue(NativeQueue* queue, byte* message, nuint length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_dequeue")]
+    public static partial Status QueueDequeue(NativeQueue* queue, byte* buffer, nuint capacity, nuint* length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_close")]
+    public static partial void QueueClose(QueueHandle queue);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_free")]
+    public static partial void QueueFree(NativeQueue* queue);
+
+    [LibraryImport(Library, EntryPoint = "ipc_queue_remove", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial Status QueueRemove(string address);
 }

@@ -16,8 +16,10 @@ internal static unsafe class NativeStatus
             Throw(status);
     }
 
-    // Apart from Check, so that Check stays small enough to be inlined on the hot path.
+    // Apart from Check, so that Check stays small enough to be inlined on the hot path. Never inlined itself: its caller may be
+    // compiled before the library is loaded, and the functions called here are bound when they are compiled.
     [DoesNotReturn]
+    [MethodImpl(MethodImplOptions.NoInlining)]
     private static void Throw(Status status)
     {
         var sentence = Text(NativeMethods.LastError());

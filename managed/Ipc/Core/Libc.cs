@@ -21,7 +21,8 @@ internal sealed class Descriptor : SafeHandleMinusOneIsInvalid
 internal static unsafe partial class Libc
 {
     // Error numbers.
-    public const int EPERM = 1, ENOENT = 2, EINTR = 4, ENXIO = 6, EAGAIN = 11, EACCES = 13, EEXIST = 17, ENOTDIR = 20, EINVAL = 22, EROFS = 30, EPIPE = 32,
+    public const int EPERM = 1, ENOENT = 2, EINTR = 4, ENXIO = 6, EAGAIN = 11, ENOMEM = 12, EACCES = 13, EEXIST = 17, ENOTDIR = 20, EISDIR = 21, EINVAL = 22, ENOSPC = 28,
+        EROFS = 30, EPIPE = 32,
         ELOOP = 40, EPROTOTYPE = 91, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENETUNREACH = 101, ECONNABORTED = 103, ECONNRESET = 104, ETIMEDOUT = 110,
         ECONNREFUSED = 111, EHOSTUNREACH = 113, EINPROGRESS = 115;
 
@@ -35,15 +36,18 @@ internal static unsafe partial class Libc
     // Files.
     public const int O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_NONBLOCK = 0x800, O_CLOEXEC = 0x80000;
     public static readonly int O_DIRECTORY = Arm ? 0x4000 : 0x10000, O_NOFOLLOW = Arm ? 0x8000 : 0x20000;
+    public static readonly int O_TMPFILE = 0x400000 | O_DIRECTORY;
     public const int LOCK_EX = 2, LOCK_NB = 4;
+    public const int F_OFD_GETLK = 36, F_OFD_SETLK = 37;
+    public const short F_WRLCK = 1, F_UNLCK = 2;
     public const int F_GETFL = 3, F_SETFL = 4, F_ADD_SEALS = 1033, F_GET_SEALS = 1034, F_SEAL_SEAL = 1, F_SEAL_SHRINK = 2, F_SEAL_GROW = 4;
-    public const uint S_IFMT = 0xF000, S_IFIFO = 0x1000, S_IFDIR = 0x4000, S_IFLNK = 0xA000, S_IFSOCK = 0xC000;
+    public const uint S_IFMT = 0xF000, S_IFIFO = 0x1000, S_IFDIR = 0x4000, S_IFREG = 0x8000, S_IFLNK = 0xA000, S_IFSOCK = 0xC000;
 
     // Memory and waiting.
     public const uint MFD_CLOEXEC = 1, MFD_ALLOW_SEALING = 2;
     public const int PROT_READ = 1, PROT_WRITE = 2, MAP_SHARED = 1;
     private const int FutexWait = 0, FutexWake = 1;
-    private const int AtFdCwd = -100, AtSymlinkNoFollow = 0x100, AtEmptyPath = 0x1000;
+    private const int AtFdCwd = -100, AtSymlinkNoFollow = 0x100, AtSymlinkFollow = 0x400, AtEmptyPath = 0x1000;
     private const uint StatxBasic = 0x7FF;
 
     private static bool Arm => RuntimeInformation.ProcessArchitecture == Architecture.Arm64;
@@ -82,6 +86,17 @@ internal static unsafe partial class Libc
         public long Seconds;
         /// <summary>Microseconds in a timeval, nanoseconds in a timespec.</summary>
         public long Fraction;
+    }
+
+    /// <summary>A lock on bytes of a file: struct flock with 64-bit offsets.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public struct ByteLock
+    {
+        public short Kind;
+        public short From; // 0: the file's beginning
+        public long Start;
+        public long Length;
+        public int Process;
     }
 
     /// <summary>The beginning of struct statx; the kernel fills 256 bytes.</summary>
@@ -130,6 +145,14 @@ internal static unsafe partial class Libc
 
     [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     private static partial int OpenCall(string path, int flags, uint mode);
+    [LibraryImport("libc", EntryPoint = "openat", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial int OpenAtCall(Descriptor folder, string name, int flags, uint mode);
+    [LibraryImport("libc", EntryPoint = "linkat", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial int LinkAt(int folder, string path, Descriptor newFolder, string name, int flags);
+    [LibraryImport("libc", EntryPoint = "unlinkat", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+    private static partial int UnlinkAt(Descriptor folder, string name, int flags);
+    [LibraryImport("libc", EntryPoint = "posix_fallocate")]
+    private static partial int Allocate(Descriptor file, long offset, long length);
     [LibraryImport("libc", EntryPoint = "close")]
     public static partial int Close(int descriptor);
     [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
@@ -196,6 +219,44 @@ internal static unsafe partial class Libc
     {
         var descriptor = OpenCall(path, flags | O_CLOEXEC, 0);
         return descriptor >= 0 ? new Descriptor(descriptor) : null;
+    }
+
+    /// <summary>The same for a name in an open folder; <paramref name="mode"/> is that of a file this makes.</summary>
+    public static Descriptor? OpenIn(Descriptor folder, string name, int flags, uint mode = 0)
+    {
+        var descriptor = OpenAtCall(folder, name, flags | O_CLOEXEC, mode);
+        return descriptor >= 0 ? new Descriptor(descriptor) : null;
+    }
+
+    /// <summary>Gives a nameless file (O_TMPFILE) its name. False with <see cref="LastError"/> set.</summary>
+    public static bool NameIn(Descriptor folder, string name, Descriptor file)
+    {
+        var counted = false;
+        try
+        {
+            file.DangerousAddRef(ref counted);
+            return LinkAt(AtFdCwd, $"/proc/self/fd/{file.DangerousGetHandle()}", folder, name, AtSymlinkFollow) == 0;
+        }
+        finally
+        {
+            if (counted)
+                file.DangerousRelease();
+        }
+    }
+
+    /// <summary>Removes a name. False with <see cref="LastError"/> set.</summary>
+    public static bool RemoveIn(Descriptor folder, string name) => UnlinkAt(folder, name, 0) == 0;
+
+    /// <summary>Makes a file so long and takes its room now; 0 or an error number.</summary>
+    public static int TakeRoom(Descriptor file, long length)
+    {
+        int error;
+        do
+        {
+            error = Allocate(file, 0, length);
+        }
+        while (error == EINTR);
+        return error;
     }
 
     /// <summary>An empty sealable file in memory; throws.</summary>
@@ -276,7 +337,10 @@ internal static unsafe partial class Libc
     }
 
     /// <summary>Wakes everybody who sleeps on the word.</summary>
-    public static void WakeAll(uint* word) => Futex(s_futex, word, FutexWake, int.MaxValue, null, null, 0);
+    public static void WakeAll(uint* word) => Wake(word, int.MaxValue);
+
+    /// <summary>Wakes up to so many who sleep on the word; returns how many there were.</summary>
+    public static int Wake(uint* word, int count) => (int)Futex(s_futex, word, FutexWake, count, null, null, 0);
 }
 
 /// <summary>What tells one file from another for as long as it exists.</summary>

@@ -17,7 +17,10 @@ internal static class LocalNames
     private const ulong ExitingFlag = 4; // PF_EXITING, the system's own: part of /proc/<pid>/stat
 
     /// <summary>The folder that belongs to this user alone.</summary>
-    public static string PrivateFolder => string.Create(CultureInfo.InvariantCulture, $"/tmp/ipc-{Libc.EffectiveUser()}");
+    public static string PrivateFolder => PrivateFolderUnder("/tmp");
+
+    /// <summary>The same elsewhere: /dev/shm for memory that outlives its processes.</summary>
+    public static string PrivateFolderUnder(string root) => string.Create(CultureInfo.InvariantCulture, $"{root}/ipc-{Libc.EffectiveUser()}");
 
     /// <summary>Refuses a name that could mean something else in a path.</summary>
     public static void Check(Address address)
@@ -32,14 +35,14 @@ internal static class LocalNames
     public static LocalName InPrivateFolder(Address address, string prefix)
     {
         Check(address);
-        OpenPrivateFolder().Dispose();
+        OpenFolder(PrivateFolder).Dispose();
         return new LocalName(address.ToString(), $"{PrivateFolder}/{prefix}{address.Name}");
     }
 
     /// <summary>The lock under which names are made, judged dead and removed; disposing gives it back.</summary>
     public static Descriptor Lock()
     {
-        var folder = OpenPrivateFolder();
+        var folder = OpenFolder(PrivateFolder);
         var end = new Deadline(LockPatienceMilliseconds);
         while (Libc.Lock(folder, Libc.LOCK_EX | Libc.LOCK_NB) != 0)
         {
@@ -97,9 +100,9 @@ internal static class LocalNames
         }
     }
 
-    private static Descriptor OpenPrivateFolder()
+    /// <summary>A private folder, opened and made if missing. Refuses one that is not a folder of this user with mode 0700.</summary>
+    public static Descriptor OpenFolder(string path)
     {
-        var path = PrivateFolder;
         var made = Libc.MakeFolder(path, OwnerOnly) == 0;
         if (!made && Libc.LastError != Libc.EEXIST)
             throw Libc.Failure(Status.NoPermission, $"cannot make the private folder {path}");

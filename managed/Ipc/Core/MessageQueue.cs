@@ -37,6 +37,21 @@ public abstract class MessageQueue : IDisposable
     /// the exception's sentence names the length needed.</summary>
     public abstract bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0);
 
+    /// <summary>As <see cref="TryDequeue"/>, with no exception for what is ordinary: <see cref="Status.Ok"/>, <see cref="Status.TimedOut"/>
+    /// or <see cref="Status.BufferTooSmall"/>, and then the length says how much room to come back with.</summary>
+    internal virtual Status Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
+    {
+        try
+        {
+            return TryDequeue(buffer, out length, timeoutMilliseconds) ? Status.Ok : Status.TimedOut;
+        }
+        catch (IpcException e) when (e.Status == Status.BufferTooSmall)
+        {
+            length = Limit;
+            return Status.BufferTooSmall;
+        }
+    }
+
     /// <summary>Interrupts everything on this handle; the queue itself goes on.</summary>
     public abstract void Close();
 

@@ -2,11 +2,12 @@ using System.Collections.Concurrent;
 
 namespace Ipc.Puppet;
 
-/// <summary>The listeners and channels of this puppet, by the names the suite gave them.</summary>
+/// <summary>The listeners, channels and queues of this puppet, by the names the suite gave them.</summary>
 internal sealed class Handles
 {
     private readonly ConcurrentDictionary<string, Listener> _listeners = new();
     private readonly ConcurrentDictionary<string, Channel> _channels = new();
+    private readonly ConcurrentDictionary<string, MessageQueue> _queues = new();
 
     public void Add(string name, Listener listener)
     {
@@ -20,16 +21,27 @@ internal sealed class Handles
             throw new WrongException($"there is already a channel '{name}'");
     }
 
+    public void Add(string name, MessageQueue queue)
+    {
+        if (!_queues.TryAdd(name, queue))
+            throw new WrongException($"there is already a queue '{name}'");
+    }
+
     public Listener Listener(string name) =>
         _listeners.TryGetValue(name, out var listener) ? listener : throw new WrongException($"there is no listener '{name}'");
 
     public Channel Channel(string name) =>
         _channels.TryGetValue(name, out var channel) ? channel : throw new WrongException($"there is no channel '{name}'");
 
+    public MessageQueue Queue(string name) =>
+        _queues.TryGetValue(name, out var queue) ? queue : throw new WrongException($"there is no queue '{name}'");
+
     public void Close(string name)
     {
         if (_channels.TryGetValue(name, out var channel))
             channel.Close();
+        else if (_queues.TryGetValue(name, out var queue))
+            queue.Close();
         else
             Listener(name).Close();
     }
@@ -40,13 +52,15 @@ internal sealed class Handles
             channel.Dispose();
         else if (_listeners.TryRemove(name, out var listener))
             listener.Dispose();
+        else if (_queues.TryRemove(name, out var queue))
+            queue.Dispose();
         else
             throw new WrongException($"there is nothing called '{name}'");
     }
 
     public void FreeAll()
     {
-        foreach (var name in _channels.Keys.Concat(_listeners.Keys))
+        foreach (var name in _channels.Keys.Concat(_listeners.Keys).Concat(_queues.Keys))
             Free(name);
     }
 
@@ -57,5 +71,7 @@ internal sealed class Handles
             channel.Close();
         foreach (var listener in _listeners.Values)
             listener.Close();
+        foreach (var queue in _queues.Values)
+            queue.Close();
     }
 }

@@ -21,6 +21,23 @@ internal sealed class Side
     public Channel Connect(string address, int timeout) =>
         _bound ? ConnectBound(address, timeout) : ManagedIpc.Connect(address, timeout);
 
+    public MessageQueue OpenQueue(string address, int timeout) =>
+        _bound ? OpenBoundQueue(address, timeout) : ManagedIpc.OpenQueue(address, timeout);
+
+    public void RemoveQueue(string address)
+    {
+        if (_bound)
+            RemoveBoundQueue(address);
+        else
+            ManagedIpc.RemoveQueue(address);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static MessageQueue OpenBoundQueue(string address, int timeout) => NativeIpc.OpenQueue(address, timeout);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void RemoveBoundQueue(string address) => NativeIpc.RemoveQueue(address);
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static Listener ListenBound(string address) => NativeIpc.Listen(address);
 

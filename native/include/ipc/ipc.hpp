@@ -178,6 +178,60 @@ class Listener {
     std::unique_ptr<ipc_listener, Free> handle_;
 };
 
+// A named queue: one way, many writers and readers, each message to one reader; any number of threads may use one object.
+class Queue {
+  public:
+    // Opens the queue of this name, making it if there is none.
+    explicit Queue(const std::string& address, int32_t timeout_ms = forever) {
+        ipc_queue* handle = nullptr;
+        check(ipc_queue_open(address.c_str(), timeout_ms, &handle));
+        handle_.reset(handle);
+    }
+    // Removes the name and what waits under it; false if there was none. Who has the queue open goes on.
+    static bool remove(const std::string& address) {
+        const ipc_status status = ipc_queue_remove(address.c_str());
+        if (status != IPC_NO_SERVER) check(status);
+        return status == IPC_OK;
+    }
+
+    // False if the queue stayed full for the time-out, of which there is none unless given: then nothing was put in.
+    bool try_enqueue(const void* message, size_t size, int32_t timeout_ms = 0) {
+        return unless_timed_out(ipc_queue_enqueue(handle_.get(), message, size, timeout_ms));
+    }
+    // Text has no time-out of its own here: a second number would be taken for a size or the other way round.
+    bool try_enqueue(std::string_view message) { return try_enqueue(message.data(), message.size()); }
+    void enqueue(const void* message, size_t size, int32_t timeout_ms = forever) {
+        check(ipc_queue_enqueue(handle_.get(), message, size, timeout_ms));
+    }
+    void enqueue(std::string_view message) { enqueue(message.data(), message.size()); }
+
+    // False if the queue stayed empty for the time-out. Throws Error(IPC_BUFFER_TOO_SMALL), with what it needs in *size, and
+    // leaves the message to whoever comes next.
+    bool try_dequeue(void* buffer, size_t capacity, size_t* size, int32_t timeout_ms = 0) {
+        return unless_timed_out(ipc_queue_dequeue(handle_.get(), buffer, capacity, size, timeout_ms));
+    }
+    size_t dequeue(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
+        size_t size = 0;
+        check(ipc_queue_dequeue(handle_.get(), buffer, capacity, &size, timeout_ms));
+        return size;
+    }
+
+    size_t limit() const { return ipc_queue_limit(handle_.get()); }
+    // From any thread: interrupts whatever is blocked on this object; the queue itself goes on.
+    void close() { ipc_queue_close(handle_.get()); }
+    ipc_queue* handle() const { return handle_.get(); }
+
+  private:
+    static bool unless_timed_out(ipc_status status) {
+        if (status != IPC_TIMED_OUT) check(status);
+        return status == IPC_OK;
+    }
+    struct Free {
+        void operator()(ipc_queue* handle) const { ipc_queue_free(handle); }
+    };
+    std::unique_ptr<ipc_queue, Free> handle_;
+};
+
 // Serves every client of an address with one handler, a thread for each; the handler must be fit for that.
 // The destructor stops listening, closes the clients' channels and waits for their threads.
 class Server {

@@ -21,8 +21,8 @@ constexpr unsigned long exiting_flag = 0x4; // PF_EXITING, Linux include/linux/s
 
 } // namespace
 
-Status open_private_folder(std::string* path, Descriptor* folder) {
-    *path = "/tmp/ipc-" + std::to_string(geteuid());
+Status open_private_folder(std::string* path, Descriptor* folder, const char* root) {
+    *path = std::string(root) + "/ipc-" + std::to_string(geteuid());
     const bool made = mkdir(path->c_str(), 0700) == 0;
     if (!made && errno != EEXIST)
         return fail_system(IPC_NO_PERMISSION, errno, "cannot make the private folder %s", path->c_str());

@@ -18,8 +18,9 @@ struct LocalName {
 // <private folder>/<prefix><name>, after checking the name and the folder, which is made if missing.
 Status private_name(const Address& address, std::string_view prefix, LocalName* name);
 
-// The private folder, opened. Refuses one that is not a folder of this user with mode 0700.
-Status open_private_folder(std::string* path, Descriptor* folder);
+// The private folder, opened and made if missing: <root>/ipc-<uid>. Refuses one that is not a folder of this user with mode 0700.
+// `root`: /tmp for names that stand for living processes, /dev/shm for memory that outlives them.
+Status open_private_folder(std::string* path, Descriptor* folder, const char* root = "/tmp");
 
 // Takes the lock under which names are made and removed; closing `lock` gives it back. Waits a bounded time.
 Status lock_names(Descriptor* lock);

@@ -4,6 +4,7 @@
 #include "core/deadline.hpp"
 #include "core/status.hpp"
 #include "shared_memory/layout.hpp"
+#include "shared_memory/waiting.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -11,15 +12,6 @@
 #include <string>
 
 namespace ipc::shared_memory {
-
-enum class WaitMode { spin, adaptive, block };
-
-// How this side waits, from the address's options wait= and spin=.
-struct WaitPolicy {
-    WaitMode mode;
-    int64_t spin_ns; // adaptive: park after this long
-};
-WaitPolicy wait_policy(const Address& address);
 
 // The mapping two processes share and what tells them about each other: the words for parking, the flags for closing, and
 // the socket that ends when the peer dies. The system-dependent half is link_posix.cpp.
@@ -96,19 +88,6 @@ class Link {
     std::atomic<bool> closed_here_{false};
     std::atomic<bool> peer_gone_{false};
 };
-
-// Tells the processor that this is a spin loop.
-inline void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
-
-inline int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(Deadline::Clock::now().time_since_epoch()).count();
-}
 
 template <class Ready>
 Status Link::wait(std::atomic<uint32_t>& parked, const Deadline& deadline, Ready ready) {

@@ -5,13 +5,11 @@
 #include <climits>
 #include <cstring>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace ipc::shared_memory {
@@ -29,16 +27,6 @@ struct Greeting {
     uint32_t zero;
 };
 static_assert(sizeof(Greeting) == 16);
-
-// std::atomic<uint32_t> has the representation of uint32_t (layout.hpp asserts it lock-free), which the kernel works on.
-long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
-    return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, timeout, nullptr, 0);
-}
-
-bool only_one_processor() {
-    static const bool one = sysconf(_SC_NPROCESSORS_ONLN) == 1;
-    return one;
-}
 
 size_t page_up(size_t bytes) {
     return (bytes + 4095) & ~size_t{4095};
@@ -110,12 +98,6 @@ Status receive_greeting(int socket, Layout layout, const Deadline& deadline, int
 }
 
 } // namespace
-
-WaitPolicy wait_policy(const Address& address) {
-    const std::string& wait = address.option("wait");
-    WaitMode mode = wait == "spin" ? WaitMode::spin : wait == "block" ? WaitMode::block : WaitMode::adaptive;
-    return {mode, static_cast<int64_t>(address.option_count("spin")) * 1000};
-}
 
 Link::Link(int socket, void* memory, size_t bytes, unsigned side, uint32_t slot_count, uint64_t data_bytes,
            WaitPolicy policy, std::string server_name)
@@ -228,15 +210,13 @@ Status Link::spin_housekeeping(int64_t spun_ns, int64_t* next_look_ns) {
 bool Link::sleep(std::atomic<uint32_t>& parked, const Deadline& deadline) {
     int64_t left = deadline.left_ns();
     int64_t nap = left < slice_ns ? left : slice_ns;
-    timespec timeout{nap / 1'000'000'000, nap % 1'000'000'000};
-    long result = futex(parked, FUTEX_WAIT, 1, &timeout);
-    bool timed_out = result != 0 && errno == ETIMEDOUT;
+    bool timed_out = !futex_wait(parked, 1, nap);
     parked.store(0, std::memory_order_relaxed);
     return timed_out;
 }
 
 void Link::wake(std::atomic<uint32_t>& parked) {
-    if (parked.exchange(0, std::memory_order_seq_cst) != 0) futex(parked, FUTEX_WAKE, INT_MAX, nullptr);
+    if (parked.exchange(0, std::memory_order_seq_cst) != 0) futex_wake(parked, INT_MAX);
 }
 
 void Link::close() {

@@ -1,39 +1,16 @@
 // Names in the file system and who stands behind them.
 #include "posix/local_socket.hpp"
+#include "stranger.hpp"
 #include "support.hpp"
 #include "transports/fifo/fifo_names_posix.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>
-#include <linux/capability.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <thread>
 
 namespace ipc {
 namespace {
-
-// Gives up being root for good, but for passing through folders: some machines close "/" itself to other users, and what is
-// tested is our own refusal, not theirs.
-bool become(uid_t user) {
-    constexpr uint32_t searching_folders = 1u << CAP_DAC_READ_SEARCH;
-    prctl(PR_SET_KEEPCAPS, 1);
-    if (setuid(user) != 0) return false;
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    __user_cap_data_struct data[2] = {{searching_folders, searching_folders, 0}, {}};
-    return syscall(SYS_capset, &header, data) == 0;
-}
-
-// Runs in a process of a user that has nothing else in the system. Returns whether `work` did.
-bool as_stranger(const std::function<bool()>& work) {
-    const uid_t stranger = 1'000'000 + static_cast<uid_t>(getpid());
-    const test::Child child([&] { return become(stranger) && work(); });
-    const std::string folder = "/tmp/ipc-" + std::to_string(stranger);
-    unlink(folder.c_str());
-    rmdir(folder.c_str());
-    return child.ready();
-}
 
 TEST(PrivateFolder, IsMadeForTheUserAlone) {
     std::string path;
@@ -51,15 +28,15 @@ TEST(PrivateFolder, IsRefusedWhenItIsNotSafe) {
     std::unique_ptr<FrameListener> listener;
     const auto refused = [&] { return test::listen("unix://a", &listener) == IPC_NO_PERMISSION; };
     const auto folder = [] { return test::private_folder(); };
-    EXPECT_TRUE(as_stranger([&] { return mkdir(folder().c_str(), 0755) == 0 && refused(); })) << "open to others";
-    EXPECT_TRUE(as_stranger([&] { return symlink("/tmp", folder().c_str()) == 0 && refused(); })) << "a link";
-    EXPECT_TRUE(as_stranger([&] {
+    EXPECT_TRUE(test::as_stranger([&] { return mkdir(folder().c_str(), 0755) == 0 && refused(); })) << "open to others";
+    EXPECT_TRUE(test::as_stranger([&] { return symlink("/tmp", folder().c_str()) == 0 && refused(); })) << "a link";
+    EXPECT_TRUE(test::as_stranger([&] {
         const int file = open(folder().c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0700);
         return file >= 0 && refused();
     })) << "a file";
     const std::string squatted = "/tmp/ipc-" + std::to_string(1'000'000 + getpid());
     ASSERT_EQ(mkdir(squatted.c_str(), 0700), 0);
-    EXPECT_TRUE(as_stranger(refused)) << "another user's";
+    EXPECT_TRUE(test::as_stranger(refused)) << "another user's";
     rmdir(squatted.c_str());
 }
 
@@ -141,7 +118,7 @@ TEST(LocalSocket, AClientOfAnotherUserIsDroppedAndTheNextOneServed) {
     ASSERT_EQ(test::listen("unix://" + path, &listener), IPC_OK) << last_error();
     // The owner opens the door by mistake: the credentials still keep the stranger out.
     ASSERT_EQ(chmod(path.c_str(), 0777), 0);
-    EXPECT_TRUE(as_stranger([&] {
+    EXPECT_TRUE(test::as_stranger([&] {
         const int raw = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         sockaddr_un address{};
         address.sun_family = AF_UNIX;

@@ -14,6 +14,11 @@ void Handles::add(const std::string& name, ipc_channel* channel) {
     if (!channels_.emplace(name, channel).second) throw Wrong("there is already a channel '" + name + "'");
 }
 
+void Handles::add(const std::string& name, ipc_queue* queue) {
+    std::lock_guard guard(lock_);
+    if (!queues_.emplace(name, queue).second) throw Wrong("there is already a queue '" + name + "'");
+}
+
 ipc_listener* Handles::listener(const std::string& name) {
     std::lock_guard guard(lock_);
     auto found = listeners_.find(name);
@@ -28,10 +33,19 @@ ipc_channel* Handles::channel(const std::string& name) {
     return found->second;
 }
 
+ipc_queue* Handles::queue(const std::string& name) {
+    std::lock_guard guard(lock_);
+    auto found = queues_.find(name);
+    if (found == queues_.end()) throw Wrong("there is no queue '" + name + "'");
+    return found->second;
+}
+
 void Handles::close(const std::string& name) {
     std::lock_guard guard(lock_);
     if (auto channel = channels_.find(name); channel != channels_.end())
         ipc_channel_close(channel->second);
+    else if (auto queue = queues_.find(name); queue != queues_.end())
+        ipc_queue_close(queue->second);
     else if (auto listener = listeners_.find(name); listener != listeners_.end())
         ipc_listener_close(listener->second);
     else
@@ -43,6 +57,9 @@ void Handles::free(const std::string& name) {
     if (auto channel = channels_.find(name); channel != channels_.end()) {
         ipc_channel_free(channel->second);
         channels_.erase(channel);
+    } else if (auto queue = queues_.find(name); queue != queues_.end()) {
+        ipc_queue_free(queue->second);
+        queues_.erase(queue);
     } else if (auto listener = listeners_.find(name); listener != listeners_.end()) {
         ipc_listener_free(listener->second);
         listeners_.erase(listener);
@@ -55,7 +72,9 @@ void Handles::free_all() {
     std::lock_guard guard(lock_);
     for (auto& [name, channel] : channels_) ipc_channel_free(channel);
     for (auto& [name, listener] : listeners_) ipc_listener_free(listener);
+    for (auto& [name, queue] : queues_) ipc_queue_free(queue);
     channels_.clear();
+    queues_.clear();
     listeners_.clear();
 }
 
@@ -63,6 +82,7 @@ void Handles::close_all() {
     std::lock_guard guard(lock_);
     for (auto& [name, channel] : channels_) ipc_channel_close(channel);
     for (auto& [name, listener] : listeners_) ipc_listener_close(listener);
+    for (auto& [name, queue] : queues_) ipc_queue_close(queue);
 }
 
 } // namespace puppet

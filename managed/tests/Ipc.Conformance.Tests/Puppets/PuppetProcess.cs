@@ -45,8 +45,9 @@ internal sealed class PuppetProcess : IDisposable
     }
 
     /// <summary>Gives a worker a command; the answer comes when the worker has carried it out.</summary>
-    public async Task<Answer> Give(string worker, string command)
+    public async Task<Answer> Give(string worker, string command, TimeSpan? atMost = null)
     {
+        var longest = atMost ?? s_longestAnswer;
         var answered = new TaskCompletionSource<string>(TaskCreationOptions.RunContinuationsAsynchronously);
         var clock = Stopwatch.StartNew();
         lock (_process)
@@ -57,11 +58,11 @@ internal sealed class PuppetProcess : IDisposable
         }
         try
         {
-            return Answer.Parse(this, command, await answered.Task.WaitAsync(s_longestAnswer), clock.Elapsed);
+            return Answer.Parse(this, command, await answered.Task.WaitAsync(longest), clock.Elapsed);
         }
         catch (TimeoutException)
         {
-            throw new ConformanceException($"{Name}: '{command}' was not answered within {s_longestAnswer.TotalSeconds} s");
+            throw new ConformanceException($"{Name}: '{command}' was not answered within {longest.TotalSeconds} s");
         }
     }
 

@@ -1,0 +1,16 @@
+namespace Ipc.Queues;
+
+/// <summary>Puts messages into a queue. Any number of threads may use one; Dispose comes when nobody is inside a call.</summary>
+public interface IPublisher : IDisposable
+{
+    /// <summary>The largest message in bytes that the queue takes.</summary>
+    int Limit { get; }
+
+    /// <summary>Copies the message in and returns at once; false if the queue is full. Allocates nothing.</summary>
+    /// <exception cref="IpcException"><see cref="Status.MessageTooLarge"/>: over <see cref="Limit"/>.</exception>
+    bool TryEnqueue(ReadOnlySpan<byte> message);
+
+    /// <summary>Copies the message in, waiting while the queue is full.</summary>
+    /// <exception cref="OperationCanceledException">Cancelled; nothing was put in.</exception>
+    void Enqueue(ReadOnlySpan<byte> message, CancellationToken cancellation = default);
+}

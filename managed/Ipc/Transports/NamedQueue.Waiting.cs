@@ -1,0 +1,116 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+
+namespace Ipc;
+
+/// <summary>Waiting for messages and for room, and the sentences of what goes wrong.</summary>
+internal sealed unsafe partial class NamedQueue
+{
+    private const int LooksInABout = 100;
+    private const int SliceMilliseconds = 50;
+    private static readonly long s_yieldAfter = Stopwatch.Frequency / 10_000; // 0.1 ms
+
+    private readonly struct MessageCondition(NamedQueue queue) : IWaitCondition
+    {
+        public bool IsMet() => queue.MayHaveMessage();
+    }
+
+    private readonly struct RoomCondition(NamedQueue queue, uint footprint) : IWaitCondition
+    {
+        public bool IsMet() => queue.MayHaveRoom(footprint);
+    }
+
+    // Without a lock, and therefore a guess that is checked under it.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool MayHaveMessage()
+    {
+        // Head first: if the tail loaded after it is the same, the queue was empty at that moment.
+        var head = Volatile.Read(ref *_head);
+        return Volatile.Read(ref *_tailSeen) != head || Volatile.Read(ref *_tail) != head;
+    }
+
+    private bool MayHaveRoom(uint footprint)
+    {
+        var tail = Volatile.Read(ref *_tail);
+        var used = tail - Volatile.Read(ref *_head);
+        return used > _size || Fits(used, tail, footprint, out _); // nonsense is for the lock's holder to judge
+    }
+
+    private WaitResult Wait<T>(T condition, uint* parked, Deadline deadline) where T : struct, IWaitCondition
+    {
+        if (condition.IsMet())
+            return WaitResult.Ready;
+        if (deadline.Expired)
+            return WaitResult.TimedOut;
+        if (Spin(condition, deadline))
+            return WaitResult.Ready;
+        while (true)
+        {
+            var announced = Parking.Announce(parked);
+            // The word says that we sleep; if we do not, the next waker finds nobody and clears it.
+            if (condition.IsMet())
+                return WaitResult.Ready;
+            if (Volatile.Read(ref _closed))
+                return WaitResult.ClosedHere;
+            if (deadline.Expired)
+                return WaitResult.TimedOut;
+            // In slices: whoever should have woken us may have died between publishing and waking.
+            _ = Libc.SleepOn(parked, announced, deadline.SliceMilliseconds(SliceMilliseconds));
+            if (condition.IsMet())
+                return WaitResult.Ready;
+        }
+    }
+
+    private bool Spin<T>(T condition, Deadline deadline) where T : struct, IWaitCondition
+    {
+        var oneProcessor = Environment.ProcessorCount == 1;
+        var parks = _policy.Mode != WaitMode.Spin;
+        if (_policy.Mode == WaitMode.Block || (parks && oneProcessor))
+            return false;
+        long start = 0;
+        while (true)
+        {
+            for (var look = 0; look < LooksInABout; look++)
+            {
+                SharedMemoryLink.Relax();
+                if (condition.IsMet())
+                    return true;
+            }
+            var now = Stopwatch.GetTimestamp();
+            if (start == 0)
+                start = now;
+            var spun = now - start;
+            if ((parks && spun >= _policy.SpinTicks) || Volatile.Read(ref _closed) || deadline.HasPassed(now))
+                return false;
+            if (oneProcessor || spun >= s_yieldAfter)
+                _ = Libc.Yield();
+        }
+    }
+
+    private bool IsReady(WaitResult result) => result switch
+    {
+        WaitResult.Ready => true,
+        WaitResult.TimedOut => false,
+        _ => throw ClosedHere(),
+    };
+
+    private static Deadline DeadlineOf(int timeoutMilliseconds) => timeoutMilliseconds >= Channel.Forever
+        ? new Deadline(timeoutMilliseconds)
+        : throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+
+    private IpcException ClosedHere()
+    {
+        // A waker may have meant this thread, which does not come any more.
+        if (_file.Memory != null && MayHaveMessage())
+            Parking.WakeIfAny(_readersParked, 1);
+        return new IpcException(Status.Closed, $"the queue {_address} was closed here: open it again to go on");
+    }
+
+    private IpcException TooLarge(int length) => new(Status.MessageTooLarge,
+        $"a message of {length} bytes is over the limit of {Limit} of the queue {_address}: raise max=, or make the queue larger (size=, of which one message may take half)");
+
+    private static IpcException BufferTooSmall(int length, int room) => new(Status.BufferTooSmall,
+        $"the message has {length} bytes and the buffer {room}: it stays for whoever comes next");
+
+    private IpcException Damaged() => new(Status.NotOurProtocol, $"the memory of the queue {_address} is damaged: remove it with RemoveQueue and open it anew");
+}

@@ -1,0 +1,28 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>`queue`: a named queue in shared memory that outlives its maker.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed class QueueTransport : Transport
+{
+    [SuppressMessage("Usage", "CA2255", Justification = "Each room adds itself, so that there is no second list of transports.")]
+    [ModuleInitializer]
+    internal static void Register()
+    {
+        if (OperatingSystem.IsLinux())
+            TransportTable.Add("queue", new QueueTransport());
+    }
+
+    public override MessageQueue OpenQueue(Address address, int timeoutMilliseconds)
+    {
+        var size = address.OptionSize("size");
+        if (!QueueLayout.IsSize(size))
+            throw address.BadValue("size", "a power of two from 64k to 1G");
+        return new NamedQueue(QueueFile.Open(address, (uint)size), address);
+    }
+
+    public override void RemoveQueue(Address address) => QueueFile.Remove(address);
+}

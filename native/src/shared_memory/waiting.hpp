@@ -1,0 +1,45 @@
+#pragma once
+
+#include "core/address.hpp"
+#include "core/deadline.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+// What everything that waits in shared memory is made of: options, spinning, sleeping on a word of the mapping.
+namespace ipc::shared_memory {
+
+enum class WaitMode { spin, adaptive, block };
+
+// How this side waits, from the address's options wait= and spin=.
+struct WaitPolicy {
+    WaitMode mode;
+    int64_t spin_ns; // adaptive: park after this long
+};
+WaitPolicy wait_policy(const Address& address);
+
+// Tells the processor that this is a spin loop.
+inline void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+inline int64_t now_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Deadline::Clock::now().time_since_epoch()).count();
+}
+
+// The system has one processor: spinning would keep whoever is waited for from running.
+bool only_one_processor();
+// Lets others run on this processor.
+void yield_processor();
+
+// Sleeps while the word is `value`, until woken, at most so long; the word may be in memory that other processes map too.
+// False if it slept the whole time.
+bool futex_wait(std::atomic<uint32_t>& word, uint32_t value, int64_t at_most_ns);
+// Wakes up to `count` sleepers and returns how many there were.
+int futex_wake(std::atomic<uint32_t>& word, int count);
+
+} // namespace ipc::shared_memory

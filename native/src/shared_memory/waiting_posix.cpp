@@ -1,0 +1,46 @@
+#include "shared_memory/waiting.hpp"
+
+#include <cerrno>
+#include <ctime>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace ipc::shared_memory {
+namespace {
+
+static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
+
+// std::atomic<uint32_t> has the representation of uint32_t, which the kernel works on.
+long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
+    return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, timeout, nullptr, 0);
+}
+
+} // namespace
+
+WaitPolicy wait_policy(const Address& address) {
+    const std::string& wait = address.option("wait");
+    WaitMode mode = wait == "spin" ? WaitMode::spin : wait == "block" ? WaitMode::block : WaitMode::adaptive;
+    return {mode, static_cast<int64_t>(address.option_count("spin")) * 1000};
+}
+
+bool only_one_processor() {
+    static const bool one = sysconf(_SC_NPROCESSORS_ONLN) == 1;
+    return one;
+}
+
+void yield_processor() {
+    sched_yield();
+}
+
+bool futex_wait(std::atomic<uint32_t>& word, uint32_t value, int64_t at_most_ns) {
+    const timespec timeout{static_cast<time_t>(at_most_ns / 1'000'000'000), static_cast<long>(at_most_ns % 1'000'000'000)};
+    return futex(word, FUTEX_WAIT, value, &timeout) == 0 || errno != ETIMEDOUT;
+}
+
+int futex_wake(std::atomic<uint32_t>& word, int count) {
+    return static_cast<int>(futex(word, FUTEX_WAKE, static_cast<uint32_t>(count), nullptr));
+}
+
+} // namespace ipc::shared_memory

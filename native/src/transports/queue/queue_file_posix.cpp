@@ -1,0 +1,174 @@
+// The locks' offsets are 64-bit also in a 32-bit process.
+#define _FILE_OFFSET_BITS 64
+#include "transports/queue/queue_file.hpp"
+
+#include "core/plain_name.hpp"
+#include "posix/names.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ipc::queue {
+namespace {
+
+constexpr const char* memory_root = "/dev/shm";
+constexpr int most_tries = 100;
+constexpr int most_participants_tried = 1000;
+constexpr uint32_t participant_mask = 0x7FFFFFFF;
+
+static_assert(sizeof(off_t) == 8, "F_OFD_SETLK takes 64-bit offsets");
+
+// The folder and the name in it.
+struct Place {
+    posix::Descriptor folder;
+    std::string name;
+    std::string path; // for sentences
+};
+
+Status find_place(const Address& address, Place* place) {
+    if (Status s = check_plain_name(address)) return s;
+    std::string path;
+    if (Status s = posix::open_private_folder(&path, &place->folder, memory_root)) return s;
+    place->name = "queue-" + address.name();
+    place->path = path + "/" + place->name;
+    return IPC_OK;
+}
+
+// Makes the file without a name, completes it, then gives it the name: nobody ever opens a half-made one, and a process killed
+// here leaves nothing behind. True: it is there, made by us or by somebody who was faster.
+Status make(const Place& place, uint32_t size) {
+    const posix::Descriptor file(openat(place.folder.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    // A very strict umask must not keep the other processes of this user out.
+    if (!file || fchmod(file.get(), 0600) != 0)
+        return fail_system(IPC_SYSTEM, errno, "cannot make a file for the queue %s", place.path.c_str());
+    // Its memory is taken now: a full file system must refuse here, not kill whoever writes a message later.
+    const off_t bytes = off_t{header_bytes} + size;
+    int error;
+    do error = posix_fallocate(file.get(), 0, bytes);
+    while (error == EINTR);
+    if (error == ENOSPC || error == ENOMEM)
+        return fail(IPC_OUT_OF_MEMORY, "%s has no room for a queue of %u bytes: remove queues no longer used, or make a smaller one with size=",
+                    memory_root, size);
+    if (error != 0)
+        return fail_system(IPC_SYSTEM, error, "cannot take %u bytes for the queue %s", size, place.path.c_str());
+    const Form form{file_magic, file_version, size, 0}; // fresh memory is zero, which is every other word's first value
+    if (pwrite(file.get(), &form, sizeof form, 0) != static_cast<ssize_t>(sizeof form))
+        return fail_system(IPC_SYSTEM, errno, "cannot write the queue %s", place.path.c_str());
+    const std::string nameless = "/proc/self/fd/" + std::to_string(file.get());
+    if (linkat(AT_FDCWD, nameless.c_str(), place.folder.get(), place.name.c_str(), AT_SYMLINK_FOLLOW) == 0 ||
+        errno == EEXIST)
+        return IPC_OK;
+    return fail_system(IPC_SYSTEM, errno, "cannot name the queue %s", place.path.c_str());
+}
+
+Status open_or_make(const Place& place, uint32_t size, posix::Descriptor* file) {
+    for (int tries = 0; tries < most_tries; ++tries) {
+        // O_NONBLOCK: what stands there could be a FIFO, and opening it must not hang.
+        file->reset(openat(place.folder.get(), place.name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        if (*file) return IPC_OK;
+        if (errno == ELOOP || errno == EISDIR || errno == ENXIO)
+            return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue but a link, folder or socket: remove it", place.path.c_str());
+        if (errno == EACCES)
+            return fail_system(IPC_NO_PERMISSION, errno, "cannot open the queue %s", place.path.c_str());
+        if (errno != ENOENT) return fail_system(IPC_SYSTEM, errno, "cannot open the queue %s", place.path.c_str());
+        if (Status s = make(place, size)) return s;
+    }
+    return fail(IPC_SYSTEM, "%s is removed again and again while this process opens it", place.path.c_str());
+}
+
+// The file must be this user's alone, and as large as its form says: touching memory beyond a file's end kills the process.
+Status check_file(const posix::Descriptor& file, const Place& place, uint32_t* size) {
+    struct stat about {};
+    if (fstat(file.get(), &about) != 0)
+        return fail_system(IPC_SYSTEM, errno, "cannot look at the queue %s", place.path.c_str());
+    if (!S_ISREG(about.st_mode))
+        return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue: remove it", place.path.c_str());
+    if (about.st_uid != geteuid() || (about.st_mode & 0077) != 0)
+        return fail(IPC_NO_PERMISSION, "the queue %s belongs to another user or is open to others (mode %04o): have it removed",
+                    place.path.c_str(), static_cast<unsigned>(about.st_mode & 07777));
+    Form form{};
+    const bool whole = pread(file.get(), &form, sizeof form, 0) == static_cast<ssize_t>(sizeof form);
+    if (!whole || form.magic != file_magic)
+        return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue, or damaged: remove it with ipc_queue_remove", place.path.c_str());
+    if (form.version != file_version)
+        return fail(IPC_NOT_OUR_PROTOCOL, "the queue %s was made by version %u of its format and this library has %u: remove it",
+                    place.path.c_str(), form.version, file_version);
+    if (!is_size(form.size) || about.st_size != off_t{header_bytes} + form.size)
+        return fail(IPC_NOT_OUR_PROTOCOL, "the queue %s is truncated or damaged: remove it with ipc_queue_remove",
+                    place.path.c_str());
+    *size = form.size;
+    return IPC_OK;
+}
+
+// One byte of the file for each participant. The kernel does not ask whether the file has that byte.
+struct flock byte_lock(uint32_t participant) {
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = participant;
+    lock.l_len = 1;
+    return lock;
+}
+
+} // namespace
+
+Status QueueFile::open(const Address& address, uint32_t size, std::unique_ptr<QueueFile>* file) {
+    Place place;
+    posix::Descriptor opened;
+    uint32_t size_found = 0;
+    if (Status s = find_place(address, &place)) return s;
+    if (Status s = open_or_make(place, size, &opened)) return s;
+    if (Status s = check_file(opened, place, &size_found)) return s;
+    const size_t bytes = size_t{header_bytes} + size_found;
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened.get(), 0);
+    if (memory == MAP_FAILED)
+        return fail_system(errno == ENOMEM ? IPC_OUT_OF_MEMORY : IPC_SYSTEM, errno, "cannot map the %zu bytes of the queue %s",
+                           bytes, place.path.c_str());
+    std::unique_ptr<QueueFile> made(new QueueFile(std::move(opened), memory, size_found));
+    if (Status s = made->become_participant(address)) return s;
+    *file = std::move(made);
+    return IPC_OK;
+}
+
+Status QueueFile::remove(const Address& address) {
+    Place place;
+    if (Status s = find_place(address, &place)) return s;
+    if (unlinkat(place.folder.get(), place.name.c_str(), 0) == 0) return IPC_OK;
+    if (errno == ENOENT) return fail(IPC_NO_SERVER, "there is no queue %s to remove", address.text().c_str());
+    return fail_system(IPC_SYSTEM, errno, "cannot remove the queue %s", place.path.c_str());
+}
+
+QueueFile::~QueueFile() {
+    munmap(memory_, size_t{header_bytes} + size_);
+}
+
+Status QueueFile::become_participant(const Address& address) {
+    for (int tries = 0; tries < most_participants_tried; ++tries) {
+        const uint32_t number = header().next_participant.fetch_add(1, std::memory_order_relaxed) & participant_mask;
+        // 0 is nobody. A number that a lock still names is a dead holder's: taking it would bring the holder back to life.
+        if (number == 0 || header().writer_lock.load(std::memory_order_relaxed) >> 1 == number ||
+            header().reader_lock.load(std::memory_order_relaxed) >> 1 == number)
+            continue;
+        struct flock lock = byte_lock(number);
+        if (fcntl(file_.get(), F_OFD_SETLK, &lock) == 0) {
+            participant_ = number;
+            return IPC_OK;
+        }
+        if (errno != EAGAIN && errno != EACCES)
+            return fail_system(IPC_SYSTEM, errno, "cannot take part in the queue %s", address.text().c_str());
+    }
+    return fail(IPC_SYSTEM, "another program keeps the file of the queue %s locked: end it, or remove the queue",
+                address.text().c_str());
+}
+
+bool QueueFile::is_alive(uint32_t participant) const {
+    if (participant == participant_) return true; // a lock never stands in its own holder's way
+    struct flock lock = byte_lock(participant);
+    return fcntl(file_.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+} // namespace ipc::queue
