@@ -28,6 +28,7 @@ class MessagePattern {
           is_half_line_(length == words_in_half_line * word) {
         Generator generator(seed);
         for (uint64_t& output : words_) output = generator.next();
+        words_[0] = 0; // so that the head itself follows the same rule as every other word
     }
 
     size_t length() const { return whole_ * word + tail_; }
@@ -41,8 +42,7 @@ class MessagePattern {
         }
     }
 
-    // Whether everything behind the head is as write makes it. Reads each byte once: it may lie in memory that the
-    // sender can still write.
+    // Whether everything is as write makes it.
     bool is_right(const uint8_t* message, uint64_t head) const {
         if (is_half_line_) return difference(message, head, words_in_half_line) == 0;
         uint64_t wrong = difference(message, head, whole_);
@@ -61,8 +61,7 @@ class MessagePattern {
 
     void write_words(uint8_t* __restrict to, uint64_t head, size_t count) const {
         const uint64_t* const words = words_.data();
-        std::memcpy(to, &head, word);
-        for (size_t i = 1; i < count; ++i) {
+        for (size_t i = 0; i < count; ++i) {
             const uint64_t value = words[i] + head;
             std::memcpy(to + i * word, &value, word);
         }
@@ -71,7 +70,7 @@ class MessagePattern {
     uint64_t difference(const uint8_t* message, uint64_t head, size_t count) const {
         const uint64_t* const words = words_.data();
         uint64_t wrong = 0;
-        for (size_t i = 1; i < count; ++i) {
+        for (size_t i = 0; i < count; ++i) {
             uint64_t value;
             std::memcpy(&value, message + i * word, word);
             wrong |= value ^ (words[i] + head);
@@ -79,7 +78,7 @@ class MessagePattern {
         return wrong;
     }
 
-    std::vector<uint64_t> words_; // the first is never used: the head stands there
+    std::vector<uint64_t> words_;
     size_t whole_;
     size_t tail_; // bytes behind the whole words
     bool is_half_line_;
