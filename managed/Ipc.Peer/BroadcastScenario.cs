@@ -45,6 +45,6 @@ internal static class BroadcastScenario
         var arrivals = new Arrivals(cell, pattern);
         Stretches.Receive(
             cell, control, senders: 1, threads: 1,
-            portions => arrivals.ReceiveStretch(ref source, portions, senders: 1, cell.Portion), () => arrivals.Lost, static () => { });
+            portions => arrivals.ReceiveStretch(ref source, portions, senders: 1, cell.MessagesOfSample), () => arrivals.Lost, static () => { });
     }
 }

@@ -36,7 +36,7 @@ internal static class OneWay
         if (cell.TransportKind == "queue")
             SendOverQueue(cell, control, pattern);
         else if (IsBatch(cell))
-            SendOverChannel(cell, control, pattern, channel => new BatchSink(channel, pattern.Length, cell.Batch));
+            SendOverChannel(cell, control, pattern, channel => new BatchSink(channel, pattern.Length, cell.MessagesOfBatch));
         else
             SendOverChannel(cell, control, pattern, channel => new ChannelSink(channel, pattern.Length));
     }
@@ -70,7 +70,7 @@ internal static class OneWay
     private static void PlayServer(Cell cell, Control control, MessagePattern pattern)
     {
         var operations = cell.TransportKind == "queue" ? ServeQueue(cell, control, pattern)
-            : IsBatch(cell) ? ServeChannels(cell, control, pattern, channel => new BatchSource(channel, pattern.Length, cell.Batch))
+            : IsBatch(cell) ? ServeChannels(cell, control, pattern, channel => new BatchSource(channel, pattern.Length, cell.MessagesOfBatch))
             : ServeChannels(cell, control, pattern, channel => new ChannelSource(channel, pattern.Length));
         control.Emit(new ServedEvent(operations), EventJson.Default.ServedEvent);
     }
@@ -86,7 +86,7 @@ internal static class OneWay
             var arrivals = new Arrivals(cell, pattern);
             operations = Stretches.Receive(
                 cell, control, cell.Clients, threads: 1,
-                portions => arrivals.ReceiveStretch(ref source, portions, cell.Clients, cell.Portion), static () => 0, static () => { });
+                portions => arrivals.ReceiveStretch(ref source, portions, cell.Clients, cell.MessagesOfSample), static () => 0, static () => { });
         }
         Sides.RemoveQueue(cell); // a queue outlives its users; this one was made for the launch
         return operations;
@@ -126,7 +126,7 @@ internal static class OneWay
     {
         if (lanes is [var only])
         {
-            only.ReceiveStretch(portions, cell.Portion);
+            only.ReceiveStretch(portions, cell.MessagesOfSample);
             return;
         }
         Exception? first = null;
@@ -134,7 +134,7 @@ internal static class OneWay
         {
             try
             {
-                lane.ReceiveStretch(portions, cell.Portion);
+                lane.ReceiveStretch(portions, cell.MessagesOfSample);
             }
             // Whatever it is ends the cell: it is thrown again by the thread that waits for all.
             catch (Exception e)

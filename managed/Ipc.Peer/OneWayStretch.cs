@@ -53,7 +53,7 @@ internal sealed class Portions(long portion, Samples? samples)
     {
         const double Headroom = 1.25;
         var messages = cell.Count is { } count ? (double)count * senders : Operations * 1e9 / Math.Max(ElapsedNs, 1) * cell.Seconds!.Value * Headroom;
-        return messages / cell.Portion;
+        return messages / cell.MessagesOfSample;
     }
 
     /// <summary>A thread has its first message. The first of all begins the stretch.</summary>
@@ -279,7 +279,7 @@ internal static class Stretches
     /// <returns>The messages of both.</returns>
     public static long Receive(Cell cell, Control control, int senders, int threads, Action<Portions> receive, Func<long> lost, Action confirm)
     {
-        var sample = (long)cell.Portion * threads;
+        var sample = (long)cell.MessagesOfSample * threads;
         var warmUp = new Portions(sample, samples: null);
         receive(warmUp);
         var lostInWarmUp = lost();

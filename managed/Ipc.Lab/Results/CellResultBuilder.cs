@@ -23,7 +23,7 @@ internal static class CellResultBuilder
         {
             var samples = launches.Select(l => readSamples(l.Samples!)).ToList();
             var result = WithTimes(Bare(planned.Cell, "ok", null), launches, samples);
-            return WithCosts(WithFloor(result, planned.Cell, floors), launches);
+            return WithCosts(planned.Cell.Scene.Receiver is null ? WithFloor(result, planned.Cell, floors) : WithOneWayFloor(result, planned.Cell, floors), launches);
         }
         catch (Exception e) when (e is IOException or InvalidDataException)
         {
@@ -47,7 +47,10 @@ internal static class CellResultBuilder
     {
         foreach (var launch in samples)
             Array.Sort(launch);
-        var medians = samples.Select(s => Percentiles.At(s, 5000)).ToList();
+        var scene = Choices.ScenarioEntry(cell.Scenario);
+        // A one-way message is too short for whole nanoseconds: its samples are picoseconds.
+        var unit = scene.Receiver is null ? 1.0 : 1000.0;
+        var medians = samples.Select(s => Percentiles.At(s, 5000) / unit).ToList();
         uint[] pooled = samples.Count == 1 ? samples[0] : [.. samples.SelectMany(s => s)];
         Array.Sort(pooled);
         var operations = launches.Select(l => (double)l.Operations).ToList();
@@ -57,13 +60,14 @@ internal static class CellResultBuilder
             Operations = launches.Sum(l => l.Operations),
             Launches = launches.Count,
             LaunchP50Ns = medians,
-            P50Ns = Percentiles.At(pooled, 5000),
-            P50Ci95Ns = Bootstrap.OfMedian([.. medians.Select(m => (double)m)]),
-            P90Ns = Percentiles.At(pooled, 9000),
-            P99Ns = Percentiles.At(pooled, 9900),
-            P999Ns = Percentiles.At(pooled, 9990),
-            P9999Ns = Percentiles.At(pooled, 9999),
-            MaxNs = pooled[^1],
+            P50Ns = Percentiles.At(pooled, 5000) / unit,
+            P50Ci95Ns = Bootstrap.OfMedian([.. medians]),
+            P90Ns = Percentiles.At(pooled, 9000) / unit,
+            P99Ns = Percentiles.At(pooled, 9900) / unit,
+            P999Ns = Percentiles.At(pooled, 9990) / unit,
+            P9999Ns = Percentiles.At(pooled, 9999) / unit,
+            MaxNs = pooled[^1] / unit,
+            Lost = scene.Kinds.Contains("broadcast") ? launches.Sum(l => l.Lost) : null,
             OpsPerS = operations.Sum() / seconds.Sum(),
             OpsPerSCi95 = Bootstrap.OfRate(operations, seconds),
             BytesPerS = launches.Sum(l => (double)l.Bytes) / seconds.Sum(),
@@ -83,6 +87,17 @@ internal static class CellResultBuilder
         return result with
         {
             Floor = floor,
+            FloorNs = nanoseconds,
+            FloorRatio = nanoseconds > 0 ? Math.Round(result.P50Ns!.Value / nanoseconds.Value, 3) : null,
+        };
+    }
+
+    private static CellResult WithOneWayFloor(CellResult result, Cell cell, FloorFigures? floors)
+    {
+        var nanoseconds = floors?.ForOneWay(Choices.WorkloadEntry(cell.Workload).RequestBytes, cell.Scene.Batch > 0);
+        return result with
+        {
+            Floor = "oneway",
             FloorNs = nanoseconds,
             FloorRatio = nanoseconds > 0 ? Math.Round(result.P50Ns!.Value / nanoseconds.Value, 3) : null,
         };
