@@ -8,9 +8,12 @@ namespace Ipc.Lab.Results;
 internal static class CellResultBuilder
 {
     /// <param name="launches">The cell's launches in the order of their rounds.</param>
+    /// <param name="floors">Each floor's median over the rounds.</param>
+    /// <param name="floorOfRound">The floors of each round.</param>
     /// <param name="readSamples">Reads a kept file of samples.</param>
     public static CellResult Build(
-        Plan plan, PlannedCell planned, IReadOnlyList<LaunchRecord> launches, FloorFigures? floors, Func<string, uint[]> readSamples)
+        Plan plan, PlannedCell planned, IReadOnlyList<LaunchRecord> launches, FloorFigures? floors,
+        IReadOnlyDictionary<int, FloorFigures> floorOfRound, Func<string, uint[]> readSamples)
     {
         if (planned.SkipReason is { } skip)
             return Bare(planned.Cell, "skipped", skip);
@@ -23,7 +26,7 @@ internal static class CellResultBuilder
         {
             var samples = launches.Select(l => readSamples(l.Samples!)).ToList();
             var result = WithTimes(Bare(planned.Cell, "ok", null), launches, samples);
-            return WithCosts(planned.Cell.Scene.Receiver is null ? WithFloor(result, planned.Cell, floors) : WithOneWayFloor(result, planned.Cell, floors), launches);
+            return WithCosts(WithFloor(result, launches, floors, floorOfRound), launches);
         }
         catch (Exception e) when (e is IOException or InvalidDataException)
         {
@@ -77,30 +80,31 @@ internal static class CellResultBuilder
         };
     }
 
-    private static CellResult WithFloor(CellResult result, Cell cell, FloorFigures? floors)
+    private static CellResult WithFloor(
+        CellResult cell, IReadOnlyList<LaunchRecord> launches, FloorFigures? floors, IReadOnlyDictionary<int, FloorFigures> floorOfRound)
     {
-        if (cell.IsAlone)
-            return result;
-        var transport = Registry.Transport(cell.TransportId);
-        var floor = transport.FloorWhen?.FirstOrDefault(when => TransportSpec.HasOption(cell.Transport, when.Key)).Value ?? transport.Floor;
-        var nanoseconds = floors?.For(floor, cell.Workload);
-        return result with
+        if (cell.Transport == Cell.NoTransport)
+            return cell;
+        var scene = Choices.ScenarioEntry(cell.Scenario);
+        var floor = scene.Receiver is null ? RoundTripFloor(cell.Transport) : "oneway";
+        double? At(FloorFigures? figures) => scene.Receiver is null
+            ? figures?.For(floor, cell.Workload)
+            : figures?.ForOneWay(Choices.WorkloadEntry(cell.Workload).RequestBytes, scene.Batch > 0);
+        // Round by round: a virtual machine's processors may be moved closer together or further apart during a run, and
+        // floor and cell move with them.
+        var ratios = launches.Zip(cell.LaunchP50Ns, (launch, p50) => At(floorOfRound.GetValueOrDefault(launch.Round)) is > 0 and { } ns ? p50 / ns : (double?)null);
+        return cell with
         {
             Floor = floor,
-            FloorNs = nanoseconds,
-            FloorRatio = nanoseconds > 0 ? Math.Round(result.P50Ns!.Value / nanoseconds.Value, 3) : null,
+            FloorNs = At(floors),
+            FloorRatio = Medians.Of(ratios.OfType<double>()) is { } ratio ? Math.Round(ratio, 3) : null,
         };
     }
 
-    private static CellResult WithOneWayFloor(CellResult result, Cell cell, FloorFigures? floors)
+    private static string RoundTripFloor(string spec)
     {
-        var nanoseconds = floors?.ForOneWay(Choices.WorkloadEntry(cell.Workload).RequestBytes, cell.Scene.Batch > 0);
-        return result with
-        {
-            Floor = "oneway",
-            FloorNs = nanoseconds,
-            FloorRatio = nanoseconds > 0 ? Math.Round(result.P50Ns!.Value / nanoseconds.Value, 3) : null,
-        };
+        var transport = Registry.Transport(TransportSpec.IdOf(spec));
+        return transport.FloorWhen?.FirstOrDefault(when => TransportSpec.HasOption(spec, when.Key)).Value ?? transport.Floor;
     }
 
     private static CellResult WithCosts(CellResult result, IReadOnlyList<LaunchRecord> launches)

@@ -59,6 +59,7 @@ internal sealed record CellResult
     public double? BytesPerS { get; init; }
     public string? Floor { get; init; }
     public double? FloorNs { get; init; }
+    /// <summary>The median, over the rounds, of a launch's p50 by the floor measured in the same round.</summary>
     public double? FloorRatio { get; init; }
     public double? ColdNs { get; init; }
     public BySide? CpuNsPerOp { get; init; }

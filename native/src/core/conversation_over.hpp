@@ -69,39 +69,32 @@ class ConversationOver final : public Conversation {
 
     Status send_batch(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* sent,
                       const Deadline& deadline) override {
-        frames_->begin_batch();
-        Status status = IPC_OK;
-        for (; *sent < count; ++*sent) {
+        while (*sent < count) {
+            const size_t at_once = frames_->send_many(messages, lengths + *sent, count - *sent);
+            for (size_t i = 0; i < at_once; ++i) messages += lengths[*sent + i];
+            *sent += at_once;
+            if (*sent == count) break;
+            // One that is long, or for which there is no room yet, or that shows why nothing can be sent.
             const size_t length = lengths[*sent];
-            status = length > limit() ? too_large(length)
-                                      : frames_->send(FrameKind::message, 0, messages, length, deadline);
-            if (status) [[unlikely]]
-                break;
+            if (length > limit()) return too_large(length);
+            if (Status s = frames_->send(FrameKind::message, 0, messages, length, deadline)) return s;
             messages += length;
+            ++*sent;
         }
-        frames_->end_batch();
-        return status;
+        return IPC_OK;
     }
 
     Status receive_batch(std::byte* buffer, size_t capacity, uint32_t* lengths, size_t max_count, size_t* count,
                          const Deadline& deadline) override {
         if (Status s = check_can_receive("ipc_receive_batch")) return s;
-        do {
-            FrameInfo info{};
-            Status s = expect(FrameKind::message, &info, deadline);
-            if (!s && info.length > capacity) {
-                // What fits is there already: the caller gets it, and the next call tells of this one.
-                if (*count != 0) return IPC_OK;
-                lengths[0] = static_cast<uint32_t>(info.length);
-                return too_small(info.length, capacity);
-            }
-            if (!s) s = frames_->take(buffer, deadline);
-            // A failure now comes again when the messages taken before it have been dealt with.
-            if (s) return *count != 0 ? IPC_OK : s;
-            buffer += info.length;
-            capacity -= info.length;
-            lengths[(*count)++] = static_cast<uint32_t>(info.length);
-        } while (*count < max_count && frames_->has_next());
+        *count = frames_->take_many(buffer, capacity, lengths, max_count);
+        if (*count != 0) return IPC_OK;
+        FrameInfo info{};
+        if (Status s = expect(FrameKind::message, &info, deadline)) return s;
+        lengths[0] = static_cast<uint32_t>(info.length);
+        if (info.length > capacity) return too_small(info.length, capacity);
+        if (Status s = frames_->take(buffer, deadline)) return s;
+        *count = 1 + frames_->take_many(buffer + info.length, capacity - info.length, lengths + 1, max_count - 1);
         return IPC_OK;
     }
 
