@@ -77,19 +77,31 @@ internal static class OneWay
 
     private static long ServeQueue(Cell cell, Control control, MessagePattern pattern)
     {
-        long operations;
-        using (var queue = Sides.OpenQueue(cell, HandoverMilliseconds))
-        {
-            using var interruption = Interruption.By(control, queue.Close);
-            control.Emit(new ReadyEvent(cell.Address!), EventJson.Default.ReadyEvent);
-            var source = new QueueSource(queue, pattern.Length);
-            var arrivals = new Arrivals(cell, pattern);
-            operations = Stretches.Receive(
-                cell, control, cell.Clients, threads: 1,
-                portions => arrivals.ReceiveStretch(ref source, portions, cell.Clients, cell.MessagesOfSample), static () => 0, static () => { });
-        }
-        Sides.RemoveQueue(cell); // a queue outlives its users; this one was made for the launch
+        using var queue = Sides.OpenQueue(cell, HandoverMilliseconds);
+        using var interruption = Interruption.By(control, queue.Close);
+        control.Emit(new ReadyEvent(cell.Address!), EventJson.Default.ReadyEvent);
+        var source = new QueueSource(queue, pattern.Length);
+        Arriving arrivals = GivesNewestFirst(cell) ? new UnorderedArrivals(cell, pattern) : new Arrivals(cell, pattern);
+        var operations = Stretches.Receive(
+            cell, control, cell.Clients, threads: 1,
+            portions => arrivals.ReceiveStretch(ref source, portions, cell.Clients, cell.MessagesOfSample), static () => 0, static () => { });
+        RemoveQueue(cell);
         return operations;
+    }
+
+    private static bool GivesNewestFirst(Cell cell) => cell.Address!.Split('?') is [_, var options] && options.Split('&').Contains("order=lifo");
+
+    // A queue may outlive its users; this one was made for the launch.
+    private static void RemoveQueue(Cell cell)
+    {
+        try
+        {
+            Sides.RemoveQueue(cell);
+        }
+        catch (IpcException e) when (e.Status == Status.NoServer)
+        {
+            // One that ends with its last user is gone, or has no name to remove.
+        }
     }
 
     private static long ServeChannels<TSource>(Cell cell, Control control, MessagePattern pattern, Func<Channel, TSource> source)

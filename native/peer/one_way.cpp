@@ -254,20 +254,23 @@ uint64_t serve_channels(const Cell& cell, Control& control, const MessagePattern
         [&] { connections.confirm(); });
 }
 
+bool gives_newest_first(const Cell& cell) {
+    const size_t options = cell.address.find('?');
+    return options != std::string::npos && cell.address.find("order=lifo", options) != std::string::npos;
+}
+
+template <class Arriving>
 uint64_t serve_queue(const Cell& cell, Control& control, const MessagePattern& pattern) {
-    uint64_t operations = 0;
-    {
-        const Queue queue = open_queue(cell);
-        const Control::Interruptible interruptible(control, [&queue] { ipc_queue_close(queue.get()); });
-        control.emit({{"event", "ready"}, {"address", cell.address}});
-        QueueSource source(queue.get(), pattern.length());
-        Arrivals arrivals(cell, pattern);
-        operations = measure_stretches(
-            cell, control, 1,
-            [&](Portions& portions) { receive_stretch(source, arrivals, portions, cell.clients, cell.portion); },
-            [] {});
-    }
-    check(ipc_queue_remove(cell.address.c_str())); // a queue outlives its users; this one was made for the launch
+    const Queue queue = open_queue(cell);
+    const Control::Interruptible interruptible(control, [&queue] { ipc_queue_close(queue.get()); });
+    control.emit({{"event", "ready"}, {"address", cell.address}});
+    QueueSource source(queue.get(), pattern.length());
+    Arriving arrivals(cell, pattern);
+    const uint64_t operations = measure_stretches(
+        cell, control, 1,
+        [&](Portions& portions) { receive_stretch(source, arrivals, portions, cell.clients, cell.portion); }, [] {});
+    // A queue may outlive its users; this one was made for the launch.
+    if (const ipc_status status = ipc_queue_remove(cell.address.c_str()); status != IPC_NO_SERVER) check(status);
     return operations;
 }
 
@@ -308,10 +311,12 @@ void one_way_client(const Cell& cell, Control& control) {
 
 void one_way_server(const Cell& cell, Control& control) {
     const MessagePattern pattern = pattern_of(cell);
-    const uint64_t operations = is_queue(cell) ? serve_queue(cell, control, pattern)
-                                : is_batch(cell)
-                                    ? serve_channels<BatchSource>(cell, control, pattern, cell.batch)
-                                    : serve_channels<ChannelSource>(cell, control, pattern);
+    uint64_t operations = 0;
+    if (is_queue(cell))
+        operations = gives_newest_first(cell) ? serve_queue<UnorderedArrivals>(cell, control, pattern)
+                                              : serve_queue<Arrivals>(cell, control, pattern);
+    else if (is_batch(cell)) operations = serve_channels<BatchSource>(cell, control, pattern, cell.batch);
+    else operations = serve_channels<ChannelSource>(cell, control, pattern);
     finish_serving(control, operations);
 }
 

@@ -42,18 +42,60 @@ void Arrivals::check_end_mark(const uint8_t* message, uint64_t head) const {
     if (plain != next_[client])
         fail_wrong_sequence("message of client " + std::to_string(client), plain & sequence, next_[client] & sequence);
     // What remains is an end mark in its place.
-    if (!pattern_.is_right(message, head)) fail_content(head);
+    if (!pattern_.is_right(message, head)) fail_message_content(head);
 }
 
-void Arrivals::fail_length(size_t length) const {
-    fail_wrong_content("a message of " + std::to_string(length) + " bytes came where " +
-                       std::to_string(pattern_.length()) + " are due: check that all peers got the same workload");
+void fail_message_length(size_t found, size_t expected) {
+    fail_wrong_content("a message of " + std::to_string(found) + " bytes came where " +
+                       std::to_string(expected) + " are due: check that all peers got the same workload");
 }
 
-void Arrivals::fail_content(uint64_t head) {
+void fail_message_content(uint64_t head) {
     constexpr uint64_t sequence = (uint64_t{1} << MessageHead::client_shift) - 1;
     fail_wrong_content("message " + std::to_string(head & sequence) +
                        " is not what was sent: the transport damaged it, or the peers got different seeds");
+}
+
+void UnorderedArrivals::begin_stretch() {
+    ended_ = 0;
+    left_ = 0;
+    for (Client& client : clients_) client = {.first = client.end, .end = client.end};
+}
+
+uint64_t UnorderedArrivals::note(const uint8_t* message, size_t length) {
+    if (length != pattern_.length()) fail_message_length(length, pattern_.length());
+    const uint64_t head = head_of(message);
+    const uint64_t plain = head & ~MessageHead::end_mark;
+    const uint64_t number = MessageHead::client_of(plain);
+    if (number >= clients_.size() || plain < clients_[number].first || !pattern_.is_right(message, head))
+        fail_message_content(plain);
+    Client& client = clients_[number];
+    if (plain == head) {
+        client.sum += head;
+        client.squares += head * head;
+        --left_;
+        return 1;
+    }
+    if (client.has_ended) fail_message_content(plain);
+    client.has_ended = true;
+    client.end = plain;
+    left_ += static_cast<int64_t>(plain - client.first);
+    ++ended_;
+    return 0;
+}
+
+void UnorderedArrivals::check_stretch() const {
+    for (size_t number = 0; number < clients_.size(); ++number) {
+        const Client& client = clients_[number];
+        uint64_t sum = 0, squares = 0;
+        for (uint64_t head = client.first; head < client.end; ++head) {
+            sum += head;
+            squares += head * head;
+        }
+        if (sum != client.sum || squares != client.squares)
+            fail_wrong_content("the messages of client " + std::to_string(number) +
+                               " did not come once each: the transport lost some and repeated others");
+    }
 }
 
 MessagePattern pattern_of(const Cell& cell) {

@@ -53,6 +53,9 @@ class Portions {
     uint64_t operations_ = 0;
 };
 
+[[noreturn]] void fail_message_length(size_t found, size_t expected);
+[[noreturn]] void fail_message_content(uint64_t head);
+
 // What has arrived from each client so far, and whether it is what is due.
 class Arrivals {
   public:
@@ -68,7 +71,7 @@ class Arrivals {
             size_t length = 0;
             const uint8_t* const message = source.next(&length);
             if (length != pattern_.length()) [[unlikely]]
-                fail_length(length);
+                fail_message_length(length, pattern_.length());
             const uint64_t head = head_of(message);
             const uint64_t client = MessageHead::client_of(head);
             if constexpr (Source::may_lose) skip_lost(source.lost());
@@ -78,7 +81,7 @@ class Arrivals {
                 continue;
             }
             if (!pattern_.is_right(message, head)) [[unlikely]]
-                fail_content(head);
+                fail_message_content(head);
             next_[client] = head + 1;
             ++taken;
         }
@@ -87,6 +90,7 @@ class Arrivals {
 
     bool has_ended(uint32_t senders) const { return ended_ == senders; }
     void begin_stretch() { ended_ = 0; }
+    void check_stretch() const {} // each message was checked in its turn
     uint64_t lost() const { return lost_; }
 
   private:
@@ -95,19 +99,60 @@ class Arrivals {
         next_[0] += lost;
     }
     void check_end_mark(const uint8_t* message, uint64_t head) const;
-    [[noreturn]] void fail_length(size_t length) const;
-    [[noreturn]] static void fail_content(uint64_t head);
-
     const MessagePattern& pattern_;
     std::vector<uint64_t> next_; // head of the next message of each client
     uint32_t ended_ = 0;
     uint64_t lost_ = 0; // a broadcast may drop messages, and says so
 };
 
+// The same for a queue that gives the newest message first: every message of the stretch once, in whatever order. An end
+// mark then only tells how many there are; that they are those, sums over their numbers and squares tell.
+class UnorderedArrivals {
+  public:
+    UnorderedArrivals(const Cell& cell, const MessagePattern& pattern) : pattern_(pattern), clients_(cell.clients) {
+        for (uint32_t client = 0; client < cell.clients; ++client)
+            clients_[client].end = MessageHead::first_of(client);
+    }
+
+    template <class Source>
+    uint64_t take(Source& source, uint64_t most, uint32_t senders) {
+        static_assert(!Source::may_lose);
+        uint64_t taken = 0;
+        while (taken < most && !has_ended(senders)) {
+            size_t length = 0;
+            const uint8_t* const message = source.next(&length);
+            taken += note(message, length);
+        }
+        return taken;
+    }
+
+    bool has_ended(uint32_t senders) const { return ended_ == senders && left_ == 0; }
+    void begin_stretch();
+    // Throws a Failure unless each message of the stretch came once.
+    void check_stretch() const;
+
+  private:
+    struct Client {
+        uint64_t first = 0; // head of its first message of this stretch
+        uint64_t end = 0;   // that of its end mark, once it has come
+        bool has_ended = false;
+        uint64_t sum = 0;
+        uint64_t squares = 0;
+    };
+
+    // 1 for a message, 0 for an end mark.
+    uint64_t note(const uint8_t* message, size_t length);
+
+    const MessagePattern& pattern_;
+    std::vector<Client> clients_;
+    uint32_t ended_ = 0;
+    int64_t left_ = 0; // what the end marks so far announced, less what came
+};
+
 // Receives one stretch of `senders` senders from one source, and tells `portions` how it goes. No clock is read between
 // two portions.
-template <class Source>
-void receive_stretch(Source& source, Arrivals& arrivals, Portions& portions, uint32_t senders, uint32_t portion) {
+template <class Source, class Arriving>
+void receive_stretch(Source& source, Arriving& arrivals, Portions& portions, uint32_t senders, uint32_t portion) {
     arrivals.begin_stretch();
     uint64_t taken = arrivals.take(source, 1, senders);
     portions.begin();
@@ -116,6 +161,7 @@ void receive_stretch(Source& source, Arrivals& arrivals, Portions& portions, uin
         taken = arrivals.take(source, portion, senders);
     }
     portions.end(taken);
+    arrivals.check_stretch();
 }
 
 // Sends stretches: messages whose sequence runs on from one to the next.

@@ -156,6 +156,38 @@ TEST(Arrivals, ABroadcastMayDropWhatItSays) {
     EXPECT_THROW(receive_stretch(source, arrivals, portions, 1, 1000), Failure) << "one more was dropped than it said";
 }
 
+// What a receiver without order says to these stretches.
+std::string unordered_failure_of(const std::vector<std::vector<uint64_t>>& stretches, uint32_t clients) {
+    const MessagePattern pattern(5, 32);
+    UnorderedArrivals arrivals(cell_of(32, clients), pattern);
+    FakeSource source;
+    try {
+        for (const auto& heads : stretches) {
+            for (const uint64_t head : heads) source.messages.push_back(message_of(pattern, head));
+            Portions portions(1000, 1);
+            receive_stretch(source, arrivals, portions, clients, 1000);
+            if (!source.messages.empty()) return "ended early";
+        }
+    } catch (const Failure& failure) {
+        return failure.status();
+    }
+    return "";
+}
+
+TEST(UnorderedArrivals, TakeEachMessageOnceInAnyOrder) {
+    EXPECT_EQ(unordered_failure_of({{1, 2, 3, 4 | end_mark}, {5, 4, 6 | end_mark}}, 1), "");
+    EXPECT_EQ(unordered_failure_of({{3, 4 | end_mark, 1, 2}, {6 | end_mark, 5, 4}}, 1), "");
+    EXPECT_EQ(unordered_failure_of({{2, 3 | end_mark, client1 | 1, client1 | 2 | end_mark, 1}}, 2), "");
+}
+
+TEST(UnorderedArrivals, NoticeWhatIsLostOrDoubled) {
+    EXPECT_EQ(unordered_failure_of({{1, 1, 3, 4 | end_mark}}, 1), "WRONG_CONTENT");
+    EXPECT_EQ(unordered_failure_of({{1, 2, 5, 4 | end_mark}}, 1), "WRONG_CONTENT");
+    EXPECT_EQ(unordered_failure_of({{1, 2, client1 | 1, 4 | end_mark}}, 1), "WRONG_CONTENT");
+    EXPECT_EQ(unordered_failure_of({{1, 2 | end_mark}, {1, 3 | end_mark}}, 1), "WRONG_CONTENT") << "of the stretch before";
+    EXPECT_EQ(unordered_failure_of({{1, 2 | end_mark, client1 | 1, client1 | 2 | end_mark, 1}}, 2), "ended early");
+}
+
 TEST(Portions, TakeOneSampleForSoManyMessages) {
     Portions portions(10, 100);
     portions.begin();
