@@ -40,6 +40,8 @@ internal sealed record CellResult
     public required string? Reason { get; init; }
     public long? Operations { get; init; }
     public int Launches { get; init; }
+    /// <summary>Messages dropped for subscribers of a broadcast, which were told so; null where nothing may be dropped.</summary>
+    public long? Lost { get; init; }
     /// <summary>Each launch's own median, in the order of the rounds.</summary>
     public IReadOnlyList<double> LaunchP50Ns { get; init; } = [];
     public double? P50Ns { get; init; }
@@ -49,8 +51,9 @@ internal sealed record CellResult
     public double? P99Ns { get; init; }
     public double? P999Ns { get; init; }
     public double? P9999Ns { get; init; }
-    public uint? MaxNs { get; init; }
-    /// <summary>Operations by the sum of their timed regions; what a client does between two operations does not count.</summary>
+    public double? MaxNs { get; init; }
+    /// <summary>Operations by the sum of their timed regions; what a client does between two operations does not count. One-way messages: by
+    /// the receiver's time from the first message to the last end mark; of a broadcast, what one subscriber receives.</summary>
     public double? OpsPerS { get; init; }
     public double[]? OpsPerSCi95 { get; init; }
     public double? BytesPerS { get; init; }

@@ -22,6 +22,14 @@ void pin_to(int cpu) {
         throw std::system_error(errno, std::generic_category(), "cannot pin to CPU " + std::to_string(cpu));
 }
 
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
 Shared::Shared(size_t bytes) : size_(bytes) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "cannot map shared memory");
