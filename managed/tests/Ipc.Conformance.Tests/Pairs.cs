@@ -1,3 +1,4 @@
+using Ipc.Conformance.Puppets;
 using Xunit;
 
 namespace Ipc.Conformance;
@@ -50,7 +51,7 @@ public static class Pairs
         transport.Options.FirstOrDefault(option => option.Name == "wait")?.Choices!.Split(',') ?? [];
 
     internal static IEnumerable<TransportEntry> Transports =>
-        Registry.Transports.Where(transport => transport.Kind == "channel");
+        Registry.Transports.Where(transport => transport.Kind == "channel" && Modules.AreHere(transport));
 
     private static TheoryData<string, string> SidesWhere(Func<TransportEntry, bool> wanted)
     {
