@@ -13,6 +13,11 @@ namespace {
 
 constexpr uint32_t greeting_version = 1;
 
+// Option wait, which every transport of this room has: block or spin.
+bool spins(const Address& address) {
+    return address.option("wait") == "spin";
+}
+
 class MeetingListener final : public FrameListener {
   public:
     MeetingListener(const Form& form, const Address& address) : form_(form), address_(address) {}
@@ -42,7 +47,7 @@ class MeetingListener final : public FrameListener {
                 return fail(IPC_PEER_CLOSED, "the client left before the connection was made");
             return fail_system(IPC_SYSTEM, errno, "cannot greet the client");
         }
-        *channel = new PieceChannel(std::move(link), std::move(peer), address_.limit());
+        *channel = new PieceChannel(std::move(link), std::move(peer), address_.limit(), spins(address_));
         return IPC_OK;
     }
 
@@ -101,7 +106,7 @@ Status connect(const Form& form, const Address& address, const Deadline& deadlin
     }
     std::unique_ptr<PieceLink> link;
     if (Status s = form.take_up(address, peer, greeting, deadline, &link)) return s;
-    *channel = new PieceChannel(std::move(link), std::move(peer), address.limit());
+    *channel = new PieceChannel(std::move(link), std::move(peer), address.limit(), spins(address));
     return IPC_OK;
 }
 

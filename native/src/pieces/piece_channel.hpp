@@ -14,10 +14,11 @@ namespace ipc::pieces {
 // core/frame_header.hpp) and payload; a longer one as a piece with the header alone and then pieces of payload, all full but
 // the last, which both ends take from and to the message's own memory.
 //
-// Waiting is the library's own, in slices: between two the channel looks whether it was closed and whether the peer lives.
+// Waiting is the library's own (wait=block) or asking it again and again (wait=spin), either way in slices: between two the
+// channel looks whether it was closed and whether the peer lives.
 class PieceChannel final : public FrameChannel {
   public:
-    PieceChannel(std::unique_ptr<PieceLink> link, std::shared_ptr<PeerSocket> peer, size_t limit);
+    PieceChannel(std::unique_ptr<PieceLink> link, std::shared_ptr<PeerSocket> peer, size_t limit, bool spins);
     ~PieceChannel() override { close(); }
 
     Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override;
@@ -40,6 +41,9 @@ class PieceChannel final : public FrameChannel {
 
     Status send_piece(Chunk head, Chunk body, const Deadline& deadline);
     Status receive_piece(std::byte* wanted, const std::byte** piece, size_t* length, const Deadline& deadline);
+    // Asks `step(patience_ns)`, which is the link's send or receive, until it has an answer or the slice is over.
+    template <class Step>
+    Status for_a_slice(int64_t slice_ns, Step step);
     Status look_before_another_slice(bool* seen_gone);
     Status peer_ended();
     Status skip_dropped(const Deadline& deadline);
@@ -50,6 +54,7 @@ class PieceChannel final : public FrameChannel {
 
     const std::unique_ptr<PieceLink> link_;
     const std::shared_ptr<PeerSocket> peer_;
+    const bool spins_;
 
     // --- sender's half
     Failure send_failure_;
