@@ -60,7 +60,11 @@ public sealed record OptionEntry(string Name, string Kind, string Default, strin
 public sealed record TransportEntry(
     string Id, string Summary, string NameForm, string Kind, IReadOnlyList<string> Platforms, bool ZeroCopy, bool Broadcast,
     string LargestMessage, string Floor, IReadOnlyDictionary<string, string> Sides, IReadOnlyList<OptionEntry> Options,
-    IReadOnlyDictionary<string, string>? FloorWhen = null);
+    IReadOnlyDictionary<string, string>? FloorWhen = null, ModuleEntry? Module = null);
+
+/// <summary>What a transport needs whose native side is a module, a shared library of its own over a foreign one: the package that
+/// building it takes (Debian's name), and the program that must run meanwhile, with the package that has it.</summary>
+public sealed record ModuleEntry(string Package, string? Daemon = null, string? DaemonPackage = null);
 
 /// <summary>A side.</summary>
 public sealed record SideEntry(string Id, string Summary);
