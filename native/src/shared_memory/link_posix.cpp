@@ -1,17 +1,15 @@
 #include "posix/local_socket.hpp"
+#include "shared_memory/futex.hpp"
+#include "shared_memory/handover.hpp"
 #include "shared_memory/link.hpp"
 
 #include <cerrno>
-#include <climits>
-#include <cstring>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace ipc::shared_memory {
@@ -30,11 +28,6 @@ struct Greeting {
 };
 static_assert(sizeof(Greeting) == 16);
 
-// std::atomic<uint32_t> has the representation of uint32_t (layout.hpp asserts it lock-free), which the kernel works on.
-long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
-    return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, timeout, nullptr, 0);
-}
-
 bool only_one_processor() {
     static const bool one = sysconf(_SC_NPROCESSORS_ONLN) == 1;
     return one;
@@ -52,23 +45,12 @@ size_t mapping_bytes(uint32_t slot_count, uint64_t data_bytes) {
 }
 
 Status send_greeting(int socket, Layout layout, int memory_fd) {
-    Greeting greeting{handover_magic, version, static_cast<uint32_t>(layout), 0};
-    iovec bytes{&greeting, sizeof greeting};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* rights = CMSG_FIRSTHDR(&message);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(rights), &memory_fd, sizeof(int));
-    if (sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof greeting)) return IPC_OK;
-    if (errno == EPIPE || errno == ECONNRESET)
+    const Greeting greeting{handover_magic, version, static_cast<uint32_t>(layout), 0};
+    const int error = send_with_descriptors(socket, &greeting, sizeof greeting, &memory_fd, 1);
+    if (error == 0) return IPC_OK;
+    if (error == EPIPE || error == ECONNRESET)
         return fail(IPC_PEER_CLOSED, "the client left before it took the shared memory");
-    return fail_system(IPC_SYSTEM, errno, "cannot hand the shared memory over");
+    return fail_system(IPC_SYSTEM, error, "cannot hand the shared memory over");
 }
 
 // Receives the greeting and its descriptor; *memory_fd is the caller's to close when this returns IPC_OK.
@@ -81,31 +63,18 @@ Status receive_greeting(int socket, Layout layout, const Deadline& deadline, int
     if (ready == 0) return fail(IPC_TIMED_OUT, "the server did not hand over its shared memory in time");
 
     Greeting greeting{};
-    iovec bytes{&greeting, sizeof greeting};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 8)] = {};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    int fds[8];
+    posix::Descriptor memory;
     size_t fd_count = 0;
-    for (cmsghdr* c = CMSG_FIRSTHDR(&message); got > 0 && c != nullptr; c = CMSG_NXTHDR(&message, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
-        for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) && fd_count < 8; ++i)
-            std::memcpy(&fds[fd_count++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-    }
-    bool good = got == static_cast<ssize_t>(sizeof greeting) && greeting.magic == handover_magic &&
-                greeting.version == version && greeting.layout == static_cast<uint32_t>(layout) && fd_count == 1;
+    const long got = receive_with_descriptors(socket, &greeting, sizeof greeting, &memory, 1, &fd_count);
+    const bool good = got == static_cast<long>(sizeof greeting) && greeting.magic == handover_magic &&
+                      greeting.version == version && greeting.layout == static_cast<uint32_t>(layout) && fd_count == 1;
     if (!good) {
-        for (size_t i = 0; i < fd_count; ++i) ::close(fds[i]);
-        if (got == 0 || (got < 0 && errno == ECONNRESET))
+        if (got == 0 || got == -ECONNRESET)
             return fail(IPC_PEER_CLOSED,
                         "the server closed or died before it handed over its shared memory: connect again");
         return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server, or of another version");
     }
-    *memory_fd = fds[0];
+    *memory_fd = memory.release();
     return IPC_OK;
 }
 
@@ -227,15 +196,13 @@ Status Link::spin_housekeeping(int64_t spun_ns, int64_t* next_look_ns) {
 bool Link::sleep(std::atomic<uint32_t>& parked, const Deadline& deadline) {
     int64_t left = deadline.left_ns();
     int64_t nap = left < slice_ns ? left : slice_ns;
-    timespec timeout{nap / 1'000'000'000, nap % 1'000'000'000};
-    long result = futex(parked, FUTEX_WAIT, 1, &timeout);
-    bool timed_out = result != 0 && errno == ETIMEDOUT;
+    const bool timed_out = futex_wait(parked, 1, nap) == Slept::whole_time;
     parked.store(0, std::memory_order_relaxed);
     return timed_out;
 }
 
 void Link::wake(std::atomic<uint32_t>& parked) {
-    if (parked.exchange(0, std::memory_order_seq_cst) != 0) futex(parked, FUTEX_WAKE, INT_MAX, nullptr);
+    if (parked.exchange(0, std::memory_order_seq_cst) != 0) futex_wake_all(parked);
 }
 
 void Link::close() {

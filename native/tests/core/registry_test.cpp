@@ -27,8 +27,11 @@ TEST(Registry, EntriesDescribeThemselves) {
             EXPECT_STRNE(entry.why_not, "");
         } else {
             EXPECT_EQ(find_implementation(entry, &implementation), IPC_OK);
-            EXPECT_NE(implementation->listen, nullptr);
-            EXPECT_NE(implementation->connect, nullptr);
+            const std::string_view kind = entry.kind;
+            EXPECT_EQ(kind == "channel", implementation->listen != nullptr && implementation->connect != nullptr)
+                << entry.id;
+            EXPECT_EQ(kind == "broadcast", implementation->publish != nullptr && implementation->subscribe != nullptr)
+                << entry.id;
         }
     }
 }
