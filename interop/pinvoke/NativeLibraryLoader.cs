@@ -12,9 +12,9 @@ internal static class NativeLibraryLoader
 {
     public const string PathVariable = "IPC_LIBRARY";
 
-    // ABI 1.0 is what NativeMethods declares: a library with the same major part and at least this minor part has it all.
+    // ABI 1.1 is what NativeMethods declares: a library with the same major part and at least this minor part has it all.
     private const uint AbiMajor = 1;
-    private const uint AbiMinor = 0;
+    private const uint AbiMinor = 1;
 
     private static readonly Lazy<Outcome> s_outcome = new(Load);
 

@@ -6,8 +6,28 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#if defined(__SANITIZE_THREAD__)
+extern "C" void AnnotateIgnoreWritesBegin(const char* file, int line);
+extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
+#endif
+
 namespace ipc::shared_memory {
 namespace {
+
+// ThreadSanitizer takes mapping over memory for a write to all of it. It is none: the system swaps whole pages, and another
+// thread's atomic look finds a word of the old page or of the new one.
+struct LooksMeanwhileAreIntended {
+#if defined(__SANITIZE_THREAD__)
+    LooksMeanwhileAreIntended() {
+        AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    }
+    ~LooksMeanwhileAreIntended() {
+        AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    }
+#else
+    LooksMeanwhileAreIntended() {} // not trivial, or it would be an unused variable
+#endif
+};
 
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
 
@@ -42,6 +62,7 @@ Status map_memory(const posix::Descriptor& file, size_t bytes, Access access, Ma
 }
 
 Status map_memory_over(void* where, const posix::Descriptor& file, size_t bytes) {
+    const LooksMeanwhileAreIntended intended;
     if (mmap(where, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.get(), 0) == MAP_FAILED)
         return fail_system(IPC_SYSTEM, errno, "cannot map %zu bytes of shared memory", bytes);
     return IPC_OK;

@@ -26,7 +26,7 @@ bool Readers::admit(const Join& join, const posix::Descriptor& page_file, uint64
     sockets_[first_free] = socket;
     page(first_free).cursor.store(position, std::memory_order_relaxed);
     if (join.waits_by != static_cast<uint32_t>(shared_memory::WaitsBy::spinning))
-        parking_.fetch_or(bit, std::memory_order_relaxed);
+        parking_.fetch_or(bit, std::memory_order_release);
     present_.fetch_or(bit, std::memory_order_release);
     *place = first_free;
     return true;

@@ -26,7 +26,7 @@ class Readers {
     // run again cost no further wake-up.
     bool take_parked() const {
         bool any = false;
-        for (uint64_t left = parking_.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+        for (uint64_t left = parking_.load(std::memory_order_acquire); left != 0; left &= left - 1) {
             std::atomic<uint32_t>& parked = page(static_cast<unsigned>(std::countr_zero(left))).parked;
             if (parked.load(std::memory_order_relaxed) != 0) any |= parked.exchange(0, std::memory_order_seq_cst) != 0;
         }

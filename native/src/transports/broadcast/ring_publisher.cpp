@@ -94,6 +94,8 @@ Start RingPublisher::start() const {
 // let in starts where nothing is claimed that it has still to read.
 bool RingPublisher::try_to_claim(uint64_t end, int* slowest) {
     std::lock_guard lock(readers_.mutex());
+    // Closing ends the readers' connections, and nobody is waited for any more; but what they have not read is still theirs.
+    if (closed_.load(std::memory_order_relaxed)) return false;
     const Readers::Room room = readers_.room(position_, ring_bytes_);
     *slowest = room.slowest;
     if (ahead(end, room.limit) > 0) return false;
