@@ -36,10 +36,11 @@ bool only_one_processor();
 // Lets others run on this processor.
 void yield_processor();
 
-// Sleeps while the word is `value`, until woken, at most so long; the word may be in memory that other processes map too.
-// False if it slept the whole time.
-bool futex_wait(std::atomic<uint32_t>& word, uint32_t value, int64_t at_most_ns);
+// Sleeps while the word is `value`, until woken or for no reason, at most so long; the word may be in memory that other
+// processes map, and that this one may only read. False if it slept the whole time.
+bool futex_wait(const std::atomic<uint32_t>& word, uint32_t value, int64_t at_most_ns);
 // Wakes up to `count` sleepers and returns how many there were.
-int futex_wake(std::atomic<uint32_t>& word, int count);
+int futex_wake(const std::atomic<uint32_t>& word, int count);
+void futex_wake_all(const std::atomic<uint32_t>& word);
 
 } // namespace ipc::shared_memory
