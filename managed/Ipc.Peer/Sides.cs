@@ -40,22 +40,17 @@ internal static class Sides
         [MethodImpl(MethodImplOptions.NoInlining)]
         public static Channel Connect(string address, int timeoutMilliseconds) => NativeIpc.Connect(address, timeoutMilliseconds);
 
-        // MERGE: the four below become NativeIpc.OpenQueue, RemoveQueue, Publish and Subscribe (same signatures as in ManagedIpc)
-        // as soon as Ipc.Native has them.
         [MethodImpl(MethodImplOptions.NoInlining)]
-        public static MessageQueue OpenQueue(string address, int timeoutMilliseconds) => throw NotYet("queues", address);
+        public static MessageQueue OpenQueue(string address, int timeoutMilliseconds) => NativeIpc.OpenQueue(address, timeoutMilliseconds);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        public static void RemoveQueue(string address) => throw NotYet("queues", address);
+        public static void RemoveQueue(string address) => NativeIpc.RemoveQueue(address);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        public static Publisher Publish(string address) => throw NotYet("broadcasts", address);
+        public static Publisher Publish(string address) => NativeIpc.Publish(address);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        public static Subscriber Subscribe(string address, int timeoutMilliseconds) => throw NotYet("broadcasts", address);
-
-        private static IpcException NotYet(string what, string address) =>
-            new(Status.NotAvailable, $"the bound side of this peer cannot open '{address}': Ipc.Native binds no {what} yet; choose native or managed");
+        public static Subscriber Subscribe(string address, int timeoutMilliseconds) => NativeIpc.Subscribe(address, timeoutMilliseconds);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         public static string Library() =>
