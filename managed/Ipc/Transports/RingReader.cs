@@ -15,6 +15,7 @@ internal sealed unsafe class RingReader
     private ulong _dataPosition;
     private ulong _slotsGivenBack;
     private ulong _dataGivenBack;
+    private readonly SpinBudget _spinBudget = new();
     private readonly int _looks; // in a bout
     private readonly int _longestInSlots;
     private bool _spans; // since room was last given back some message took several slots
@@ -214,7 +215,7 @@ internal sealed unsafe class RingReader
         // The writer may be waiting for the room we still hold, and we are about to wait for it.
         if (_slotsGivenBack != _slotPosition)
             GiveBack();
-        return _link.Wait(condition, _control.ReaderParked, _control.WriterParked, deadline);
+        return _link.Wait(condition, _control.ReaderParked, _control.WriterParked, _spinBudget, deadline);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

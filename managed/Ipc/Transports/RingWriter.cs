@@ -12,6 +12,7 @@ internal sealed unsafe class RingWriter
     private readonly SharedMemoryLink _link;
     private readonly RingMemory _memory;
     private readonly RingControl _control;
+    private readonly SpinBudget _spinBudget = new();
     private ulong _slotPosition;
     private ulong _dataPosition;
     private ulong _slotsRead;
@@ -197,7 +198,7 @@ internal sealed unsafe class RingWriter
 
     private WaitResult Wait(RoomCondition condition, Deadline deadline)
     {
-        var result = _link.Wait(condition, _control.WriterParked, _control.ReaderParked, deadline);
+        var result = _link.Wait(condition, _control.WriterParked, _control.ReaderParked, _spinBudget, deadline);
         return IsDamaged ? WaitResult.Ready : result;
     }
 

@@ -18,6 +18,23 @@ struct WaitPolicy {
 };
 WaitPolicy wait_policy(const Address& address);
 
+// How long an adaptive waiter spins before it parks: all of `spin_ns` while that finds what it waits for; half, down to a
+// sixteenth, each time it was in vain, because then messages come too seldom for spinning to gain anything; and now and
+// then all of it again, to see whether they have become more frequent. One per waiting thread.
+class SpinBudget {
+  public:
+    int64_t next_ns(int64_t spin_ns) { return ++waits_ % probe_every == 0 ? spin_ns : spin_ns >> misses_; }
+    void found() { misses_ = 0; }
+    void in_vain() {
+        if (misses_ < 4) ++misses_;
+    }
+
+  private:
+    static constexpr unsigned probe_every = 16;
+    unsigned waits_ = 0;
+    int misses_ = 0;
+};
+
 // Tells the processor that this is a spin loop.
 inline void relax() {
 #if defined(__x86_64__) || defined(__i386__)

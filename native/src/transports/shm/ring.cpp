@@ -31,7 +31,7 @@ Status RingWriter::wait_for_room(HasRoom has_room, const Deadline& deadline) {
         if (Status s = link_.why_ended()) return s;
     if (has_room()) return IPC_OK;
     bool sound = true;
-    Status s = link_.wait(link_.outgoing().writer_parked, deadline, [&] {
+    Status s = link_.wait(link_.outgoing().writer_parked, spin_budget_, deadline, [&] {
         sound = refresh();
         return !sound || has_room();
     });
@@ -118,7 +118,7 @@ Status RingReader::really_wait_for_record(const Deadline& deadline) {
     if (given_slots_ != slot_position_) give_back();
     const std::atomic<uint64_t>& word = memory_.slot(slot_position_).stamp_and_length;
     const uint32_t stamp = stamp_of(slot_position_);
-    return link_.wait(link_.incoming().reader_parked, deadline,
+    return link_.wait(link_.incoming().reader_parked, spin_budget_, deadline,
                       [&] { return Slot::low(word.load(std::memory_order_acquire)) == stamp; });
 }
 

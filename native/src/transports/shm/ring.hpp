@@ -205,6 +205,7 @@ class RingWriter {
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
     uint64_t slots_read_; // as last seen
+    shared_memory::SpinBudget spin_budget_;
     uint64_t data_read_ = 0;
 };
 
@@ -309,6 +310,7 @@ class RingReader {
     uint64_t data_position_ = 0;
     uint64_t given_slots_;
     uint64_t given_data_ = 0;
+    shared_memory::SpinBudget spin_budget_;
     bool spans_ = false; // since the last give_back some message took several slots
 };
 
