@@ -304,9 +304,12 @@ void send_over_queue(const Cell& cell, Control& control, size_t length) {
 
 void one_way_client(const Cell& cell, Control& control) {
     const size_t length = pattern_of(cell).length();
-    if (is_queue(cell)) send_over_queue(cell, control, length);
-    else if (is_batch(cell)) send_over_channel<BatchSink>(cell, control, length, cell.batch);
-    else send_over_channel<ChannelSink>(cell, control, length);
+    if (is_queue(cell))
+        send_over_queue(cell, control, length);
+    else if (is_batch(cell))
+        send_over_channel<BatchSink>(cell, control, length, cell.batch);
+    else
+        send_over_channel<ChannelSink>(cell, control, length);
 }
 
 void one_way_server(const Cell& cell, Control& control) {
@@ -315,8 +318,10 @@ void one_way_server(const Cell& cell, Control& control) {
     if (is_queue(cell))
         operations = gives_newest_first(cell) ? serve_queue<UnorderedArrivals>(cell, control, pattern)
                                               : serve_queue<Arrivals>(cell, control, pattern);
-    else if (is_batch(cell)) operations = serve_channels<BatchSource>(cell, control, pattern, cell.batch);
-    else operations = serve_channels<ChannelSource>(cell, control, pattern);
+    else if (is_batch(cell))
+        operations = serve_channels<BatchSource>(cell, control, pattern, cell.batch);
+    else
+        operations = serve_channels<ChannelSource>(cell, control, pattern);
     finish_serving(control, operations);
 }
 

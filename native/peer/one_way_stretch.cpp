@@ -46,8 +46,8 @@ void Arrivals::check_end_mark(const uint8_t* message, uint64_t head) const {
 }
 
 void fail_message_length(size_t found, size_t expected) {
-    fail_wrong_content("a message of " + std::to_string(found) + " bytes came where " +
-                       std::to_string(expected) + " are due: check that all peers got the same workload");
+    fail_wrong_content("a message of " + std::to_string(found) + " bytes came where " + std::to_string(expected) +
+                       " are due: check that all peers got the same workload");
 }
 
 void fail_message_content(uint64_t head) {

@@ -110,8 +110,7 @@ class Arrivals {
 class UnorderedArrivals {
   public:
     UnorderedArrivals(const Cell& cell, const MessagePattern& pattern) : pattern_(pattern), clients_(cell.clients) {
-        for (uint32_t client = 0; client < cell.clients; ++client)
-            clients_[client].end = MessageHead::first_of(client);
+        for (uint32_t client = 0; client < cell.clients; ++client) clients_[client].end = MessageHead::first_of(client);
     }
 
     template <class Source>

@@ -8,12 +8,14 @@ internal static class LeftoverNames
     {
         if (!OperatingSystem.IsLinux())
             return [];
-        var mine = PrivateFolder();
-        return Directory.Exists(mine) ? [Path.GetTempPath(), mine] : [Path.GetTempPath()];
+        return [Path.GetTempPath(), .. ((string[])[PrivateFolder(), MemoryFolder()]).Where(Directory.Exists)];
     }
 
     /// <summary>The user's private folder for names.</summary>
     public static string PrivateFolder() => $"/tmp/ipc-{UserId()}";
+
+    /// <summary>The user's private folder for names of shared memory that outlives its users.</summary>
+    public static string MemoryFolder() => $"/dev/shm/ipc-{UserId()}";
 
     /// <summary>Removes everything named after a launch whose processes have ended. The name is the launch's own, so nobody else's goes.</summary>
     public static void Remove(string launchName)

@@ -116,7 +116,8 @@ double consume(const Ring& ring, const Setup& setup) {
         }
         samples.push_back(static_cast<double>(now_ns() - before) / static_cast<double>(portion));
     };
-    for (const int64_t end = now_ns() + static_cast<int64_t>(setup.warmup_seconds * 1e9); now_ns() < end;) take_portion();
+    for (const int64_t end = now_ns() + static_cast<int64_t>(setup.warmup_seconds * 1e9); now_ns() < end;)
+        take_portion();
     samples.clear();
     const int64_t end = now_ns() + static_cast<int64_t>(setup.seconds * 1e9);
     do take_portion();

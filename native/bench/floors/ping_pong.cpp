@@ -50,7 +50,8 @@ static double median(std::vector<int64_t> samples) {
     const auto middle = [value](int64_t other) { return static_cast<double>(value + other) / 2; };
     const double low = first != samples.begin() ? middle(first[-1]) : middle(value);
     const double high = end != samples.end() ? middle(*end) : middle(value);
-    const double share = (static_cast<double>(rank - (first - samples.begin())) + 0.5) / static_cast<double>(end - first);
+    const double share =
+        (static_cast<double>(rank - (first - samples.begin())) + 0.5) / static_cast<double>(end - first);
     return low + (high - low) * share;
 }
 

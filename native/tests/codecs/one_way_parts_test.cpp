@@ -103,8 +103,9 @@ TEST(Arrivals, TakeWhatIsSentInOrder) {
 }
 
 TEST(Arrivals, NoticeWhatIsLostDoubledReorderedOrAStrangers) {
-    EXPECT_EQ(failure_of({1, 3}), "WRONG_CONTENT: the message of client 0 carries sequence 3 where 2 is due: the transport "
-                                  "lost, repeated or reordered one");
+    EXPECT_EQ(failure_of({1, 3}),
+              "WRONG_CONTENT: the message of client 0 carries sequence 3 where 2 is due: the transport "
+              "lost, repeated or reordered one");
     EXPECT_NE(failure_of({1, 1}), "");
     EXPECT_NE(failure_of({2, 1}), "");
     EXPECT_NE(failure_of({1, 2, 4 | end_mark}), ""); // the last one lost
@@ -118,8 +119,10 @@ TEST(Arrivals, NoticeWrongContentAndLength) {
     for (const bool cut : {false, true}) {
         FakeSource source;
         source.messages = {message_of(pattern, 1), message_of(pattern, 2)};
-        if (cut) source.messages[1].pop_back();
-        else source.messages[1][20] ^= 0x80;
+        if (cut)
+            source.messages[1].pop_back();
+        else
+            source.messages[1][20] ^= 0x80;
         Arrivals arrivals(cell_of(32), pattern);
         Portions portions(1000, 1);
         EXPECT_THROW(receive_stretch(source, arrivals, portions, 1, 1000), Failure);
@@ -184,7 +187,8 @@ TEST(UnorderedArrivals, NoticeWhatIsLostOrDoubled) {
     EXPECT_EQ(unordered_failure_of({{1, 1, 3, 4 | end_mark}}, 1), "WRONG_CONTENT");
     EXPECT_EQ(unordered_failure_of({{1, 2, 5, 4 | end_mark}}, 1), "WRONG_CONTENT");
     EXPECT_EQ(unordered_failure_of({{1, 2, client1 | 1, 4 | end_mark}}, 1), "WRONG_CONTENT");
-    EXPECT_EQ(unordered_failure_of({{1, 2 | end_mark}, {1, 3 | end_mark}}, 1), "WRONG_CONTENT") << "of the stretch before";
+    EXPECT_EQ(unordered_failure_of({{1, 2 | end_mark}, {1, 3 | end_mark}}, 1), "WRONG_CONTENT")
+        << "of the stretch before";
     EXPECT_EQ(unordered_failure_of({{1, 2 | end_mark, client1 | 1, client1 | 2 | end_mark, 1}}, 2), "ended early");
 }
 

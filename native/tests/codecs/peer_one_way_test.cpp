@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <memory>
 #include <tuple>
@@ -60,10 +61,8 @@ struct Peers {
     }
 };
 
-class OneWayPeers : public ::testing::TestWithParam<std::tuple<std::string, std::string, int>> {};
-
-TEST_P(OneWayPeers, CountAndMeasureWhatArrives) {
-    const auto [transport, scenario, bytes] = GetParam();
+void play(const std::string& transport, const std::string& scenario, int bytes) {
+    SCOPED_TRACE(transport + " " + scenario + " " + std::to_string(bytes));
     const int clients = scenario == "fanin" ? 4 : 1;
     const std::string samples = std::filesystem::temp_directory_path() / (unique_name() + ".samples");
     const json one = cell(scenario, bytes, clients);
@@ -102,10 +101,24 @@ TEST_P(OneWayPeers, CountAndMeasureWhatArrives) {
     EXPECT_EQ(peers.server.wait(), 0);
 }
 
+class OneWayPeers : public ::testing::TestWithParam<std::tuple<std::string, std::string, int>> {};
+
+TEST_P(OneWayPeers, CountAndMeasureWhatArrives) {
+    std::apply(play, GetParam());
+}
+
 INSTANTIATE_TEST_SUITE_P(Channels, OneWayPeers,
                          ::testing::Combine(::testing::Values("unix", "pipe", "shm"),
                                             ::testing::Values("oneway", "oneway-batch", "fanin"),
                                             ::testing::Values(32, 100, 3000)));
+
+// Whatever the registry has: none, as long as it has no transport of this kind.
+TEST(OneWayPeer, PlaysOverEveryQueue) {
+    for (const json& transport : json::parse(std::ifstream(IPC_REGISTRY_FILE))["transports"])
+        if (transport["kind"] == "queue")
+            for (const std::string scenario : {"oneway", "fanin"})
+                for (const int bytes : {32, 3000}) play(transport["id"], scenario, bytes);
+}
 
 TEST(OneWayPeer, AnotherSeedIsNoticed) {
     for (const std::string scenario : {"oneway", "oneway-batch", "fanin"}) {
