@@ -1,5 +1,4 @@
 #include "core/module.hpp"
-
 #include "core/registry.hpp"
 #include "core/sentence.hpp"
 

@@ -3,6 +3,8 @@
 namespace ipc {
 
 // A module is handed addresses that libipc has read, with libipc's entries in them; it never looks one up itself.
-std::span<const TransportEntry> transports() { return {}; }
+std::span<const TransportEntry> transports() {
+    return {};
+}
 
 } // namespace ipc

@@ -1,5 +1,4 @@
 #include "pieces/meeting.hpp"
-
 #include "pieces/piece_channel.hpp"
 #include "posix/local_socket.hpp"
 

@@ -1,5 +1,4 @@
 #include "pieces/peer_socket.hpp"
-
 #include "posix/local_socket.hpp"
 
 #include <cerrno>

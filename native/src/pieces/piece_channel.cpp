@@ -1,7 +1,6 @@
 #include "pieces/piece_channel.hpp"
 
 #include "core/frame_header.hpp"
-
 #include "shared_memory/link.hpp"
 
 #include <algorithm>
@@ -60,9 +59,8 @@ Status PieceChannel::send_piece(Chunk head, Chunk body, const Deadline& deadline
     while (true) {
         if (peer_->closed_here()) return closed();
         if (peer_->gone()) return fail(IPC_PEER_CLOSED, "the peer has closed the channel or died: connect again");
-        const Status status =
-            for_a_slice(std::min(deadline.left_ns(), slice_ns),
-                        [&](int64_t patience_ns) { return link_->send(head, body, patience_ns); });
+        const Status status = for_a_slice(std::min(deadline.left_ns(), slice_ns),
+                                          [&](int64_t patience_ns) { return link_->send(head, body, patience_ns); });
         if (status != IPC_TIMED_OUT) return status;
         bool gone = false;
         if (Status s = look_before_another_slice(&gone)) return s;
@@ -127,9 +125,8 @@ Status PieceChannel::receive_piece(std::byte* wanted, const std::byte** piece, s
         // Once the peer is gone nothing new can come: what is not there now never will be.
         const bool last_look = peer_->gone();
         const int64_t patience_ns = last_look ? 0 : std::min(deadline.left_ns(), slice_ns);
-        const Status status = for_a_slice(patience_ns, [&](int64_t patience) {
-            return link_->receive(wanted, piece, length, patience);
-        });
+        const Status status =
+            for_a_slice(patience_ns, [&](int64_t patience) { return link_->receive(wanted, piece, length, patience); });
         if (status == IPC_OK) [[likely]]
             return IPC_OK;
         if (status == IPC_PEER_CLOSED || (status == IPC_TIMED_OUT && last_look)) return peer_ended();
@@ -147,8 +144,9 @@ Status PieceChannel::payload_piece(std::byte* to, const Deadline& deadline) {
     size_t length = 0;
     if (Status s = receive_piece(expected == link_->piece_bytes() ? to : nullptr, &piece, &length, deadline)) return s;
     if (length != expected)
-        return broken(&receive_failure_,
-                      fail(IPC_NOT_OUR_PROTOCOL, "the peer sent a piece of %zu bytes where %zu were due", length, expected));
+        return broken(
+            &receive_failure_,
+            fail(IPC_NOT_OUR_PROTOCOL, "the peer sent a piece of %zu bytes where %zu were due", length, expected));
     if (to != nullptr && to != piece) std::memcpy(to, piece, length);
     if (has_frame_)
         arrived_ += length;
@@ -175,8 +173,8 @@ Status PieceChannel::next(FrameInfo* info, const Deadline& deadline) {
         FrameInfo frame{};
         if (length >= sizeof header) std::memcpy(header, piece, sizeof header);
         if (length < sizeof header || !read_frame_header(header, &frame))
-            return broken(&receive_failure_,
-                          fail(IPC_NOT_OUR_PROTOCOL, "the peer sent a piece of %zu bytes that begins no message", length));
+            return broken(&receive_failure_, fail(IPC_NOT_OUR_PROTOCOL,
+                                                  "the peer sent a piece of %zu bytes that begins no message", length));
         if (frame.length > limit())
             return broken(&receive_failure_, fail(IPC_PEER_TOO_LARGE,
                                                   "the peer sends a message of %zu bytes over this channel's limit of "
@@ -185,8 +183,8 @@ Status PieceChannel::next(FrameInfo* info, const Deadline& deadline) {
         const bool whole = in_one_piece(frame.length);
         if (length != sizeof header + (whole ? frame.length : 0))
             return broken(&receive_failure_,
-                          fail(IPC_NOT_OUR_PROTOCOL, "the peer sent %zu bytes with the header of a message of %zu", length,
-                               frame.length));
+                          fail(IPC_NOT_OUR_PROTOCOL, "the peer sent %zu bytes with the header of a message of %zu",
+                               length, frame.length));
         frame_ = frame;
         payload_ = whole ? piece + sizeof header : nullptr;
         arrived_ = 0;

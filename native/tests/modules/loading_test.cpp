@@ -98,7 +98,8 @@ TEST(Module, SeveralThreadsMayBeTheFirst) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i)
         threads.emplace_back([&, i] {
-            EXPECT_EQ(library.listen(fresh_address("thread") + "-" + std::to_string(i)), IPC_OK) << library.last_error();
+            EXPECT_EQ(library.listen(fresh_address("thread") + "-" + std::to_string(i)), IPC_OK)
+                << library.last_error();
         });
     for (std::thread& thread : threads) thread.join();
 }

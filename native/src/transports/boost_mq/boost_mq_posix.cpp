@@ -83,9 +83,10 @@ class BoostLink final : public PieceLink {
 
 Status check(const Address& address) {
     if (is_sensible(address.option_size("piece"), address.option_count("depth"))) return IPC_OK;
-    return fail(IPC_BAD_OPTION,
-                "piece=%s and depth=%s in '%s': a piece has 64 bytes to 16M, a queue 2 to %zu of them, together at most 1G",
-                address.option("piece").c_str(), address.option("depth").c_str(), address.text().c_str(), most_depth);
+    return fail(
+        IPC_BAD_OPTION,
+        "piece=%s and depth=%s in '%s': a piece has 64 bytes to 16M, a queue 2 to %zu of them, together at most 1G",
+        address.option("piece").c_str(), address.option("depth").c_str(), address.text().c_str(), most_depth);
 }
 
 Status make_link(std::unique_ptr<Queue> out, std::unique_ptr<Queue> in, size_t piece_bytes, const std::string& id,
@@ -100,7 +101,8 @@ Status offer(const Address& address, std::shared_ptr<PeerSocket>, Greeting* gree
              std::unique_ptr<PieceLink>* link) {
     std::string id;
     if (Status s = boost_mq::new_queue_id(address, &id)) return s;
-    if (id.size() >= sizeof greeting->id) return fail(IPC_BAD_ADDRESS, "'%s' is too long a name", address.text().c_str());
+    if (id.size() >= sizeof greeting->id)
+        return fail(IPC_BAD_ADDRESS, "'%s' is too long a name", address.text().c_str());
     std::memcpy(greeting->id, id.c_str(), id.size() + 1);
     greeting->piece_bytes = address.option_size("piece");
     greeting->depth = address.option_count("depth");

@@ -64,8 +64,7 @@ void sweep_queues(const Address& address) {
         const pid_t process = process_of(name.substr(expected.size(), name.size() - expected.size() - 2));
         struct stat status {};
         if (process != 0 && !posix::is_running(process) &&
-            fstatat(dirfd(open.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-            status.st_uid == geteuid())
+            fstatat(dirfd(open.get()), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == geteuid())
             dead.emplace_back(name);
     }
     for (const std::string& name : dead) Queue::remove(name);

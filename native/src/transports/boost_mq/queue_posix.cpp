@@ -18,7 +18,8 @@ using Creation = bi::ipcdetail::managed_open_or_create_impl<bi::shared_memory_ob
 static_assert(sizeof(bi::interprocess_mutex) == sizeof(pthread_mutex_t));
 
 boost::posix_time::ptime in(int64_t nanoseconds) {
-    return boost::posix_time::microsec_clock::universal_time() + boost::posix_time::microseconds(nanoseconds / 1000 + 1);
+    return boost::posix_time::microsec_clock::universal_time() +
+           boost::posix_time::microseconds(nanoseconds / 1000 + 1);
 }
 
 } // namespace
@@ -67,8 +68,8 @@ Status Queue::map_header(const std::string& name, size_t depth, size_t piece_byt
     // Also tells whether this version of Boost lays the queue out as the one this was written for.
     if (queue_->get_max_msg() != depth || queue_->get_max_msg_size() != piece_bytes || header->m_max_num_msg != depth ||
         header->m_max_msg_size != piece_bytes)
-        return fail(IPC_NOT_OUR_PROTOCOL, "the message queue %s is not of %zu x %zu bytes, as agreed", name.c_str(), depth,
-                    piece_bytes);
+        return fail(IPC_NOT_OUR_PROTOCOL, "the message queue %s is not of %zu x %zu bytes, as agreed", name.c_str(),
+                    depth, piece_bytes);
     mutex_ = reinterpret_cast<pthread_mutex_t*>(&header->m_mutex);
     return IPC_OK;
 }

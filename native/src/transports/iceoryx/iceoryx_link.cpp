@@ -47,8 +47,7 @@ IceoryxLink::~IceoryxLink() {
 
 bool IceoryxLink::connect(int64_t patience_ns) {
     const auto start = Clock::now();
-    while (!publisher_.hasSubscribers() ||
-           subscriber_.getSubscriptionState() != iox::SubscribeState::SUBSCRIBED) {
+    while (!publisher_.hasSubscribers() || subscriber_.getSubscriptionState() != iox::SubscribeState::SUBSCRIBED) {
         if (peer_->gone() || (Clock::now() - start).count() >= patience_ns) return false;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
