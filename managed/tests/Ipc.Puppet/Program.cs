@@ -11,6 +11,7 @@ var verbs = new Dictionary<string, Verb>();
 ConnectionVerbs.AddTo(verbs, side);
 MessageVerbs.AddTo(verbs);
 CallVerbs.AddTo(verbs);
+BroadcastVerbs.AddTo(verbs, side);
 
 var handles = new Handles();
 var answers = TextWriter.Synchronized(new StreamWriter(Console.OpenStandardOutput()) { AutoFlush = true });
