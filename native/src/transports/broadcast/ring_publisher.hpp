@@ -35,7 +35,7 @@ class RingPublisher final : public Publisher {
     }
     Start start() const;
     Status claim(uint64_t end, const Deadline& deadline);
-    bool try_to_claim(uint64_t end, int* slowest);
+    bool try_to_claim(uint64_t end, Readers::Room* room);
     void move_resume();
     void wake_readers();
     Status refuse(size_t length) const;
