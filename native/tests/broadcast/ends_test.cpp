@@ -1,6 +1,8 @@
 // Readers and publishers that die, and more readers than there is room for.
 #include "support.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <sys/resource.h>
 
 namespace ipc::test {
@@ -121,6 +123,31 @@ TEST(BroadcastEnds, PlacesAreGivenAgainManyTimes) {
         ASSERT_EQ(static_cast<int64_t>(i), index_of(got.bytes.data(), got.bytes.size(), 4000));
     }
     EXPECT_TRUE(eventually([&] { return subscribers_of(*publisher) == 0; }));
+}
+
+// Open descriptors, and mappings of nameless shared memory.
+std::pair<long, long> what_is_held() {
+    namespace fs = std::filesystem;
+    const long descriptors = std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+    long mappings = 0;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) mappings += line.find("/memfd:ipc") != std::string::npos;
+    return {descriptors, mappings};
+}
+
+TEST(BroadcastEnds, NothingIsHeldAfterwards) {
+    const auto before = what_is_held();
+    for (int round = 0; round < 3; ++round) {
+        const std::string where = fresh_address("size=64k");
+        const auto publisher = publisher_at(where);
+        const auto first = subscriber_of(where), second = subscriber_of(with(where, "policy=drop"));
+        ASSERT_EQ(IPC_OK, publish(*publisher, message_of(1, 100)));
+        ASSERT_EQ(IPC_OK, receive(*first).status);
+        std::unique_ptr<Publisher> refused;
+        EXPECT_EQ(IPC_NAME_IN_USE, publish_at(where, &refused));
+        EXPECT_NE(before, what_is_held());
+    }
+    EXPECT_EQ(before, what_is_held());
 }
 
 // The bound is the process's own processor time, not the wall's, so a busy machine does not matter.
