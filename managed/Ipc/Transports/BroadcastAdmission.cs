@@ -44,7 +44,15 @@ internal sealed unsafe class BroadcastAdmission
             return null;
         });
         _thread = new Thread(Run) { IsBackground = true, Name = "ipc broadcast" };
-        _thread.Start();
+        try
+        {
+            _thread.Start();
+        }
+        catch
+        {
+            _listener.Close();
+            throw;
+        }
     }
 
     /// <summary>Removes the name; the thread ends the subscribers' connections and itself. From any thread.</summary>

@@ -25,6 +25,7 @@ internal sealed unsafe class BroadcastPublisher : Publisher
     private ulong _number;
     private ulong _claimed; // what the header says
     private ulong _nextResume;
+    private ulong _limit; // when it was last looked for, and the reader that set it
     private int _slowest;
 
     // The number of the next message, stored before and after a message is shown: equal, they go with Published.
@@ -156,11 +157,11 @@ internal sealed unsafe class BroadcastPublisher : Publisher
             // Closing ends the readers' connections, and nobody is waited for any more; but what they have not read is still theirs.
             if (_closed)
                 return false;
-            var limit = _readers.Limit(_position, _ringBytes, out _slowest);
-            if (BroadcastLayout.Ahead(end, limit) > 0)
+            _limit = _readers.Limit(_position, _ringBytes, out _slowest);
+            if (BroadcastLayout.Ahead(end, _limit) > 0)
                 return false;
             var wished = _position + (_ringBytes / 16);
-            _claimed = BroadcastLayout.Ahead(wished, end) <= 0 ? end : BroadcastLayout.Ahead(wished, limit) <= 0 ? wished : limit;
+            _claimed = BroadcastLayout.Ahead(wished, end) <= 0 ? end : BroadcastLayout.Ahead(wished, _limit) <= 0 ? wished : _limit;
             MoveResume();
             Volatile.Write(ref *_header.Claimed, _claimed);
             // A reader that sees any byte written from here on sees the claim too, in its look after copying.
@@ -182,8 +183,12 @@ internal sealed unsafe class BroadcastPublisher : Publisher
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Claim(ulong end, int timeoutMilliseconds)
     {
+        _slowest = -1;
         if (TryToClaim(end))
             return;
+        // Without a reader that sets the limit there is always room, but in a publisher that is closed.
+        if (_slowest < 0)
+            throw ClosedHere();
         var result = SharedMemoryWait.Until(new Room(this, end), _policy, new Deadline(timeoutMilliseconds));
         if (result != WaitResult.Ready)
             throw result == WaitResult.ClosedHere
@@ -206,7 +211,9 @@ internal sealed unsafe class BroadcastPublisher : Publisher
 
     private readonly struct Room(BroadcastPublisher publisher, ulong end) : IWaiting
     {
-        public bool IsMet() => publisher.TryToClaim(end);
+        // The gate is left to the admitting thread, which may have a dead reader to remove, until there is news.
+        public bool IsMet() => BroadcastLayout.Ahead(end, publisher._claimed) <= 0 ||
+            (publisher._readers.HasMoved(publisher._slowest, publisher._limit - publisher._ringBytes) && publisher.TryToClaim(end));
 
         public WaitResult? ReasonToStop(bool look) => publisher._closed ? WaitResult.ClosedHere : null;
 

@@ -60,6 +60,10 @@ internal sealed unsafe class BroadcastReaders : IDisposable
         return any;
     }
 
+    /// <summary>Whether a reader that set the limit at this cursor has read on or is gone: without it there is no need to look again.</summary>
+    public bool HasMoved(int place, ulong cursor) =>
+        (Volatile.Read(ref _present) >> place & 1) == 0 || Volatile.Read(ref *Page(place).Cursor) != cursor;
+
     /// <summary>A place for a reader, which counts from now on; -1 when all are taken. With the gate held.</summary>
     public int Admit(in BroadcastJoin join, Descriptor pageFile, ulong position, Descriptor socket)
     {

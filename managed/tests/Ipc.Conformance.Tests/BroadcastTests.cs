@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Ipc.Conformance.Puppets;
 using Ipc.Native;
 using Xunit;
 
@@ -132,5 +133,83 @@ public class BroadcastTests
         Assert.InRange(left, 1, 3);
         subscribers[0].Dispose();
         Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => subscribers[0].Receive(message, out _)).Status);
+    }
+
+    public static TheoryData<string, string> AllSides
+    {
+        get
+        {
+            var data = new TheoryData<string, string>();
+            foreach (var publisher in new[] { "native", "managed", "bound" })
+            {
+                foreach (var subscriber in new[] { "native", "managed", "bound" })
+                    data.Add(publisher, subscriber);
+            }
+            return data;
+        }
+    }
+
+    // Three processes: one of two subscribers is killed while the publisher waits for it, then the publisher while the other waits.
+    [Theory]
+    [MemberData(nameof(AllSides))]
+    public async Task WhoIsKilledHoldsNobodyUpAndLeavesNothing(string publishing, string subscribing)
+    {
+        const int Soon = 2000;
+        var name = $"conformance-{Guid.NewGuid():N}";
+        var address = $"broadcast://{name}?size=64k";
+        using var publisher = new PuppetProcess(publishing);
+        using var victim = new PuppetProcess(subscribing);
+        using var survivor = new PuppetProcess(subscribing);
+        await publisher.Ok($"publisher p {address}");
+        await victim.Ok($"subscriber s {address} 5000");
+        await survivor.Ok($"subscriber s {address} 5000");
+        await publisher.Ok("subscribers p", 2);
+        await publisher.Ok("publish p 30000 1 1 5000");
+        await publisher.Ok("publish p 30000 1 2 5000");
+        foreach (var puppet in new[] { victim, survivor })
+            await puppet.Ok("take s 30000 1 1 5000", "30000 0");
+        await survivor.Ok("take s 30000 1 2 5000", "30000 0");
+        await publisher.Ok("publish p 30000 1 3 5000");
+        await publisher.Refuses(Status.TimedOut, "publish p 30000 1 4 0");
+        var waiting = publisher.Give("blocked", "publish p 30000 1 4 -1");
+        await Task.Delay(50);
+        victim.Kill();
+        var killed = Environment.TickCount64;
+        (await waiting).Ok();
+        Assert.InRange(Environment.TickCount64 - killed, 0, Soon);
+        await publisher.Ok("subscribers p", 1);
+        for (var i = 3; i <= 4; i++)
+            await survivor.Ok($"take s 30000 1 {i} 5000", "30000 0");
+        await publisher.Ok("publish p 0 1 5 5000");
+        await survivor.Ok("take s 30000 1 5 5000", "0 0");
+
+        var receiving = survivor.Give("blocked", "take s 30000 1 6 -1");
+        await Task.Delay(50);
+        publisher.Kill();
+        killed = Environment.TickCount64;
+        (await receiving).Refused(Status.PeerClosed);
+        Assert.InRange(Environment.TickCount64 - killed, 0, Soon);
+        Assert.Empty(Directory.GetFiles($"/tmp/ipc-{UserId}", $"*{name}*"));
+        await survivor.Refuses(Status.PeerClosed, "take s 30000 1 6 5000");
+    }
+
+    private static string UserId => File.ReadLines("/proc/self/status").First(line => line.StartsWith("Uid:", StringComparison.Ordinal)).Split('\t')[2];
+
+    // What was published before the end is read after it.
+    [Theory]
+    [MemberData(nameof(AllSides))]
+    public async Task WhatAKilledPublisherPublishedIsRead(string publishing, string subscribing)
+    {
+        var address = NewAddress("size=64k");
+        using var publisher = new PuppetProcess(publishing);
+        using var subscriber = new PuppetProcess(subscribing);
+        await publisher.Ok($"publisher p {address}");
+        await subscriber.Ok($"subscriber s {address} 5000");
+        for (var i = 1; i <= 5; i++)
+            await publisher.Ok($"publish p {i * 1000} 1 {i} 5000");
+        publisher.Kill();
+        for (var i = 1; i <= 5; i++)
+            await subscriber.Ok($"take s 30000 1 {i} 5000", $"{i * 1000} 0");
+        (await subscriber.Refuses(Status.PeerClosed, "take s 30000 1 6 5000")).Within(2000);
     }
 }

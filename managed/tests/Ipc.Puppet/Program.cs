@@ -12,6 +12,7 @@ ConnectionVerbs.AddTo(verbs, side);
 MessageVerbs.AddTo(verbs);
 CallVerbs.AddTo(verbs);
 QueueVerbs.AddTo(verbs, side);
+BroadcastVerbs.AddTo(verbs, side);
 
 var handles = new Handles();
 var answers = TextWriter.Synchronized(new StreamWriter(Console.OpenStandardOutput()) { AutoFlush = true });

@@ -38,9 +38,20 @@ internal sealed class Side
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void RemoveBoundQueue(string address) => NativeIpc.RemoveQueue(address);
 
+    public Publisher Publish(string address) => _bound ? PublishBound(address) : ManagedIpc.Publish(address);
+
+    public Subscriber Subscribe(string address, int timeout) =>
+        _bound ? SubscribeBound(address, timeout) : ManagedIpc.Subscribe(address, timeout);
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static Listener ListenBound(string address) => NativeIpc.Listen(address);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static Channel ConnectBound(string address, int timeout) => NativeIpc.Connect(address, timeout);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static Publisher PublishBound(string address) => NativeIpc.Publish(address);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static Subscriber SubscribeBound(string address, int timeout) => NativeIpc.Subscribe(address, timeout);
 }

@@ -202,7 +202,8 @@ IPC_API ipc_status ipc_publisher_open(const char* address, ipc_publisher** publi
 IPC_API size_t ipc_publisher_limit(const ipc_publisher* publisher);
 /* How many subscribers are there now. */
 IPC_API ipc_status ipc_publisher_subscribers(ipc_publisher* publisher, size_t* count);
-/* Copies the message to where all subscribers read it. Waits only for subscribers that asked to be waited for. */
+/* Copies the message to where all subscribers read it. Waits only for subscribers that asked to be waited for:
+   IPC_TIMED_OUT with nothing published. */
 IPC_API ipc_status ipc_publish(ipc_publisher* publisher, const void* message, size_t length, int32_t timeout_ms);
 IPC_API void ipc_publisher_close(ipc_publisher* publisher);
 IPC_API void ipc_publisher_free(ipc_publisher* publisher);

@@ -14,11 +14,11 @@ using ipc::abi::check_timeout;
 using ipc::abi::guarded;
 
 struct ipc_publisher {
-    std::unique_ptr<ipc::Publisher> publisher;
+    std::unique_ptr<ipc::BroadcastPublisher> publisher;
 };
 
 struct ipc_subscriber {
-    std::unique_ptr<ipc::Subscriber> subscriber;
+    std::unique_ptr<ipc::BroadcastSubscriber> subscriber;
 };
 
 extern "C" {
@@ -33,7 +33,7 @@ ipc_status ipc_publisher_open(const char* address_text, ipc_publisher** publishe
         IPC_CHECK(ipc::find_implementation(address.transport(), &transport));
         IPC_CHECK(check_kind(address, transport->publish != nullptr, "ipc_publisher_open"));
         auto made = std::make_unique<ipc_publisher>();
-        ipc::Publisher* opened = nullptr;
+        ipc::BroadcastPublisher* opened = nullptr;
         IPC_CHECK(transport->publish(address, &opened));
         made->publisher.reset(opened);
         *publisher = made.release();
@@ -78,7 +78,7 @@ ipc_status ipc_subscriber_open(const char* address_text, int32_t timeout_ms, ipc
         IPC_CHECK(ipc::find_implementation(address.transport(), &transport));
         IPC_CHECK(check_kind(address, transport->subscribe != nullptr, "ipc_subscriber_open"));
         auto made = std::make_unique<ipc_subscriber>();
-        ipc::Subscriber* opened = nullptr;
+        ipc::BroadcastSubscriber* opened = nullptr;
         IPC_CHECK(transport->subscribe(address, Deadline(timeout_ms), &opened));
         made->subscriber.reset(opened);
         *subscriber = made.release();

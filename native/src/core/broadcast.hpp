@@ -10,12 +10,12 @@ namespace ipc {
 
 // One publisher, many subscribers, each message to all: what transports of kind "broadcast" implement. One thread at a time
 // uses each; close() comes from any thread. Semantics are those of ipc_publisher_* and ipc_subscriber_* in ipc.h.
-class Publisher {
+class BroadcastPublisher {
   public:
-    Publisher() = default;
-    virtual ~Publisher() = default;
-    Publisher(const Publisher&) = delete;
-    Publisher& operator=(const Publisher&) = delete;
+    BroadcastPublisher() = default;
+    virtual ~BroadcastPublisher() = default;
+    BroadcastPublisher(const BroadcastPublisher&) = delete;
+    BroadcastPublisher& operator=(const BroadcastPublisher&) = delete;
 
     virtual size_t limit() const = 0;
     virtual Status subscribers(size_t* count) = 0;
@@ -24,12 +24,12 @@ class Publisher {
     virtual void close() = 0;
 };
 
-class Subscriber {
+class BroadcastSubscriber {
   public:
-    Subscriber() = default;
-    virtual ~Subscriber() = default;
-    Subscriber(const Subscriber&) = delete;
-    Subscriber& operator=(const Subscriber&) = delete;
+    BroadcastSubscriber() = default;
+    virtual ~BroadcastSubscriber() = default;
+    BroadcastSubscriber(const BroadcastSubscriber&) = delete;
+    BroadcastSubscriber& operator=(const BroadcastSubscriber&) = delete;
 
     virtual Status receive(void* buffer, size_t capacity, size_t* length, uint64_t* lost, const Deadline& deadline) = 0;
     virtual void close() = 0;

@@ -18,8 +18,8 @@ struct Transport {
     Status (*open_queue)(const Address& address, const Deadline& deadline, MessageQueue** queue) = nullptr;
     Status (*remove_queue)(const Address& address) = nullptr;
     // kind "broadcast"
-    Status (*publish)(const Address& address, Publisher** publisher) = nullptr;
-    Status (*subscribe)(const Address& address, const Deadline& deadline, Subscriber** subscriber) = nullptr;
+    Status (*publish)(const Address& address, BroadcastPublisher** publisher) = nullptr;
+    Status (*subscribe)(const Address& address, const Deadline& deadline, BroadcastSubscriber** subscriber) = nullptr;
 };
 
 } // namespace ipc

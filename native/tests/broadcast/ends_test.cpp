@@ -1,6 +1,8 @@
 // Readers and publishers that die, and more readers than there is room for.
 #include "support.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <sys/resource.h>
 
 namespace ipc::test {
@@ -15,7 +17,7 @@ int64_t processor_time_us() {
 TEST(BroadcastEnds, AReaderKilledWhileItIsWaitedForIsForgotten) {
     for (const char* wait : {"spin", "adaptive", "block"}) {
         const std::string where = fresh_address("size=64k&wait=" + std::string(wait));
-        std::unique_ptr<Subscriber> in_child;
+        std::unique_ptr<BroadcastSubscriber> in_child;
         const auto publisher = publisher_at(where);
         const auto child = std::make_unique<Child>([&] { return subscribe_to(where, &in_child) == IPC_OK; });
         ASSERT_TRUE(child->ready());
@@ -38,7 +40,7 @@ TEST(BroadcastEnds, AReaderKilledWhileItIsWaitedForIsForgotten) {
 TEST(BroadcastEnds, AKilledPublishersMessagesAreReadThenItsEnd) {
     for (const char* wait : {"spin", "adaptive", "block"}) {
         const std::string where = fresh_address("wait=" + std::string(wait));
-        std::unique_ptr<Publisher> in_child;
+        std::unique_ptr<BroadcastPublisher> in_child;
         auto child = std::make_unique<Child>([&] { return publish_at(where, &in_child) == IPC_OK; });
         ASSERT_TRUE(child->ready());
         const auto subscriber = subscriber_of(where);
@@ -61,7 +63,7 @@ TEST(BroadcastEnds, AKilledPublishersMessagesAreReadThenItsEnd) {
 
 TEST(BroadcastEnds, WhatAKilledPublisherPublishedIsStillRead) {
     const std::string where = fresh_address();
-    std::unique_ptr<Publisher> in_child;
+    std::unique_ptr<BroadcastPublisher> in_child;
     auto child = std::make_unique<Child>([&] {
         if (publish_at(where, &in_child) != IPC_OK) return false;
         // Publishes as soon as there is a reader, beside the thread that says "ready".
@@ -85,13 +87,13 @@ TEST(BroadcastEnds, WhatAKilledPublisherPublishedIsStillRead) {
 TEST(BroadcastEnds, SixtyFourReadersAndNoMore) {
     const std::string where = fresh_address("size=64k&wait=block");
     const auto publisher = publisher_at(where);
-    std::vector<std::unique_ptr<Subscriber>> subscribers;
+    std::vector<std::unique_ptr<BroadcastSubscriber>> subscribers;
     for (unsigned i = 0; i < 64; ++i) {
         subscribers.push_back(subscriber_of(where + (i % 2 != 0 ? "&policy=drop" : "")));
         ASSERT_NE(nullptr, subscribers.back());
     }
     EXPECT_EQ(64u, subscribers_of(*publisher));
-    std::unique_ptr<Subscriber> one_more;
+    std::unique_ptr<BroadcastSubscriber> one_more;
     EXPECT_EQ(IPC_NOT_AVAILABLE, subscribe_to(where, &one_more));
     EXPECT_NE(std::string::npos, std::string(last_error()).find("64")) << last_error();
     for (uint64_t i = 0; i < 200; ++i) {
@@ -121,6 +123,31 @@ TEST(BroadcastEnds, PlacesAreGivenAgainManyTimes) {
         ASSERT_EQ(static_cast<int64_t>(i), index_of(got.bytes.data(), got.bytes.size(), 4000));
     }
     EXPECT_TRUE(eventually([&] { return subscribers_of(*publisher) == 0; }));
+}
+
+// Open descriptors, and mappings of nameless shared memory.
+std::pair<long, long> what_is_held() {
+    namespace fs = std::filesystem;
+    const long descriptors = std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+    long mappings = 0;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) mappings += line.find("/memfd:ipc") != std::string::npos;
+    return {descriptors, mappings};
+}
+
+TEST(BroadcastEnds, NothingIsHeldAfterwards) {
+    const auto before = what_is_held();
+    for (int round = 0; round < 3; ++round) {
+        const std::string where = fresh_address("size=64k");
+        const auto publisher = publisher_at(where);
+        const auto first = subscriber_of(where), second = subscriber_of(with(where, "policy=drop"));
+        ASSERT_EQ(IPC_OK, publish(*publisher, message_of(1, 100)));
+        ASSERT_EQ(IPC_OK, receive(*first).status);
+        std::unique_ptr<BroadcastPublisher> refused;
+        EXPECT_EQ(IPC_NAME_IN_USE, publish_at(where, &refused));
+        EXPECT_NE(before, what_is_held());
+    }
+    EXPECT_EQ(before, what_is_held());
 }
 
 // The bound is the process's own processor time, not the wall's, so a busy machine does not matter.

@@ -153,7 +153,7 @@ struct RawPublisher {
         return *reinterpret_cast<Record*>(memory.data() + header_bytes + offset);
     }
 
-    Status answer(std::unique_ptr<Subscriber>* subscriber, size_t descriptors = 2) {
+    Status answer(std::unique_ptr<BroadcastSubscriber>* subscriber, size_t descriptors = 2) {
         std::thread answering([&] {
             ASSERT_EQ(IPC_OK, listener->accept(Deadline(patience_ms), &connection));
             Join join{};
@@ -175,7 +175,7 @@ struct RawPublisher {
 };
 
 TEST(BroadcastHostile, RubbishHandedOverIsRefused) {
-    std::unique_ptr<Subscriber> subscriber;
+    std::unique_ptr<BroadcastSubscriber> subscriber;
     using Spoil = void (*)(RawPublisher&);
     for (Spoil spoil : std::initializer_list<Spoil>{
              [](RawPublisher& p) { p.greeting.magic = 1; },
@@ -209,7 +209,7 @@ TEST(BroadcastHostile, DamagedMessagesBreakTheSubscription) {
     for (const Damage& damage : {Damage{65536, 1, 65552}, Damage{0xFFFFFFFF, 1, 4096}, Damage{1000, 1, 1000},
                                  Damage{8, 2, 32}, Damage{8, 0, 32}, Damage{32769, 1, 65536}}) {
         RawPublisher raw;
-        std::unique_ptr<Subscriber> subscriber;
+        std::unique_ptr<BroadcastSubscriber> subscriber;
         ASSERT_EQ(IPC_OK, raw.answer(&subscriber)) << last_error();
         raw.publish(damage.length, damage.number, damage.published);
         // Twice: a broken subscription stays so.
@@ -217,7 +217,7 @@ TEST(BroadcastHostile, DamagedMessagesBreakTheSubscription) {
         EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, receive(*subscriber, 0).status) << damage.length;
     }
     RawPublisher sound;
-    std::unique_ptr<Subscriber> subscriber;
+    std::unique_ptr<BroadcastSubscriber> subscriber;
     ASSERT_EQ(IPC_OK, sound.answer(&subscriber)) << last_error();
     sound.publish(8, 1, 32);
     EXPECT_EQ(IPC_OK, receive(*subscriber, 0).status) << last_error();
@@ -225,7 +225,7 @@ TEST(BroadcastHostile, DamagedMessagesBreakTheSubscription) {
 
 TEST(BroadcastHostile, APublisherThatOverwritesWhatItShouldKeepIsFound) {
     RawPublisher raw;
-    std::unique_ptr<Subscriber> subscriber;
+    std::unique_ptr<BroadcastSubscriber> subscriber;
     ASSERT_EQ(IPC_OK, raw.answer(&subscriber)) << last_error();
     raw.publish(8, 1, 32);
     raw.header().claimed = 65536 + 16;
@@ -235,7 +235,7 @@ TEST(BroadcastHostile, APublisherThatOverwritesWhatItShouldKeepIsFound) {
 // A publisher whose every word is nonsense may keep a lossy reader busy, but not beyond its time-out.
 TEST(BroadcastHostile, AReaderThatIsAlwaysOvertakenTimesOut) {
     RawPublisher raw;
-    std::unique_ptr<Subscriber> subscriber;
+    std::unique_ptr<BroadcastSubscriber> subscriber;
     raw.where = with(raw.where, "policy=drop");
     ASSERT_EQ(IPC_OK, raw.answer(&subscriber)) << last_error();
     std::atomic<bool> stop{false};

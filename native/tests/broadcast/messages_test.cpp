@@ -18,7 +18,7 @@ TEST_P(BroadcastWaiting, ReadersThatAreWaitedForGetEverythingInOrder) {
     constexpr size_t spread = 700;
     const std::string where = address();
     const auto publisher = publisher_at(where);
-    std::vector<std::unique_ptr<Subscriber>> subscribers;
+    std::vector<std::unique_ptr<BroadcastSubscriber>> subscribers;
     for (int i = 0; i < 3; ++i) subscribers.push_back(subscriber_of(where));
     EXPECT_EQ(3u, subscribers_of(*publisher));
     std::vector<std::thread> readers;
@@ -138,7 +138,7 @@ TEST_P(BroadcastWaiting, AWaitingPublisherGoesOnWhenItsSlowestReaderReads) {
     const auto quick = subscriber_of(where), slow = subscriber_of(where);
     constexpr int count = 300;
     const std::vector<std::byte> kilobyte(1000);
-    const auto read_all = [](Subscriber& subscriber, int pause_every) {
+    const auto read_all = [](BroadcastSubscriber& subscriber, int pause_every) {
         for (int i = 0; i < count; ++i) {
             ASSERT_EQ(IPC_OK, receive(subscriber, patience_ms, 1000).status);
             if (pause_every != 0 && i % pause_every == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -286,8 +286,8 @@ TEST(Broadcast, PositionsAndNumbersMayWrap) {
 
 TEST(Broadcast, NamesAndOptions) {
     const std::string where = fresh_address();
-    std::unique_ptr<Publisher> publisher, second;
-    std::unique_ptr<Subscriber> subscriber;
+    std::unique_ptr<BroadcastPublisher> publisher, second;
+    std::unique_ptr<BroadcastSubscriber> subscriber;
     EXPECT_EQ(IPC_NO_SERVER, subscribe_to(where, &subscriber));
     ASSERT_EQ(IPC_OK, publish_at(where, &publisher));
     EXPECT_EQ(IPC_NAME_IN_USE, publish_at(where, &second));

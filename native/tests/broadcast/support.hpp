@@ -29,10 +29,10 @@ inline std::string with(const std::string& address, const std::string& options) 
     return address + (address.find('?') == std::string::npos ? "?" : "&") + options;
 }
 
-inline Status publish_at(const std::string& text, std::unique_ptr<Publisher>* publisher) {
+inline Status publish_at(const std::string& text, std::unique_ptr<BroadcastPublisher>* publisher) {
     Address address;
     const Transport* transport = nullptr;
-    Publisher* made = nullptr;
+    BroadcastPublisher* made = nullptr;
     if (Status s = Address::parse(text, &address)) return s;
     if (Status s = find_implementation(address.transport(), &transport)) return s;
     const Status status = transport->publish(address, &made);
@@ -40,11 +40,11 @@ inline Status publish_at(const std::string& text, std::unique_ptr<Publisher>* pu
     return status;
 }
 
-inline Status subscribe_to(const std::string& text, std::unique_ptr<Subscriber>* subscriber,
+inline Status subscribe_to(const std::string& text, std::unique_ptr<BroadcastSubscriber>* subscriber,
                            int32_t timeout_ms = patience_ms) {
     Address address;
     const Transport* transport = nullptr;
-    Subscriber* made = nullptr;
+    BroadcastSubscriber* made = nullptr;
     if (Status s = Address::parse(text, &address)) return s;
     if (Status s = find_implementation(address.transport(), &transport)) return s;
     const Status status = transport->subscribe(address, Deadline(timeout_ms), &made);
@@ -52,14 +52,14 @@ inline Status subscribe_to(const std::string& text, std::unique_ptr<Subscriber>*
     return status;
 }
 
-inline std::unique_ptr<Publisher> publisher_at(const std::string& address) {
-    std::unique_ptr<Publisher> publisher;
+inline std::unique_ptr<BroadcastPublisher> publisher_at(const std::string& address) {
+    std::unique_ptr<BroadcastPublisher> publisher;
     EXPECT_EQ(IPC_OK, publish_at(address, &publisher)) << last_error();
     return publisher;
 }
 
-inline std::unique_ptr<Subscriber> subscriber_of(const std::string& address) {
-    std::unique_ptr<Subscriber> subscriber;
+inline std::unique_ptr<BroadcastSubscriber> subscriber_of(const std::string& address) {
+    std::unique_ptr<BroadcastSubscriber> subscriber;
     EXPECT_EQ(IPC_OK, subscribe_to(address, &subscriber)) << last_error();
     return subscriber;
 }
@@ -84,7 +84,7 @@ inline int64_t index_of(const std::byte* bytes, size_t length, size_t spread) {
                                                                                          : -1;
 }
 
-inline Status publish(Publisher& publisher, const std::vector<std::byte>& bytes, int32_t timeout_ms = patience_ms) {
+inline Status publish(BroadcastPublisher& publisher, const std::vector<std::byte>& bytes, int32_t timeout_ms = patience_ms) {
     return publisher.publish(bytes.data(), bytes.size(), Deadline(timeout_ms));
 }
 
@@ -94,7 +94,7 @@ struct Received {
     uint64_t lost;
 };
 
-inline Received receive(Subscriber& subscriber, int32_t timeout_ms = patience_ms, size_t capacity = 1 << 20) {
+inline Received receive(BroadcastSubscriber& subscriber, int32_t timeout_ms = patience_ms, size_t capacity = 1 << 20) {
     Received received{IPC_OK, std::vector<std::byte>(capacity), 99};
     size_t length = 77;
     received.status =
@@ -112,7 +112,7 @@ inline bool eventually(const std::function<bool()>& condition) {
     return true;
 }
 
-inline size_t subscribers_of(Publisher& publisher) {
+inline size_t subscribers_of(BroadcastPublisher& publisher) {
     size_t count = 0;
     EXPECT_EQ(IPC_OK, publisher.subscribers(&count));
     return count;

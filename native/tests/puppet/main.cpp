@@ -92,6 +92,7 @@ int main() {
     add_message_verbs(&puppet.verbs);
     add_call_verbs(&puppet.verbs);
     add_queue_verbs(&puppet.verbs);
+    add_broadcast_verbs(&puppet.verbs);
 
     std::map<std::string, std::unique_ptr<Worker>> workers;
     for (std::string line; std::getline(std::cin, line);) {

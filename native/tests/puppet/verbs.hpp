@@ -30,5 +30,6 @@ void add_connection_verbs(Verbs* verbs);
 void add_message_verbs(Verbs* verbs);
 void add_call_verbs(Verbs* verbs);
 void add_queue_verbs(Verbs* verbs);
+void add_broadcast_verbs(Verbs* verbs);
 
 } // namespace puppet

@@ -17,7 +17,7 @@ Status check_size(const Address& address) {
                 address.option("size").c_str(), address.text().c_str());
 }
 
-Status publish(const Address& address, Publisher** publisher) {
+Status publish(const Address& address, BroadcastPublisher** publisher) {
     posix::LocalName name;
     if (Status s = check_size(address)) return s;
     if (Status s = posix::private_name(address, name_prefix, &name)) return s;
@@ -27,7 +27,7 @@ Status publish(const Address& address, Publisher** publisher) {
     return IPC_OK;
 }
 
-Status subscribe(const Address& address, const Deadline& deadline, Subscriber** subscriber) {
+Status subscribe(const Address& address, const Deadline& deadline, BroadcastSubscriber** subscriber) {
     posix::LocalName name;
     if (Status s = check_size(address)) return s;
     if (Status s = posix::private_name(address, name_prefix, &name)) return s;

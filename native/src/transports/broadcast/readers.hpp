@@ -36,6 +36,13 @@ class Readers {
         return *reinterpret_cast<ReaderPage*>(pages_.data() + place * page_bytes);
     }
 
+    // Whether a reader that set the limit at this cursor has read on or is gone: without it there is no need to look again.
+    bool has_moved(int place, uint64_t cursor) const {
+        const auto index = static_cast<unsigned>(place);
+        return (present_.load(std::memory_order_acquire) >> index & 1) == 0 ||
+               page(index).cursor.load(std::memory_order_acquire) != cursor;
+    }
+
     // -- with the mutex held, which is not taken for every message: letting readers in and out, and finding room
 
     std::mutex& mutex() { return mutex_; }

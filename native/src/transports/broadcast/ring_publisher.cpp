@@ -91,15 +91,14 @@ Start RingPublisher::start() const {
 
 // Raises what may be overwritten to `end` and, to do so seldom, somewhat beyond. Under the mutex, so that a reader that is
 // let in starts where nothing is claimed that it has still to read.
-bool RingPublisher::try_to_claim(uint64_t end, int* slowest) {
+bool RingPublisher::try_to_claim(uint64_t end, Readers::Room* room) {
     std::lock_guard lock(readers_.mutex());
     // Closing ends the readers' connections, and nobody is waited for any more; but what they have not read is still theirs.
     if (closed_.load(std::memory_order_relaxed)) return false;
-    const Readers::Room room = readers_.room(position_, ring_bytes_);
-    *slowest = room.slowest;
-    if (ahead(end, room.limit) > 0) return false;
+    *room = readers_.room(position_, ring_bytes_);
+    if (ahead(end, room->limit) > 0) return false;
     const uint64_t wished = position_ + ring_bytes_ / 16;
-    claimed_ = ahead(wished, end) <= 0 ? end : ahead(wished, room.limit) <= 0 ? wished : room.limit;
+    claimed_ = ahead(wished, end) <= 0 ? end : ahead(wished, room->limit) <= 0 ? wished : room->limit;
     move_resume();
     header().claimed.store(claimed_, std::memory_order_relaxed);
     // A reader that sees any byte written from here on sees the claim too, in its look after copying.
@@ -118,19 +117,26 @@ void RingPublisher::move_resume() {
 }
 
 Status RingPublisher::claim(uint64_t end, const Deadline& deadline) {
-    int slowest = -1;
-    const auto ready = [&] { return try_to_claim(end, &slowest); };
+    Readers::Room room{position_, -1};
+    if (try_to_claim(end, &room)) return IPC_OK;
+    // Without a reader that sets the limit there is always room, but in a publisher that is closed.
+    if (room.slowest < 0) return refuse(0);
+    // The mutex is left to the admitting thread, which may have a dead reader to remove, until there is news.
+    const auto ready = [&] {
+        return ahead(end, claimed_) <= 0 ||
+               (readers_.has_moved(room.slowest, room.limit - ring_bytes_) && try_to_claim(end, &room));
+    };
     const auto stop = [&](bool) {
         return closed_.load(std::memory_order_acquire)
                    ? fail(IPC_CLOSED, "the publisher at %s was closed here", address_.c_str())
                    : IPC_OK;
     };
     const auto park = [&](int64_t nanoseconds) {
-        std::atomic<uint32_t>& wanted = readers_.page(static_cast<unsigned>(slowest)).room_wanted;
-        const int asked = slowest;
+        std::atomic<uint32_t>& wanted = readers_.page(static_cast<unsigned>(room.slowest)).room_wanted;
+        const int asked = room.slowest;
         wanted.exchange(1, std::memory_order_seq_cst);
         // Another reader may have become the slowest meanwhile: then there is news, and the wait starts anew.
-        if (ready() || slowest != asked || closed_.load(std::memory_order_seq_cst)) return false;
+        if (ready() || room.slowest != asked || closed_.load(std::memory_order_seq_cst)) return false;
         return !shared_memory::futex_wait(wanted, 1, nanoseconds);
     };
     const Status status = shared_memory::wait_until(policy_, deadline, ready, stop, park);

@@ -15,7 +15,7 @@ namespace ipc::broadcast {
 
 // The one writer. A message costs the copying, one store that shows it, and a look at the pages of the readers that may be
 // asleep. The readers' cursors are looked at only when what was claimed ahead is used up: every 16th of the ring.
-class RingPublisher final : public Publisher {
+class RingPublisher final : public BroadcastPublisher {
   public:
     // `first`: position (a multiple of 16) and number of the first message; anything but 0 and 1 is for tests.
     RingPublisher(const Address& address, uint64_t ring_bytes, Start first);
@@ -35,7 +35,7 @@ class RingPublisher final : public Publisher {
     }
     Start start() const;
     Status claim(uint64_t end, const Deadline& deadline);
-    bool try_to_claim(uint64_t end, int* slowest);
+    bool try_to_claim(uint64_t end, Readers::Room* room);
     void move_resume();
     void wake_readers();
     Status refuse(size_t length) const;

@@ -16,7 +16,7 @@ namespace ipc::broadcast {
 // One reader. It trusts nothing it reads: a publisher can write anything at any time, and one that need not wait for this
 // reader overwrites what is being read as a matter of course. So a message is copied out first and then found good, by a
 // look at how far the publisher has claimed the ring.
-class RingSubscriber final : public Subscriber {
+class RingSubscriber final : public BroadcastSubscriber {
   public:
     static Status open(const Address& address, Policy policy, const posix::LocalName& name, const Deadline& deadline,
                        std::unique_ptr<RingSubscriber>* subscriber);
