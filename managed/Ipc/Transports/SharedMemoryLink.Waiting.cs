@@ -175,7 +175,7 @@ internal sealed unsafe partial class SharedMemoryLink
 
     // Tells the processor that this is a spin loop.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static void Relax()
+    internal static void Relax()
     {
         if (X86Base.IsSupported)
             X86Base.Pause();

@@ -27,8 +27,11 @@ TEST(Registry, EntriesDescribeThemselves) {
             EXPECT_STRNE(entry.why_not, "");
         } else {
             EXPECT_EQ(find_implementation(entry, &implementation), IPC_OK);
-            EXPECT_NE(implementation->listen, nullptr);
-            EXPECT_NE(implementation->connect, nullptr);
+            const std::string kind = entry.kind;
+            EXPECT_EQ(implementation->listen != nullptr, kind == "channel") << entry.id;
+            EXPECT_EQ(implementation->connect != nullptr, kind == "channel") << entry.id;
+            EXPECT_EQ(implementation->open_queue != nullptr, kind == "queue") << entry.id;
+            EXPECT_EQ(implementation->remove_queue != nullptr, kind == "queue") << entry.id;
         }
     }
 }
