@@ -37,7 +37,7 @@ internal static unsafe partial class Libc
     public static readonly int O_DIRECTORY = Arm ? 0x4000 : 0x10000, O_NOFOLLOW = Arm ? 0x8000 : 0x20000;
     public const int LOCK_EX = 2, LOCK_NB = 4;
     public const int F_GETFL = 3, F_SETFL = 4, F_ADD_SEALS = 1033, F_GET_SEALS = 1034, F_SEAL_SEAL = 1, F_SEAL_SHRINK = 2, F_SEAL_GROW = 4;
-    public const uint S_IFMT = 0xF000, S_IFIFO = 0x1000, S_IFDIR = 0x4000, S_IFLNK = 0xA000, S_IFSOCK = 0xC000;
+    public const uint S_IFMT = 0xF000, S_IFIFO = 0x1000, S_IFDIR = 0x4000, S_IFREG = 0x8000, S_IFLNK = 0xA000, S_IFSOCK = 0xC000;
 
     // Memory and waiting.
     public const uint MFD_CLOEXEC = 1, MFD_ALLOW_SEALING = 2;
