@@ -236,7 +236,7 @@ internal sealed unsafe class RingQueue : MessageQueue
     private RingClaim Park<T>(ref T attempt, RingSide side, Deadline deadline) where T : IAttempt, allows ref struct
     {
         var parked = _blocks.Parked(side);
-        var wholeSlice = false;
+        var slept = false;
         RingClaim claim;
         while (true)
         {
@@ -246,12 +246,14 @@ internal sealed unsafe class RingQueue : MessageQueue
                 break;
             if (claim == RingClaim.Contended)
                 continue;
-            if (wholeSlice && Bury(side, attempt.Blocker))
+            // Not only after a whole slice: traffic behind a dead owner's block may wake us again and again.
+            if (slept && Bury(side, attempt.Blocker))
             {
-                wholeSlice = false;
+                slept = false;
                 continue;
             }
-            wholeSlice = !Libc.SleepOn(parked, 1, deadline.SliceMilliseconds(SliceMilliseconds));
+            Libc.SleepOn(parked, 1, deadline.SliceMilliseconds(SliceMilliseconds));
+            slept = true;
         }
         Interlocked.Exchange(ref *parked, 1);
         if (_inOrder ? _fifo.IsWorthTrying(side) : _lifo.IsWorthTrying(side))

@@ -15,6 +15,9 @@ namespace {
 using posix::Descriptor;
 using posix::LocalName;
 
+// The kernel's record of such a lock has 64-bit offsets, in 32-bit processes too.
+static_assert(sizeof(off_t) == 8, "build with _FILE_OFFSET_BITS=64");
+
 // Locks that belong to the open file, not to the process, so that two openers in one process are two; the kernel drops them with
 // the last descriptor, however the process ends. A byte's offset is the number of the opener that locks it.
 struct flock lock_on(uint32_t first, uint32_t count, short type) {

@@ -1,7 +1,6 @@
 #include "transports/ring/ring_queue_posix.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <linux/futex.h>
@@ -142,7 +141,7 @@ Status RingQueue::wait(Side side, const Deadline& deadline, Claim* claim, uint64
 template <class Attempt>
 Status RingQueue::park(Side side, const Deadline& deadline, Claim* claim, uint64_t blocker, Attempt attempt) {
     std::atomic<uint32_t>& parked = memory_.parked(side);
-    bool whole_slice = false;
+    bool slept = false;
     Status status = IPC_OK;
     while (true) {
         parked.exchange(1);
@@ -151,13 +150,15 @@ Status RingQueue::park(Side side, const Deadline& deadline, Claim* claim, uint64
         status = reason_to_stop(side, deadline);
         if (status != IPC_OK) break;
         if (*claim == Claim::contended) continue;
-        if (whole_slice && bury(side, blocker)) {
-            whole_slice = false;
+        // Not only after a whole slice: traffic behind a dead owner's block may wake us again and again.
+        if (slept && bury(side, blocker)) {
+            slept = false;
             continue;
         }
         const int64_t nap = std::min(deadline.left_ns(), slice_ns);
         const timespec timeout{nap / 1'000'000'000, static_cast<long>(nap % 1'000'000'000)};
-        whole_slice = futex(parked, FUTEX_WAIT, 1, &timeout) != 0 && errno == ETIMEDOUT;
+        futex(parked, FUTEX_WAIT, 1, &timeout);
+        slept = true;
     }
     parked.exchange(1);
     if (file_->order() == Order::fifo ? fifo_.worth_trying(side) : lifo_.worth_trying(side)) memory_.wake(side);
