@@ -55,6 +55,8 @@ struct Plan {
     unsigned each_reads = 1;
     uint64_t first = 0;  // position of the first message
     bool deaths = false; // one thread may die anywhere
+    bool parking =
+        true; // else who is blocked goes on as soon as a block or head has changed, which makes for fewer orders
 };
 
 // The atomic steps of one thread: those it has taken before give what they gave, one more is taken on the world, and the one after
@@ -101,6 +103,7 @@ class ModelMemory {
     void store_payload(uint32_t index, uint64_t value) { set(world_.payload[index], value); }
 
     void wake(Side side) {
+        if (!plan_.parking) return;
         uint64_t& word = world_.parked[static_cast<unsigned>(side)];
         if (get(word) == 0 || exchange(word, 0) == 0) return;
         step([&] {
@@ -156,6 +159,8 @@ class ModelMemory {
         return step([&] {
                    if (word != expected) return uint64_t{0};
                    word = desired;
+                   if (!plan_.parking)
+                       for (Thread& thread : world_.threads) thread.asleep = false;
                    return uint64_t{1};
                }) != 0;
     }
@@ -282,11 +287,14 @@ class Explorer {
                     go(self, Stage::leave);
                 else
                     finish_call(self, t);
-            } else if (self.stage == Stage::attempt) {
+            } else if (self.stage == Stage::attempt && plan_.parking) {
                 go(self, Stage::set_parked);
             } else {
                 self.blocker = blocker;
-                go(self, self.whole_slice ? Stage::look_at_dead : Stage::sleep);
+                if (self.whole_slice)
+                    go(self, Stage::look_at_dead);
+                else
+                    rest(self);
             }
             break;
         }
@@ -297,7 +305,10 @@ class Explorer {
         case Stage::look_at_dead: {
             const bool buried = bury(memory, t, self.blocker);
             self.whole_slice = false;
-            go(self, buried ? Stage::set_parked : Stage::sleep);
+            if (!buried)
+                rest(self);
+            else
+                go(self, plan_.parking ? Stage::set_parked : Stage::attempt);
             break;
         }
         case Stage::sleep:
@@ -315,6 +326,10 @@ class Explorer {
         case Stage::dead:
             break;
         }
+    }
+    void rest(Thread& self) const {
+        go(self, plan_.parking ? Stage::sleep : Stage::attempt);
+        if (!plan_.parking) self.asleep = true;
     }
     void finish_call(Thread& self, unsigned t) const {
         go(self, self.sent_or_got == target(t) ? Stage::done : Stage::attempt);
