@@ -409,36 +409,32 @@ class Explorer {
         ++rests_;
         if (is_settled(world)) return;
         if (!somebody_died(world)) throw std::string("somebody sleeps who could go on: a wake-up was lost");
-        bool any = false;
+        if (stays_stuck(world)) throw std::string("after a death nobody gets on");
         for (unsigned t = 0; t < threads_; ++t) {
             if (!world.threads[t].asleep) continue;
             World after = world;
             after.threads[t].asleep = false;
             after.threads[t].whole_slice = true;
-            any = enter(open, after) || any;
+            enter(open, after);
         }
-        if (!any && stays_stuck(world)) throw std::string("after a death nobody gets on");
     }
 
-    // Every live writer has written everything or rightly waits for room; every message written has arrived, unless it went to
-    // the dead; nobody has more than there was.
+    // Readers wait only when no block holds a message, writers only when all do; and every message written has arrived, or lies in a
+    // block, or went to a dead reader.
     bool is_settled(const World& w) const {
-        unsigned written = 0, arrived = 0, dead_readers = 0, dead_writers = 0;
+        unsigned written = 0, arrived = 0, full = 0, dead_readers = 0;
         bool writer_waits = false, reader_waits = false;
+        for (unsigned i = 0; i < plan_.blocks; ++i) full += phase_of(w.state[i]) == Phase::full;
         for (unsigned t = 0; t < threads_; ++t) {
             const Thread& self = w.threads[t];
-            if (self.stage == Stage::dead) ++(is_writer(t) ? dead_writers : dead_readers);
+            if (self.stage == Stage::dead && !is_writer(t)) ++dead_readers;
             if (self.asleep) (is_writer(t) ? writer_waits : reader_waits) = true;
-            if (is_writer(t)) {
-                written += self.sent_or_got;
-                for (unsigned n = 0; n < 8; ++n) arrived += w.delivered[t][n];
-            }
+            if (!is_writer(t)) continue;
+            written += self.sent_or_got;
+            for (unsigned n = 0; n < 8; ++n) arrived += w.delivered[t][n];
         }
-        if (reader_waits && writer_waits) return false; // one of the two could go on
-        const unsigned lost_to_the_dead = dead_readers;
-        if (reader_waits) return arrived + lost_to_the_dead >= written;
-        if (writer_waits) return written >= arrived + plan_.blocks - (dead_readers + dead_writers != 0 ? 1 : 0);
-        return true;
+        if (arrived + full + dead_readers < written) throw std::string("a message was lost");
+        return !(reader_waits && full != 0) && !(writer_waits && full != plan_.blocks);
     }
 
     // Lets one sleeper after the other have its slice and run to its end, some rounds long.
@@ -454,10 +450,8 @@ class Explorer {
         return !is_settled(w);
     }
 
-    bool enter(std::vector<World>& open, const World& w) {
-        if (!seen_.insert(digest(w)).second) return false;
-        open.push_back(w);
-        return true;
+    void enter(std::vector<World>& open, const World& w) {
+        if (seen_.insert(digest(w)).second) open.push_back(w);
     }
 
     static Digest digest(const World& w) {

@@ -64,6 +64,18 @@ TEST(LifoModel, ListsOfThree) {
     expect_sound(
         {.lifo = true, .writers = 1, .readers = 2, .blocks = 2, .each_writes = 2, .each_reads = 1, .parking = false});
 }
+TEST(LifoModel, OneBlockWhoseOwnerDies) {
+    expect_sound({.lifo = true,
+                  .writers = 2,
+                  .readers = 1,
+                  .blocks = 1,
+                  .each_writes = 1,
+                  .each_reads = 2,
+                  .deaths = true,
+                  .parking = false});
+    expect_sound(
+        {.lifo = true, .writers = 2, .readers = 0, .blocks = 1, .each_writes = 1, .each_reads = 0, .deaths = true});
+}
 TEST(LifoModel, ListsOfThreeOneOfWhichDies) {
     expect_sound({.lifo = true,
                   .writers = 2,
