@@ -40,9 +40,12 @@ internal static class LocalNames
     }
 
     /// <summary>The lock under which names are made, judged dead and removed; disposing gives it back.</summary>
-    public static Descriptor Lock()
+    public static Descriptor Lock() => Lock(PrivateFolder);
+
+    /// <summary>The same for the names in a private folder elsewhere, which is made if missing.</summary>
+    public static Descriptor Lock(string path)
     {
-        var folder = OpenFolder(PrivateFolder);
+        var folder = OpenFolder(path);
         var end = new Deadline(LockPatienceMilliseconds);
         while (Libc.Lock(folder, Libc.LOCK_EX | Libc.LOCK_NB) != 0)
         {
@@ -55,8 +58,8 @@ internal static class LocalNames
             folder.Dispose();
             throw error is Libc.EAGAIN or Libc.EINTR
                 ? new IpcException(Status.System,
-                    $"another process has kept {PrivateFolder} locked for {LockPatienceMilliseconds / 1000} s: find it with 'fuser {PrivateFolder}' and end it")
-                : Libc.Failure(Status.System, $"cannot lock the private folder {PrivateFolder}", error);
+                    $"another process has kept {path} locked for {LockPatienceMilliseconds / 1000} s: find it with 'fuser {path}' and end it")
+                : Libc.Failure(Status.System, $"cannot lock the private folder {path}", error);
         }
         return folder;
     }

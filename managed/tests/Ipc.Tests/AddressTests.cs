@@ -146,9 +146,10 @@ public sealed class AddressTests
                 "broadcast" => ManagedIpc.Publish(address),
                 _ => throw new InvalidOperationException($"{transport.Id} is of the unknown kind '{transport.Kind}'"),
             };
-            opened.Dispose();
+            // While it is open: some queues outlive their handles, some do not.
             if (transport.Kind == "queue")
                 ManagedIpc.RemoveQueue(address);
+            opened.Dispose();
         }
     }
 }

@@ -19,27 +19,35 @@ constexpr std::chrono::seconds lock_patience{5};
 
 constexpr unsigned long exiting_flag = 0x4; // PF_EXITING, Linux include/linux/sched.h: part of /proc/<pid>/stat
 
+std::string private_folder(const char* root = "/tmp") {
+    return std::string(root) + "/ipc-" + std::to_string(geteuid());
+}
+
 } // namespace
 
 Status open_private_folder(std::string* path, Descriptor* folder, const char* root) {
-    *path = std::string(root) + "/ipc-" + std::to_string(geteuid());
-    const bool made = mkdir(path->c_str(), 0700) == 0;
+    *path = private_folder(root);
+    return open_folder_of_user(*path, folder);
+}
+
+Status open_folder_of_user(const std::string& path, Descriptor* folder) {
+    const bool made = mkdir(path.c_str(), 0700) == 0;
     if (!made && errno != EEXIST)
-        return fail_system(IPC_NO_PERMISSION, errno, "cannot make the private folder %s", path->c_str());
-    folder->reset(open(path->c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        return fail_system(IPC_NO_PERMISSION, errno, "cannot make the private folder %s", path.c_str());
+    folder->reset(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!*folder && errno != ENOTDIR && errno != ELOOP && errno != EACCES)
-        return fail_system(IPC_SYSTEM, errno, "cannot open the private folder %s", path->c_str());
+        return fail_system(IPC_SYSTEM, errno, "cannot open the private folder %s", path.c_str());
     struct stat status {};
     if (!*folder || fstat(folder->get(), &status) != 0 || status.st_uid != geteuid())
         return fail(IPC_NO_PERMISSION,
-                    "%s is not a folder of this user, whose names would stand there: have it removed", path->c_str());
+                    "%s is not a folder of this user, whose names would stand there: have it removed", path.c_str());
     // Only a very strict umask makes a folder of our own differ from what mkdir was asked for.
     if (made && (status.st_mode & 07777) != 0700 && fchmod(folder->get(), 0700) == 0) return IPC_OK;
     if ((status.st_mode & 07777) != 0700)
         return fail(IPC_NO_PERMISSION,
                     "the private folder %s has mode %04o, so others may have put names there: "
                     "look inside, then chmod it to 0700 or remove it",
-                    path->c_str(), static_cast<unsigned>(status.st_mode & 07777));
+                    path.c_str(), static_cast<unsigned>(status.st_mode & 07777));
     return IPC_OK;
 }
 
@@ -54,8 +62,11 @@ Status private_name(const Address& address, std::string_view prefix, LocalName* 
 }
 
 Status lock_names(Descriptor* lock) {
-    std::string path;
-    if (Status status = open_private_folder(&path, lock); status != IPC_OK) return status;
+    return lock_folder_of_user(private_folder(), lock);
+}
+
+Status lock_folder_of_user(const std::string& path, Descriptor* lock) {
+    if (Status status = open_folder_of_user(path, lock); status != IPC_OK) return status;
     const auto end = std::chrono::steady_clock::now() + lock_patience;
     while (flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)

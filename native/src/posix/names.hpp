@@ -22,8 +22,13 @@ Status private_name(const Address& address, std::string_view prefix, LocalName* 
 // `root`: /tmp for names that stand for living processes, /dev/shm for memory that outlives them.
 Status open_private_folder(std::string* path, Descriptor* folder, const char* root = "/tmp");
 
+// The same for a private folder elsewhere: makes it if missing, opens and checks it.
+Status open_folder_of_user(const std::string& path, Descriptor* folder);
+
 // Takes the lock under which names are made and removed; closing `lock` gives it back. Waits a bounded time.
 Status lock_names(Descriptor* lock);
+// The same for the names in a private folder elsewhere.
+Status lock_folder_of_user(const std::string& path, Descriptor* lock);
 
 // Identifies a file for as long as it exists, so that nobody removes a name that has meanwhile become another's.
 struct FileIdentity {

@@ -1,0 +1,23 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>`ring`: osIPC's ring of fixed blocks in shared memory, many writers and many readers.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed class RingTransport : Transport
+{
+    [SuppressMessage("Usage", "CA2255", Justification = "Each room adds itself, so that there is no second list of transports.")]
+    [ModuleInitializer]
+    internal static void Register()
+    {
+        if (OperatingSystem.IsLinux())
+            TransportTable.Add("ring", new RingTransport());
+    }
+
+    public override MessageQueue OpenQueue(Address address, int timeoutMilliseconds) =>
+        new RingQueue(RingFile.Open(address), WaitPolicy.Of(address), address.Limit);
+
+    public override void RemoveQueue(Address address) => RingFile.Remove(address);
+}

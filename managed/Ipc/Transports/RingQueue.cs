@@ -1,0 +1,313 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>One opener's handle on a ring: messages copied in and out, waiting, and finishing for the dead; twin of
+/// native/src/transports/ring/ring_queue_posix.cpp.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed unsafe class RingQueue : MessageQueue
+{
+    private const int LooksInABout = 100;
+    private const int SliceMilliseconds = 50;
+    private static readonly long s_slice = Stopwatch.Frequency / 20;
+    private static readonly long s_yieldAfter = Stopwatch.Frequency / 10_000; // 0.1 ms
+    private static readonly bool s_oneProcessor = Environment.ProcessorCount == 1;
+
+    private readonly RingFile _file;
+    private readonly RingBlocks _blocks;
+    private readonly RingFifo _fifo;
+    private readonly RingLifo _lifo;
+    private readonly WaitPolicy _policy;
+    private readonly bool _inOrder;
+    private readonly uint _me;
+    private long _lastBurial;
+    private volatile bool _closed;
+    private bool _disposed;
+
+    /// <param name="file">Owned from now on.</param>
+    /// <param name="policy">How this handle waits.</param>
+    /// <param name="limit">The handle's own limit on messages, if smaller than a block.</param>
+    public RingQueue(RingFile file, WaitPolicy policy, int limit)
+    {
+        _file = file;
+        _blocks = new RingBlocks(file.Memory, file.BlockCount, file.BlockBytes);
+        _fifo = new RingFifo(_blocks);
+        _lifo = new RingLifo(_blocks);
+        _policy = policy;
+        _inOrder = file.Order == RingOrder.Fifo;
+        _me = file.Number;
+        Limit = Math.Min(limit, (int)file.BlockBytes);
+        Sweep(true);
+    }
+
+    public override int Limit { get; }
+
+    public override bool TryEnqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = 0)
+    {
+        if (timeoutMilliseconds < Channel.Forever)
+            throw BadTimeout(timeoutMilliseconds);
+        if (message.Length > Limit)
+            throw TooLarge(message.Length);
+        if (_closed)
+            throw IsClosed();
+        var attempt = new Writing(this, message);
+        var claim = attempt.Try();
+        if (claim != RingClaim.Taken)
+            claim = WaitLonger(ref attempt, RingSide.Writers, claim, timeoutMilliseconds);
+        return claim switch
+        {
+            RingClaim.Taken => true,
+            RingClaim.Blocked or RingClaim.Contended => false,
+            _ => throw Damaged(),
+        };
+    }
+
+    public override bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
+    {
+        if (timeoutMilliseconds < Channel.Forever)
+            throw BadTimeout(timeoutMilliseconds);
+        if (_closed)
+            throw IsClosed();
+        var attempt = new Reading(this, buffer);
+        var claim = attempt.Try();
+        if (claim != RingClaim.Taken)
+            claim = WaitLonger(ref attempt, RingSide.Readers, claim, timeoutMilliseconds);
+        length = claim == RingClaim.Taken ? (int)attempt.Length : 0;
+        return claim switch
+        {
+            RingClaim.Taken => true,
+            RingClaim.Blocked or RingClaim.Contended => false,
+            RingClaim.TooSmall => throw new IpcException(Status.BufferTooSmall,
+                $"the next message of {_file.Address} has {attempt.Length} bytes, the buffer {buffer.Length}: ask again with room for it"),
+            _ => throw Damaged(),
+        };
+    }
+
+    public override void Close()
+    {
+        if (_closed)
+            return;
+        _closed = true;
+        // Our own threads may be among the sleepers; the others find nothing changed and sleep on. The exchange is a full fence
+        // between closing and looking, so that nobody goes to sleep unseen.
+        foreach (var side in (ReadOnlySpan<RingSide>)[RingSide.Readers, RingSide.Writers])
+        {
+            if (Interlocked.Exchange(ref *_blocks.Parked(side), 0) != 0)
+                Libc.WakeAll(_blocks.Parked(side));
+        }
+    }
+
+    protected override void Dispose(bool disposing)
+    {
+        if (_disposed)
+            return;
+        Close();
+        _disposed = true;
+        _file.Dispose();
+    }
+
+    /// <summary>One attempt of a writer or of a reader, which claims, copies and finishes. Structs, so that waiting is compiled for
+    /// each and allocates nothing.</summary>
+    private interface IAttempt
+    {
+        RingClaim Try();
+        /// <summary>After Blocked, in fifo order: the state of the block in the way.</summary>
+        ulong Blocker { get; }
+    }
+
+    private ref struct Writing(RingQueue ring, ReadOnlySpan<byte> message) : IAttempt
+    {
+        private readonly RingQueue _ring = ring;
+        private readonly ReadOnlySpan<byte> _message = message;
+        private ulong _blocker;
+
+        public readonly ulong Blocker => _blocker;
+
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public RingClaim Try()
+        {
+            if (!_ring._inOrder)
+                return TryUnordered();
+            var claim = _ring._fifo.ClaimWrite(_ring._me, out var position, out _blocker);
+            if (claim != RingClaim.Taken)
+                return claim;
+            _message.CopyTo(new Span<byte>(_ring._blocks.Payload((uint)position & (_ring._blocks.Count - 1)), _message.Length));
+            return _ring._fifo.FinishWrite(position, _ring._me, (uint)_message.Length) ? RingClaim.Taken : RingClaim.Damaged;
+        }
+
+        private readonly RingClaim TryUnordered()
+        {
+            var claim = _ring._lifo.ClaimWrite(_ring._me, out var index);
+            if (claim != RingClaim.Taken)
+                return claim;
+            _message.CopyTo(new Span<byte>(_ring._blocks.Payload(index), _message.Length));
+            return _ring._lifo.FinishWrite(index, _ring._me, (uint)_message.Length) ? RingClaim.Taken : RingClaim.Damaged;
+        }
+    }
+
+    private ref struct Reading(RingQueue ring, Span<byte> buffer) : IAttempt
+    {
+        private readonly RingQueue _ring = ring;
+        private readonly Span<byte> _buffer = buffer;
+        private ulong _blocker;
+        private uint _length;
+
+        public readonly ulong Blocker => _blocker;
+        public readonly uint Length => _length;
+
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public RingClaim Try()
+        {
+            if (!_ring._inOrder)
+                return TryUnordered();
+            var claim = _ring._fifo.ClaimRead(_ring._me, _buffer.Length, out var position, out _length, out _blocker);
+            if (claim != RingClaim.Taken)
+                return claim;
+            new ReadOnlySpan<byte>(_ring._blocks.Payload((uint)position & (_ring._blocks.Count - 1)), (int)_length).CopyTo(_buffer);
+            return _ring._fifo.FinishRead(position, _ring._me) ? RingClaim.Taken : RingClaim.Damaged;
+        }
+
+        private RingClaim TryUnordered()
+        {
+            var claim = _ring._lifo.ClaimRead(_ring._me, _buffer.Length, out var index, out _length);
+            if (claim != RingClaim.Taken)
+                return claim;
+            new ReadOnlySpan<byte>(_ring._blocks.Payload(index), (int)_length).CopyTo(_buffer);
+            return _ring._lifo.FinishRead(index, _ring._me) ? RingClaim.Taken : RingClaim.Damaged;
+        }
+    }
+
+    private static bool Waits(RingClaim claim) => claim is RingClaim.Blocked or RingClaim.Contended;
+
+    // Repeats the attempt until it no longer waits or the time is over, when its last outcome comes back. Throws when closed.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private RingClaim WaitLonger<T>(ref T attempt, RingSide side, RingClaim claim, int timeoutMilliseconds) where T : IAttempt, allows ref struct
+    {
+        if (!Waits(claim))
+            return claim;
+        var deadline = new Deadline(timeoutMilliseconds);
+        // Also a caller that only polls gets past the dead.
+        if (deadline.Expired && Bury(side, attempt.Blocker))
+            claim = attempt.Try();
+        if (_policy.Mode != WaitMode.Block)
+            claim = Spin(ref attempt, side, claim, deadline);
+        if (!Waits(claim))
+            return claim;
+        if (_closed)
+            throw IsClosed();
+        // Somebody who only polls must not make the other side believe that a sleeper is to be woken.
+        return deadline.Expired ? claim : Park(ref attempt, side, deadline);
+    }
+
+    private RingClaim Spin<T>(ref T attempt, RingSide side, RingClaim claim, Deadline deadline) where T : IAttempt, allows ref struct
+    {
+        long start = 0, spun = 0;
+        while (Waits(claim) && !deadline.Expired)
+        {
+            for (var look = 0; look < LooksInABout && Waits(claim); look++)
+            {
+                SharedMemoryLink.Relax();
+                claim = attempt.Try();
+            }
+            if (!Waits(claim) || _closed)
+                break;
+            var now = Stopwatch.GetTimestamp();
+            if (start == 0)
+                start = now;
+            else
+                spun = now - start;
+            if (_policy.Mode == WaitMode.Adaptive && spun >= _policy.SpinTicks)
+                break;
+            // Something else may need the processor, whoever we wait for first of all.
+            if (s_oneProcessor || spun >= s_yieldAfter)
+                _ = Libc.Yield();
+            if (spun >= s_slice)
+                Bury(side, attempt.Blocker);
+        }
+        return claim;
+    }
+
+    // Parking: set the word, try again, and only then sleep; whoever publishes does it the other way round, clears the word and
+    // wakes one. The one may find that another was faster, or take one message while more came; and the clearing may have been
+    // meant for one who was not asleep yet, whose word somebody else has set again. So whoever leaves sets the word for those who
+    // still sleep, looks, and hands the wake-up on.
+    private RingClaim Park<T>(ref T attempt, RingSide side, Deadline deadline) where T : IAttempt, allows ref struct
+    {
+        var parked = _blocks.Parked(side);
+        var slept = false;
+        RingClaim claim;
+        while (true)
+        {
+            Interlocked.Exchange(ref *parked, 1);
+            claim = attempt.Try();
+            if (!Waits(claim) || _closed || deadline.Expired)
+                break;
+            if (claim == RingClaim.Contended)
+                continue;
+            // Not only after a whole slice: traffic behind a dead owner's block may wake us again and again.
+            if (slept && Bury(side, attempt.Blocker))
+            {
+                slept = false;
+                continue;
+            }
+            Libc.SleepOn(parked, 1, deadline.SliceMilliseconds(SliceMilliseconds));
+            slept = true;
+        }
+        Interlocked.Exchange(ref *parked, 1);
+        if (_inOrder ? _fifo.IsWorthTrying(side) : _lifo.IsWorthTrying(side))
+            _blocks.Wake(side);
+        return Waits(claim) && _closed ? throw IsClosed() : claim;
+    }
+
+    // Finishes for owners that died with a block in the way. At most once in 50 ms: it asks the kernel. True if a block was freed
+    // or skipped.
+    private bool Bury(RingSide side, ulong blocker)
+    {
+        // A dead writer's block in a list keeps nobody from reading the others.
+        if (_inOrder ? !RingState.IsClaimed(blocker) : side == RingSide.Readers)
+            return false;
+        var last = Volatile.Read(ref _lastBurial);
+        var now = Stopwatch.GetTimestamp();
+        if ((last != 0 && now - last < s_slice - (s_slice / 10)) || Interlocked.CompareExchange(ref _lastBurial, now, last) != last)
+            return false;
+        return _inOrder ? !_file.IsAlive(RingState.Owner(blocker)) && _fifo.Recover(blocker) : Sweep(false);
+    }
+
+    // Everything the dead have: in lifo order, where a dead owner's block is in nobody's way but missing; and on opening, what an
+    // earlier holder of our own number left.
+    private bool Sweep(bool ownNumber)
+    {
+        uint alive = 0; // neighbours often have the same owner: ask the kernel once
+        var any = false;
+        // The dead may have announced a claim that no state shows yet; completed later, it would look like ours.
+        if (!_inOrder && !_lifo.Settle())
+            return false;
+        for (uint index = 0; index < _blocks.Count; index++)
+        {
+            var state = RingBlocks.Load(_blocks.State(index));
+            var owner = RingState.Owner(state);
+            if (!RingState.IsClaimed(state) || (ownNumber ? owner != _me : owner == alive))
+                continue;
+            if (!ownNumber && _file.IsAlive(owner))
+            {
+                alive = owner;
+                continue;
+            }
+            any |= _inOrder ? _fifo.Recover(state) : _lifo.Recover(index, state, _me);
+        }
+        return any;
+    }
+
+    private static IpcException BadTimeout(int timeoutMilliseconds) =>
+        new(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+
+    private IpcException IsClosed() => new(Status.Closed, $"this handle on {_file.Address} was closed here");
+
+    private IpcException TooLarge(int length) => new(Status.MessageTooLarge,
+        $"a message of {length} bytes does not fit into {_file.Address}, whose blocks have {_blocks.BlockBytes} (this handle's limit is {Limit}): make the ring with a larger block=");
+
+    private IpcException Damaged() => new(Status.NotOurProtocol,
+        $"the shared memory of {_file.Address} holds what no writer or reader leaves there: end all who have it open and begin anew");
+}

@@ -1,0 +1,209 @@
+#include "transports/ring/ring_file_posix.hpp"
+
+#include "core/plain_name.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ipc::ring {
+namespace {
+
+using posix::Descriptor;
+using posix::LocalName;
+
+// The kernel's record of such a lock has 64-bit offsets, in 32-bit processes too.
+static_assert(sizeof(off_t) == 8, "build with _FILE_OFFSET_BITS=64");
+
+// Locks that belong to the open file, not to the process, so that two openers in one process are two; the kernel drops them with
+// the last descriptor, however the process ends. A byte's offset is the number of the opener that locks it.
+struct flock lock_on(uint32_t first, uint32_t count, short type) {
+    struct flock lock {};
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = static_cast<off_t>(first);
+    lock.l_len = static_cast<off_t>(count);
+    return lock;
+}
+
+// Whether another opener holds a lock on these bytes; true when the kernel does not say.
+bool is_locked(const Descriptor& file, uint32_t first, uint32_t count) {
+    struct flock lock = lock_on(first, count, F_WRLCK);
+    return fcntl(file.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+bool anybody_else(const Descriptor& file) {
+    return is_locked(file, 1, most_owners);
+}
+
+Status name_of(const Address& address, LocalName* name) {
+    if (Status status = check_plain_name(address)) return status;
+    *name = {address.text(), ring_folder() + "/ring-" + address.name()};
+    return IPC_OK;
+}
+
+// Opens what stands at the name, under the folder's lock; *file stays empty if nothing does.
+Status open_existing(const LocalName& name, Descriptor* file) {
+    file->reset(open(name.path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!*file && errno == ENOENT) return IPC_OK;
+    const int error = errno;
+    struct stat about {};
+    if (!*file || fstat(file->get(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid()) {
+        file->reset();
+        return fail_system(IPC_NO_PERMISSION, error, "what stands at %s for %s is not a file of this user: remove it",
+                           name.path.c_str(), name.address.c_str());
+    }
+    // The magic alone tells whose file it is: what is not ours is not ours to remove.
+    uint32_t found = 0;
+    if (pread(file->get(), &found, sizeof found, 0) == sizeof found && found == magic) return IPC_OK;
+    file->reset();
+    return fail(IPC_NOT_OUR_PROTOCOL, "the file %s for %s is not a ring: move it away", name.path.c_str(),
+                name.address.c_str());
+}
+
+Status sizes_of(const Address& address, uint32_t* block_count, uint32_t* block_bytes) {
+    const uint64_t count = address.option_count("blocks");
+    const uint64_t bytes = address.option_size("block");
+    if (count < 2 || count > most_blocks || (count & (count - 1)) != 0)
+        return fail(IPC_BAD_OPTION, "blocks=%s in '%s': the number of blocks must be a power of two from 2 to %u",
+                    address.option("blocks").c_str(), address.text().c_str(), most_blocks);
+    if (bytes > largest_block)
+        return fail(IPC_BAD_OPTION, "block=%s in '%s': a block has at most 1G", address.option("block").c_str(),
+                    address.text().c_str());
+    *block_count = static_cast<uint32_t>(count);
+    *block_bytes = static_cast<uint32_t>(bytes);
+    if (file_bytes(*block_count, *block_bytes) > SIZE_MAX / 2)
+        return fail(IPC_BAD_OPTION, "blocks=%s times block=%s in '%s' is more than a process can map: ask for less",
+                    address.option("blocks").c_str(), address.option("block").c_str(), address.text().c_str());
+    return IPC_OK;
+}
+
+} // namespace
+
+std::string ring_folder() {
+    return "/dev/shm/ipc-" + std::to_string(geteuid());
+}
+
+Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file) {
+    uint32_t block_count = 0, block_bytes = 0;
+    if (Status status = sizes_of(address, &block_count, &block_bytes)) return status;
+    LocalName name;
+    if (Status status = name_of(address, &name)) return status;
+    // Everybody comes and goes under this lock: whoever is found to have the ring open stays until we have it open too.
+    Descriptor lock, existing;
+    if (Status status = posix::lock_folder_of_user(ring_folder(), &lock)) return status;
+    if (Status status = open_existing(name, &existing)) return status;
+    if (existing && !anybody_else(existing)) {
+        unlink(name.path.c_str()); // its openers were all killed
+        existing.reset();
+    }
+    if (existing) {
+        std::unique_ptr<RingFile> opened(new RingFile(std::move(name), std::move(existing)));
+        if (Status status = opened->map()) return status;
+        if (Status status = opened->take_number()) return status;
+        *file = std::move(opened);
+        return IPC_OK;
+    }
+    // Made without a name, which it gets once it is complete: no half-made ring stays behind, wherever we are killed.
+    Descriptor made(::open(ring_folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    const uint64_t bytes = file_bytes(block_count, block_bytes);
+    // Allocated now: a full file system must not show later, as a signal at the first touch of a page.
+    const int error = !made ? errno : posix_fallocate(made.get(), 0, static_cast<off_t>(bytes));
+    if (error != 0)
+        return fail_system(error == ENOMEM || error == ENOSPC ? IPC_OUT_OF_MEMORY : IPC_SYSTEM, error,
+                           "cannot make %llu bytes of shared memory in %s for %s",
+                           static_cast<unsigned long long>(bytes), ring_folder().c_str(), name.address.c_str());
+    std::unique_ptr<RingFile> ring(new RingFile(std::move(name), std::move(made)));
+    void* memory = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, ring->file_.get(), 0);
+    if (memory == MAP_FAILED)
+        return fail_system(IPC_SYSTEM, errno, "cannot map %llu bytes of shared memory",
+                           static_cast<unsigned long long>(bytes));
+    ring->memory_ = static_cast<std::byte*>(memory);
+    ring->bytes_ = static_cast<size_t>(bytes);
+    ring->order_ = address.option("order") == "lifo" ? Order::lifo : Order::fifo;
+    ring->block_count_ = block_count;
+    ring->block_bytes_ = block_bytes;
+    format(ring->memory_, ring->order_, block_count, block_bytes);
+    if (Status status = ring->take_number()) return status;
+    const std::string unnamed = "/proc/self/fd/" + std::to_string(ring->file_.get());
+    if (linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, ring->name_.path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+        ring->number_ = 0; // it has no name to remove, and we hold the lock
+        return fail_system(IPC_SYSTEM, errno, "cannot give the new ring its name %s", ring->name_.path.c_str());
+    }
+    *file = std::move(ring);
+    return IPC_OK;
+}
+
+Status RingFile::map() {
+    struct stat about {};
+    const bool large_enough = fstat(file_.get(), &about) == 0 && about.st_size >= static_cast<off_t>(header_bytes) &&
+                              static_cast<uint64_t>(about.st_size) <= SIZE_MAX / 2;
+    if (large_enough) {
+        void* memory =
+            mmap(nullptr, static_cast<size_t>(about.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+        if (memory == MAP_FAILED) return fail_system(IPC_SYSTEM, errno, "cannot map %s", name_.path.c_str());
+        memory_ = static_cast<std::byte*>(memory);
+        bytes_ = static_cast<size_t>(about.st_size);
+        // Copied once: others can change the words while we check them.
+        const auto* words = reinterpret_cast<const volatile uint32_t*>(memory_);
+        const uint32_t found_version = words[1];
+        order_ = static_cast<Order>(words[2]);
+        block_count_ = words[3];
+        block_bytes_ = words[4];
+        if (found_version == version && (order_ == Order::fifo || order_ == Order::lifo) &&
+            file_bytes(block_count_, block_bytes_) == bytes_)
+            return IPC_OK;
+    }
+    return fail(IPC_NOT_OUR_PROTOCOL, "the ring %s at %s is damaged or of another version: end all who have it open",
+                name_.address.c_str(), name_.path.c_str());
+}
+
+Status RingFile::take_number() {
+    for (uint32_t number = 1; number <= most_owners; ++number) {
+        struct flock lock = lock_on(number, 1, F_WRLCK);
+        if (fcntl(file_.get(), F_OFD_SETLK, &lock) == 0) {
+            number_ = number;
+            return IPC_OK;
+        }
+        if (errno != EAGAIN && errno != EACCES && errno != EINTR)
+            return fail_system(IPC_SYSTEM, errno, "cannot lock a place in the ring %s", name_.address.c_str());
+    }
+    return fail(IPC_SYSTEM, "the ring %s is open %u times already: share handles between threads",
+                name_.address.c_str(), most_owners);
+}
+
+bool RingFile::is_alive(uint32_t number) const {
+    // Our own lock is none to ourselves. Nobody has the number 0.
+    return number == number_ || (number != 0 && is_locked(file_, number, 1));
+}
+
+RingFile::~RingFile() {
+    Descriptor lock;
+    posix::FileIdentity at_name;
+    struct stat about {};
+    // Without the lock the name is left to whoever opens it next. (Without a number this was never open, and the folder is locked.)
+    if (number_ != 0 && posix::lock_folder_of_user(ring_folder(), &lock) == IPC_OK && !anybody_else(file_) &&
+        fstat(file_.get(), &about) == 0 && posix::identify(name_.path, &at_name) && at_name.device == about.st_dev &&
+        at_name.inode == about.st_ino)
+        unlink(name_.path.c_str());
+    if (memory_ != nullptr) munmap(memory_, bytes_);
+    file_.reset(); // while the folder is locked: our number goes, and nobody sees it half gone
+}
+
+Status RingFile::remove(const Address& address) {
+    LocalName name;
+    if (Status status = name_of(address, &name)) return status;
+    Descriptor lock, existing;
+    if (Status status = posix::lock_folder_of_user(ring_folder(), &lock)) return status;
+    if (Status status = open_existing(name, &existing)) return status;
+    const bool open_somewhere = existing && anybody_else(existing);
+    if (existing && unlink(name.path.c_str()) != 0)
+        return fail_system(IPC_SYSTEM, errno, "cannot remove %s", name.path.c_str());
+    if (open_somewhere) return IPC_OK;
+    return fail(IPC_NO_SERVER, "nobody has a ring open at %s: there is nothing to remove", name.address.c_str());
+}
+
+} // namespace ipc::ring
