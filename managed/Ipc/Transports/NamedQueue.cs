@@ -31,6 +31,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
     private readonly uint* _writersParked;
     private readonly uint _size;
     private readonly uint _mask;
+    private readonly Lock _ending = new(); // Close may come at any time, also while another thread disposes
     private bool _closed;
 
     /// <param name="file">Owned from now on.</param>
@@ -104,19 +105,23 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
 
     public override void Close()
     {
-        Volatile.Write(ref _closed, true);
-        if (_file.Memory == null)
-            return; // disposed
-        // Everybody's waiters wake and look around; those of other handles go back to sleep.
-        Interlocked.MemoryBarrier();
-        Parking.WakeIfAny(_readersParked, int.MaxValue);
-        Parking.WakeIfAny(_writersParked, int.MaxValue);
+        lock (_ending)
+        {
+            Volatile.Write(ref _closed, true);
+            if (_file.Memory == null)
+                return; // disposed
+            // Everybody's waiters wake and look around; those of other handles go back to sleep.
+            Interlocked.MemoryBarrier();
+            Parking.WakeIfAny(_readersParked, int.MaxValue);
+            Parking.WakeIfAny(_writersParked, int.MaxValue);
+        }
     }
 
     protected override void Dispose(bool disposing)
     {
         Close();
-        _file.Dispose();
+        lock (_ending)
+            _file.Dispose();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
