@@ -70,7 +70,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
             _writers.GiveBack();
             if (found == Found.Yes)
             {
-                Parking.WakeIfAny(_readersParked, 1);
+                Parking.WakeOne(_readersParked);
                 return true;
             }
         }
@@ -96,7 +96,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
             if (found == Found.Yes && length <= buffer.Length)
             {
                 // All: how much room each of them needs is not known here.
-                Parking.WakeIfAny(_writersParked, int.MaxValue);
+                Parking.WakeAll(_writersParked);
                 return Status.Ok;
             }
         }
@@ -112,8 +112,8 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
                 return; // disposed
             // Everybody's waiters wake and look around; those of other handles go back to sleep.
             Interlocked.MemoryBarrier();
-            Parking.WakeIfAny(_readersParked, int.MaxValue);
-            Parking.WakeIfAny(_writersParked, int.MaxValue);
+            Parking.WakeAll(_readersParked);
+            Parking.WakeAll(_writersParked);
         }
     }
 
@@ -136,7 +136,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
             _writers.GiveBack();
             if (found == Found.Yes)
             {
-                Parking.WakeIfAny(_readersParked, 1);
+                Parking.WakeOne(_readersParked);
                 return true;
             }
             if (found == Found.Damage)
@@ -163,11 +163,11 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
                 continue;
             if (length <= buffer.Length)
             {
-                Parking.WakeIfAny(_writersParked, int.MaxValue);
+                Parking.WakeAll(_writersParked);
                 return Status.Ok;
             }
             // We may be the one that was woken for this message, and leave it: another shall come for it.
-            Parking.WakeIfAny(_readersParked, 1);
+            Parking.WakeOne(_readersParked);
             return Status.BufferTooSmall;
         }
     }
