@@ -17,7 +17,8 @@ enum class Clear { before_waking, after_waking };
 enum class Look { again, not_again };
 
 struct Model {
-    Model(int waiter_count, int waker_count, bool all, Clear clearing = Clear::before_waking, Look looking = Look::again)
+    Model(int waiter_count, int waker_count, bool all, Clear clearing = Clear::before_waking,
+          Look looking = Look::again)
         : waiters(waiter_count), wakers(waker_count), wake_all(all), clear(clearing), look(looking) {}
 
     int waiters;
@@ -31,8 +32,8 @@ struct Model {
 
     struct State {
         uint8_t word = 0, items = 0;
-        std::array<uint8_t, 3> waiter{}, waker{};              // where each is
-        std::array<uint8_t, 3> waiter_word{}, waker_word{};    // what each has loaded or announced
+        std::array<uint8_t, 3> waiter{}, waker{};           // where each is
+        std::array<uint8_t, 3> waiter_word{}, waker_word{}; // what each has loaded or announced
         auto operator<=>(const State&) const = default;
     };
 
@@ -92,7 +93,9 @@ struct Model {
         State next = state;
         uint8_t& at = next.waiter[i];
         switch (at) {
-        case check: at = state.items > 0 ? take : load; break;
+        case check:
+            at = state.items > 0 ? take : load;
+            break;
         case load:
             next.waiter_word[i] = state.word;
             at = announce;
@@ -105,9 +108,15 @@ struct Model {
                 next.waiter_word[i] = state.word;
             }
             break;
-        case check_again: at = state.items > 0 ? take : sleep; break;
-        case sleep: at = state.word == state.waiter_word[i] ? asleep : woken; break; // one step, as the kernel does it
-        case woken: at = state.items > 0 ? take : load; break;
+        case check_again:
+            at = state.items > 0 ? take : sleep;
+            break;
+        case sleep:
+            at = state.word == state.waiter_word[i] ? asleep : woken;
+            break; // one step, as the kernel does it
+        case woken:
+            at = state.items > 0 ? take : load;
+            break;
         case take: // under the lock, where another may have been faster
             if (state.items > 0) {
                 --next.items;
@@ -116,8 +125,11 @@ struct Model {
                 at = check;
             }
             break;
-        case asleep: *sleeper = true; return false;
-        default: return false;
+        case asleep:
+            *sleeper = true;
+            return false;
+        default:
+            return false;
         }
         explore(next);
         return true;
@@ -135,7 +147,8 @@ struct Model {
             next.waker_word[i] = state.word;
             at = (state.word & 1) == 0 ? done : wake_all ? clear_bit : wake_one;
             break;
-        case wake_one: return step_wake_one(state, i);
+        case wake_one:
+            return step_wake_one(state, i);
         case clear_bit: {
             if (state.word == state.waker_word[i]) next.word = state.word & 0xFE;
             at = clear == Clear::before_waking ? wake_rest : done;
@@ -146,7 +159,8 @@ struct Model {
                 if (uint8_t& waits = next.waiter[static_cast<size_t>(w)]; waits == asleep) waits = woken;
             at = done;
             break;
-        default: return false;
+        default:
+            return false;
         }
         explore(next);
         return true;
@@ -173,7 +187,8 @@ struct Model {
 
 TEST(ParkingModel, NobodyIsLeftAsleepWithSomethingToTake) {
     for (const bool wake_all : {false, true})
-        for (const auto& [waiters, wakers] : {std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 2}, std::pair{2, 3}, std::pair{3, 3}}) {
+        for (const auto& [waiters, wakers] :
+             {std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 2}, std::pair{2, 3}, std::pair{3, 3}}) {
             Model model(waiters, wakers, wake_all);
             EXPECT_FALSE(model.loses()) << waiters << " waiters, " << wakers << " wakers, wake all: " << wake_all;
             EXPECT_GT(model.seen.size(), 10u);

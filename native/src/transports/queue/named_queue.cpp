@@ -31,7 +31,8 @@ Status NamedQueue::enqueue(const void* message, size_t length, const Deadline& d
         return closed_here();
     if (length > limit_) [[unlikely]]
         return fail(IPC_MESSAGE_TOO_LARGE,
-                    "a message of %zu bytes is over this queue's limit of %u: raise max=, or make the queue larger (size=, of which one "
+                    "a message of %zu bytes is over this queue's limit of %u: raise max=, or make the queue larger "
+                    "(size=, of which one "
                     "message may take half)",
                     length, limit_);
     const uint32_t footprint = footprint_of(static_cast<uint32_t>(length));
@@ -50,8 +51,9 @@ Status NamedQueue::enqueue(const void* message, size_t length, const Deadline& d
         }
         writer_lock_.give_back();
         if (found == Found::damage) return damaged();
-        if (Status s = wait(header_.writers_parked, deadline, "the queue stayed full for the time-out; nothing was put in",
-                            [&] { return may_have_room(footprint); }))
+        if (Status s =
+                wait(header_.writers_parked, deadline, "the queue stayed full for the time-out; nothing was put in",
+                     [&] { return may_have_room(footprint); }))
             return s;
     }
 }
@@ -74,7 +76,8 @@ Status NamedQueue::dequeue(void* buffer, size_t capacity, size_t* length, const 
                 reader_lock_.give_back();
                 // We may be the one that was woken for this message, and leave it: another shall come for it.
                 shared_memory::wake_parked(header_.readers_parked, shared_memory::Wake::one);
-                return fail(IPC_BUFFER_TOO_SMALL, "the message has %u bytes and the buffer %zu: it stays for whoever comes next",
+                return fail(IPC_BUFFER_TOO_SMALL,
+                            "the message has %u bytes and the buffer %zu: it stays for whoever comes next",
                             record.length, capacity);
             }
             if (record.length != 0) std::memcpy(buffer, record.message, record.length);
@@ -190,7 +193,8 @@ bool NamedQueue::spin(const Deadline& deadline, Ready ready) {
 }
 
 template <class Ready>
-Status NamedQueue::wait(shared_memory::ParkingWord& parked, const Deadline& deadline, const char* sentence, Ready ready) {
+Status NamedQueue::wait(shared_memory::ParkingWord& parked, const Deadline& deadline, const char* sentence,
+                        Ready ready) {
     if (ready()) return IPC_OK;
     if (deadline.expired()) return fail(IPC_TIMED_OUT, "%s", sentence);
     if (spin(deadline, ready)) return IPC_OK;
@@ -212,7 +216,8 @@ Status NamedQueue::closed_here() const {
 }
 
 Status NamedQueue::damaged() const {
-    return fail(IPC_NOT_OUR_PROTOCOL, "the queue's memory is damaged: remove it with ipc_queue_remove and open it anew");
+    return fail(IPC_NOT_OUR_PROTOCOL,
+                "the queue's memory is damaged: remove it with ipc_queue_remove and open it anew");
 }
 
 } // namespace ipc::queue
