@@ -5,6 +5,8 @@
 #   PLATFORM  linux or windows: what the library is built for
 #   SOURCES   gets the source files of every transport's room under transports/ for that platform
 #   DATA      path of the C++ file to write: the table that src/core/registry.hpp declares
+# Sets ipc_modules to the ids of the transports that become modules (key "module" in the registry) and, for each,
+# ipc_module_<id>_sources and ipc_module_<id>_libraries. A module's room says in module.cmake what library it needs.
 # Configuring anew happens by itself when the registry or the files of a room change.
 
 # A C string literal of any text.
@@ -53,6 +55,15 @@ function(ipc_room_sources folder platform out)
   set(${out} "${files}" PARENT_SCOPE)
 endfunction()
 
+# What a module's room needs: its module.cmake sets `libraries` to link, or `missing` to what could not be found.
+function(_ipc_module_needs symbol libraries_out missing_out)
+  set(libraries "")
+  set(missing "")
+  include(${CMAKE_CURRENT_SOURCE_DIR}/transports/${symbol}/module.cmake)
+  set(${libraries_out} "${libraries}" PARENT_SCOPE)
+  set(${missing_out} "${missing}" PARENT_SCOPE)
+endfunction()
+
 function(ipc_read_registry file platform sources_out data)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   file(READ ${file} json)
@@ -65,6 +76,7 @@ function(ipc_read_registry file platform sources_out data)
   set(declarations "")
   set(option_tables "")
   set(rows "")
+  set(ipc_modules "")
 
   foreach(index RANGE ${last})
     string(JSON entry GET "${transports}" ${index})
@@ -81,8 +93,11 @@ function(ipc_read_registry file platform sources_out data)
       list(APPEND platforms ${one})
     endforeach()
     string(REPLACE "-" "_" symbol "${id}")
+    string(JSON module_package ERROR_VARIABLE no_module GET "${entry}" module package)
 
     set(implementation nullptr)
+    set(module "")
+    set(module_help "")
     if(NOT platform IN_LIST platforms)
       string(REPLACE ";" " and " where "${platforms}")
       set(why "transport '${id}' exists on ${where}, not on ${platform}")
@@ -92,9 +107,23 @@ function(ipc_read_registry file platform sources_out data)
         message(FATAL_ERROR "registry.json gives '${id}' a native side on ${platform}, "
           "but native/src/transports/${symbol}/ has no source for it")
       endif()
-      list(APPEND sources ${room_sources})
-      string(APPEND declarations "extern const Transport transport_${symbol};\n")
-      set(implementation "&transport_${symbol}")
+      if(NOT no_module)
+        _ipc_module_needs(${symbol} libraries missing)
+        if(missing)
+          message(STATUS "Building without transport ${id}: ${missing} not found (Debian: ${module_package})")
+          set(why "this library was built without transport '${id}', because ${missing} was not found: install ${module_package} (Debian's name) and build again")
+        else()
+          list(APPEND ipc_modules ${id})
+          set(ipc_module_${id}_sources "${room_sources}" PARENT_SCOPE)
+          set(ipc_module_${id}_libraries "${libraries}" PARENT_SCOPE)
+          set(module "libipc-${id}.so")
+          set(module_help "build it with ${module_package} (Debian's name) installed and keep it beside this library, with that package's libraries installed")
+        endif()
+      else()
+        list(APPEND sources ${room_sources})
+        string(APPEND declarations "extern const Transport transport_${symbol};\n")
+        set(implementation "&transport_${symbol}")
+      endif()
     endif()
 
     _ipc_options("${options}" own_rows)
@@ -103,7 +132,7 @@ function(ipc_read_registry file platform sources_out data)
     list(JOIN platforms "," platforms)
     string(APPEND option_tables "constexpr OptionEntry options_${symbol}[] = {\n${own_rows}${common_rows}};\n")
     string(APPEND rows "    {\"${id}\", \"${kind}\", \"${platforms}\", \"${largest}\", options_${symbol},\n    ${describe},\n"
-      "    ${implementation}, ${why}},\n")
+      "    ${implementation}, ${why}, \"${module}\", \"${module_help}\"},\n")
   endforeach()
 
   file(CONFIGURE OUTPUT ${data} @ONLY CONTENT "// Made from registry.json by cmake/Registry.cmake.
@@ -125,4 +154,5 @@ std::span<const TransportEntry> transports() { return table; }
 } // namespace ipc
 ")
   set(${sources_out} "${sources}" PARENT_SCOPE)
+  set(ipc_modules "${ipc_modules}" PARENT_SCOPE)
 endfunction()

@@ -12,6 +12,8 @@ packages=(
     libcsv-dev libcli11-dev                   # the native peer: table files, its command line
     libgtest-dev libgmock-dev                 # the native tests
     libbenchmark-dev                          # the native micro-benchmarks
+    libboost-dev                              # transport boost-mq
+    libiceoryx-posh-dev iceoryx               # transport iceoryx, and the daemon it needs
     unicode-data                              # the CSV file that workload `table` reads unless told otherwise
     ca-certificates libssl3                   # NuGet restores over TLS
     iproute2                                  # brings the loopback interface up for VSTest

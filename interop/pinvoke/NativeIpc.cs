@@ -78,4 +78,24 @@ public static unsafe class NativeIpc
         NativeLibraryLoader.Require();
         NativeStatus.Check(NativeMethods.QueueRemove(address));
     }
+
+    /// <summary>Takes the name of a broadcast (transports of kind "broadcast"); <see cref="Status.NameInUse"/> while another has it.</summary>
+    public static Publisher Publish(string address)
+    {
+        ArgumentNullException.ThrowIfNull(address);
+        NativeLibraryLoader.Require();
+        NativePublisher* publisher;
+        NativeStatus.Check(NativeMethods.PublisherOpen(address, &publisher));
+        return new BoundPublisher(publisher);
+    }
+
+    /// <summary>Joins a broadcast: what is published from now on arrives.</summary>
+    public static Subscriber Subscribe(string address, int timeoutMilliseconds = Channel.Forever)
+    {
+        ArgumentNullException.ThrowIfNull(address);
+        NativeLibraryLoader.Require();
+        NativeSubscriber* subscriber;
+        NativeStatus.Check(NativeMethods.SubscriberOpen(address, timeoutMilliseconds, &subscriber));
+        return new BoundSubscriber(subscriber);
+    }
 }

@@ -136,4 +136,35 @@ internal static unsafe partial class NativeMethods
 
     [LibraryImport(Library, EntryPoint = "ipc_queue_remove", StringMarshalling = StringMarshalling.Utf8)]
     public static partial Status QueueRemove(string address);
+
+    [LibraryImport(Library, EntryPoint = "ipc_publisher_open", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial Status PublisherOpen(string address, NativePublisher** publisher);
+
+    [LibraryImport(Library, EntryPoint = "ipc_publisher_limit"), SuppressGCTransition]
+    public static partial nuint PublisherLimit(NativePublisher* publisher);
+
+    [LibraryImport(Library, EntryPoint = "ipc_publisher_subscribers")]
+    public static partial Status PublisherSubscribers(NativePublisher* publisher, nuint* count);
+
+    [LibraryImport(Library, EntryPoint = "ipc_publish")]
+    public static partial Status Publish(NativePublisher* publisher, byte* message, nuint length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_publisher_close")]
+    public static partial void PublisherClose(PublisherHandle publisher);
+
+    [LibraryImport(Library, EntryPoint = "ipc_publisher_free")]
+    public static partial void PublisherFree(NativePublisher* publisher);
+
+    [LibraryImport(Library, EntryPoint = "ipc_subscriber_open", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial Status SubscriberOpen(string address, int timeoutMilliseconds, NativeSubscriber** subscriber);
+
+    [LibraryImport(Library, EntryPoint = "ipc_subscriber_receive")]
+    public static partial Status SubscriberReceive(
+        NativeSubscriber* subscriber, byte* buffer, nuint capacity, nuint* length, ulong* lost, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_subscriber_close")]
+    public static partial void SubscriberClose(SubscriberHandle subscriber);
+
+    [LibraryImport(Library, EntryPoint = "ipc_subscriber_free")]
+    public static partial void SubscriberFree(NativeSubscriber* subscriber);
 }

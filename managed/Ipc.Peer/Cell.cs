@@ -6,9 +6,21 @@ namespace Ipc.Peer;
 /// <summary>What this process has to play: the first line from the runner, docs/peer-protocol.md.</summary>
 internal sealed record Cell(
     string Role, string Side, string Codec, string Scenario, WorkloadEntry Workload, ulong Seed, double WarmupSeconds,
-    string? Address = null, int? Cpu = null, double? Seconds = null, long? Count = null, string? Samples = null)
+    string? Address = null, int? Cpu = null, double? Seconds = null, long? Count = null, string? Samples = null,
+    int Client = 0, int Clients = 1, int? Portion = null, int? Batch = null)
 {
+    /// <summary>A client's number has 7 bits in a one-way message.</summary>
+    private const int MostClients = 127;
+
     public bool IsBound => Side == "bound";
+
+    /// <summary>Messages of one sample, where each is too short to be timed alone.</summary>
+    public int MessagesOfSample => Portion ?? 1000;
+
+    public int MessagesOfBatch => Batch ?? 64;
+
+    /// <summary>The kind of the address's transport: channel, queue or broadcast.</summary>
+    public string TransportKind => Registry.Transport(Address!.Split("://")[0]).Kind;
 
     /// <summary>Reads the line; a <see cref="Failure"/> says what is wrong with it.</summary>
     public static Cell Parse(string line)
@@ -34,6 +46,10 @@ internal sealed record Cell(
         Require(Role == "alone" == (Scenario == "serialize"), "role", Role, "alone in scenario serialize, server or client in every other");
         Require(Role == "alone" || !string.IsNullOrEmpty(Address), "address", Address, "an address such as shm://name");
         Require(double.IsFinite(WarmupSeconds) && WarmupSeconds is >= 0 and <= 3600, "warmup_seconds", WarmupSeconds, "0 to 3600");
+        Require(Clients is >= 1 and <= MostClients, "clients", Clients, $"1 to {MostClients}");
+        Require(Client >= 0 && Client < Clients, "client", Client, "a number from 0, below clients");
+        Require(Portion is null or (>= 1 and <= 1_000_000), "portion", Portion, "1 to 1000000");
+        Require(Batch is null or (>= 1 and <= 65_536), "batch", Batch, "1 to 65536");
         if (Role == "server")
             return;
         Require(Count is not null || Seconds is > 0 and <= 86400, "seconds", Seconds, "above 0 and at most 86400, or give count");

@@ -14,6 +14,10 @@ internal sealed record WarmEvent(long Operations, long ColdNs) : PeerEvent("warm
 
 internal sealed record MeasuredEvent(long Operations, long ElapsedNs, long Bytes, Usage UsageBefore, Usage UsageAfter) : PeerEvent("measured");
 
+/// <summary>What a receiver of one-way messages got in a stretch; usages belong to the measured one.</summary>
+internal sealed record ReceivedEvent(long Operations, long ElapsedNs, long Bytes, long Lost, Usage? UsageBefore, Usage? UsageAfter)
+    : PeerEvent("received");
+
 internal sealed record ServedEvent(long Operations) : PeerEvent("served");
 
 internal sealed record FailedEvent(string Status, string Reason) : PeerEvent("failed");
@@ -41,6 +45,7 @@ internal sealed record PhasesEvent(
 [JsonSerializable(typeof(ReadyEvent))]
 [JsonSerializable(typeof(WarmEvent))]
 [JsonSerializable(typeof(MeasuredEvent))]
+[JsonSerializable(typeof(ReceivedEvent))]
 [JsonSerializable(typeof(ServedEvent))]
 [JsonSerializable(typeof(FailedEvent))]
 [JsonSerializable(typeof(UsageEvent))]

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Ipc.Peer;
 
-/// <summary>Each operation's nanoseconds, in pieces, so that running out of room never copies what is there.</summary>
+/// <summary>Each operation's nanoseconds (one-way messages: each portion's picoseconds per message), in pieces, so that running out of room never copies what is there.</summary>
 internal sealed class Samples
 {
     private const int PieceLength = 1 << 18; // 1 MiB
@@ -28,11 +28,11 @@ internal sealed class Samples
     /// <summary>Bytes these samples occupy: they belong to the measurement, not to what it costs to communicate.</summary>
     public long MemoryBytes => (long)_pieces.Count * PieceLength * sizeof(uint);
 
-    public void Add(long nanoseconds)
+    public void Add(long time)
     {
         if (_used == _piece.Length)
             NextPiece();
-        _piece[_used++] = (uint)Math.Clamp(nanoseconds, 0, uint.MaxValue);
+        _piece[_used++] = (uint)Math.Clamp(time, 0, uint.MaxValue);
     }
 
     /// <summary>Little-endian u32s, in order.</summary>

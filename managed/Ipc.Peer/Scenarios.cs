@@ -18,6 +18,12 @@ internal static class Scenarios
                 var message = PayloadData.Raw(cell.Seed, cell.Workload.RequestBytes);
                 Play(cell, control, channel => new Push(channel, message), channel => new PushService(channel, message));
                 break;
+            case ("oneway" or "oneway-batch" or "fanin", "raw"):
+                OneWay.Play(cell, control);
+                break;
+            case ("broadcast", "raw"):
+                BroadcastScenario.Play(cell, control);
+                break;
             case ("call", "json") when cell.Workload.Text is [var question, var answer]:
                 PlayCall<TextJsonCodec, TextMessage, TextMessage>(cell, control, Dialogues.Texts(question, answer));
                 break;

@@ -27,6 +27,9 @@ struct Workload {
     std::optional<TableQuestion> table;
 };
 
+// The client's number has 7 bits in a one-way message.
+constexpr uint32_t most_clients = 127;
+
 enum class Role { server, client, alone };
 
 // What this process has to play: the first line from the runner, docs/peer-protocol.md.
@@ -42,6 +45,10 @@ struct Cell {
     double seconds = 0;
     std::optional<uint64_t> count; // measure exactly so many operations instead of `seconds`
     std::string samples;           // path; empty: keep none
+    uint32_t client = 0;           // which of them this client is
+    uint32_t clients = 1;
+    uint32_t portion = 1000; // messages of one sample, where each is too short to be timed alone
+    uint32_t batch = 64;     // messages of one batch
 
     bool is_text() const { return !workload.text.empty(); }
 };

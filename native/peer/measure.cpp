@@ -36,16 +36,6 @@ int64_t fill_window(const Control& control, Operation& operation, int64_t end_ns
     return timing.end_ns;
 }
 
-// Fresh memory is touched here, so that no page fault falls between two measured operations.
-std::vector<uint32_t> touched_samples(const Cell& cell, double operations_per_second) {
-    const double expected =
-        cell.count ? static_cast<double>(*cell.count) : operations_per_second * cell.seconds * 1.25 + 1024;
-    constexpr double most = 256.0 * 1024 * 1024; // 1 GiB of samples; growing further is slow but right
-    std::vector<uint32_t> samples(static_cast<size_t>(std::min(expected, most)), 1);
-    samples.clear();
-    return samples;
-}
-
 // The operations that wake the parked peers: at most 16, or as many as 5 ms take.
 void settle(Operation& operation) {
     constexpr int most_operations = 16;
@@ -55,7 +45,15 @@ void settle(Operation& operation) {
         if (operation.once().end_ns >= end_ns) return;
 }
 
-// The samples belong to the measurement, not to what it costs to communicate.
+} // namespace
+
+std::vector<uint32_t> touched_samples(double expected) {
+    constexpr double most = 256.0 * 1024 * 1024; // 1 GiB of samples; growing further is slow but right
+    std::vector<uint32_t> samples(static_cast<size_t>(std::min(expected, most)), 1);
+    samples.clear();
+    return samples;
+}
+
 std::optional<uint64_t> memory_without(const std::vector<uint32_t>& samples) {
     auto memory = read_memory();
     if (memory) *memory -= std::min<uint64_t>(*memory, samples.capacity() * sizeof(uint32_t));
@@ -71,8 +69,6 @@ void write_samples(const std::string& path, const std::vector<uint32_t>& samples
         throw Failure("SYSTEM",
                       "the samples cannot be written to " + path + ": check that its folder exists and has room");
 }
-
-} // namespace
 
 WarmUp warm_up(const Cell& cell, const Control& control, Operation& operation) {
     constexpr size_t most_in_window = size_t{1} << 20;
@@ -102,7 +98,8 @@ WarmUp warm_up(const Cell& cell, const Control& control, Operation& operation) {
 Recording record(const Cell& cell, const Control& control, Operation& operation, double operations_per_second) {
     Recording recording;
     auto& samples = recording.samples;
-    samples = touched_samples(cell, operations_per_second);
+    samples = touched_samples(cell.count ? static_cast<double>(*cell.count)
+                                         : operations_per_second * cell.seconds * 1.25 + 1024);
     const auto memory_before = memory_without(samples); // read early: it takes long enough for the peer to park
     settle(operation);
 

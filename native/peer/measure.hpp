@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace ipc::peer {
@@ -47,6 +49,15 @@ struct Recording {
 
 // Measures. A few operations go unmeasured first: both peers have parked while they waited for the word to go.
 Recording record(const Cell& cell, const Control& control, Operation& operation, double operations_per_second);
+
+// Room for so many samples, touched, so that no page fault falls into the measurement.
+std::vector<uint32_t> touched_samples(double expected);
+
+// As read_memory, without the samples: they belong to the measurement, not to what it costs to communicate.
+std::optional<uint64_t> memory_without(const std::vector<uint32_t>& samples);
+
+// Throws a Failure if the file cannot be written.
+void write_samples(const std::string& path, const std::vector<uint32_t>& samples);
 
 // Writes the samples and then tells that they are there.
 void report(const Cell& cell, Control& control, const Recording& recording);

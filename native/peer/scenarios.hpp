@@ -18,6 +18,14 @@ void call_objects_server(const Cell& cell, Control& control);
 void push_client(const Cell& cell, Control& control);
 void push_server(const Cell& cell, Control& control);
 
+// oneway, oneway-batch and fanin: clients send, the server receives and measures.
+void one_way_client(const Cell& cell, Control& control);
+void one_way_server(const Cell& cell, Control& control);
+
+// The server publishes; the clients receive and measure.
+void broadcast_client(const Cell& cell, Control& control);
+void broadcast_server(const Cell& cell, Control& control);
+
 // Alone, without IPC.
 void serialize(const Cell& cell, Control& control);
 

@@ -69,6 +69,7 @@ internal static class RunAction
         var progress = ProgressReport.ForThisConsole();
         foreach (var line in PlanText.Describe(kept.Plan, folder.Path))
             progress.Note(line);
+        using var daemon = StartDaemon(kept.Plan, progress);
         var session = new RunSession(
             folder, kept, new Launcher(programs, LaunchBounds.Usual), new FloorsProgram(programs.Floors(), s_floorsBound), progress);
         var finished = await session.RunAsync(stop).ConfigureAwait(false);
@@ -83,6 +84,24 @@ internal static class RunAction
             return ExitCodes.Interrupted;
         }
         return results.Cells.Any(c => c.Status == "failed") || results.FloorsReason is not null ? ExitCodes.Failed : ExitCodes.Success;
+    }
+
+    // What transports need beside their peers, for as long as the run. Without it their cells fail, each with its reason.
+    private static RouDi? StartDaemon(Plan plan, ProgressReport progress)
+    {
+        if (!Modules.Needs(plan, RouDi.Program))
+            return null;
+        try
+        {
+            var daemon = RouDi.Start();
+            progress.Note(daemon.IsOurs ? $"{RouDi.Program} runs until the end of this run" : $"the {RouDi.Program} that runs already is used");
+            return daemon;
+        }
+        catch (InvalidOperationException e)
+        {
+            progress.Note(e.Message);
+            return null;
+        }
     }
 
     private static void Show(RunResults results, bool json)

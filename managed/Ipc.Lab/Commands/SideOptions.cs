@@ -48,6 +48,8 @@ internal sealed class SideOptions
         var codec = Choices.Check($"codec of workload {workload.Id}", Choices.Codec(parsed.GetValue(_codec) ?? workload.Codecs[0]), workload.Codecs);
         if (!Choices.ScenarioEntry(scenario).Ipc)
             throw new UserMistakeException($"scenario '{scenario}' has no two sides; use `ipc run --scenario {scenario}`");
+        if (Choices.ScenarioEntry(scenario).Receiver is not null)
+            throw new UserMistakeException($"scenario '{scenario}' needs a runner that compares what both ends counted; use `ipc run --scenario {scenario}`");
         var side = Choices.Side(parsed.GetValue(_side) ?? "native");
         var address = AddressOf(parsed.GetValue(_transport), parsed.GetValue(_address), mayChooseName);
         if (Registry.WhyNotAvailable(address.Split("://")[0], side) is { Length: > 0 } why)

@@ -16,6 +16,9 @@ internal sealed record Cell(string Transport, string Pair, string Codec, string 
     public string ServerSide => Pair[..Pair.IndexOf(':', StringComparison.Ordinal)];
     [JsonIgnore]
     public string ClientSide => Pair[(Pair.IndexOf(':', StringComparison.Ordinal) + 1)..];
+    /// <summary>The scenario as the registry has it.</summary>
+    [JsonIgnore]
+    public ScenarioEntry Scene => Choices.ScenarioEntry(Scenario);
     /// <summary>Whether one process plays the scenario alone.</summary>
     [JsonIgnore]
     public bool IsAlone => Transport == NoTransport;

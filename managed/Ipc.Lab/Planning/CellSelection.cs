@@ -57,8 +57,9 @@ internal static class CellSelection
         return
         [
             .. from workload in workloads
-               from scenario in request.Scenarios.Count > 0 ? request.Scenarios : [MainScenario(workload)]
-               from cell in Grid.Cross(transports, pairs, CodecsOf(request, workload, scenario), [scenario], [workload])
+               from picked in request.Scenarios.Count > 0 ? request.Scenarios.Select(s => (Scenario: s, Transports: transports)) : MainScenarios(workload, transports)
+               let scenario = picked.Scenario
+               from cell in Grid.Cross(picked.Transports, pairs, CodecsOf(request, workload, scenario), [scenario], [workload])
                select cell,
         ];
     }
@@ -72,8 +73,19 @@ internal static class CellSelection
             .Distinct(),
     ];
 
-    // Registry order states which scenario a workload was made for.
-    private static string MainScenario(string workload) => Choices.WorkloadEntry(workload).Scenarios[0];
+    // Registry order states which scenario a workload was made for: of each transport the first that its kind can play.
+    private static IEnumerable<(string Scenario, IReadOnlyList<string> Transports)> MainScenarios(string workload, IReadOnlyList<string> transports)
+    {
+        var scenarios = Choices.WorkloadEntry(workload).Scenarios;
+        return from scenario in scenarios
+               let entry = Choices.ScenarioEntry(scenario)
+               let played = entry.Ipc ? [.. transports.Where(t => IsFirst(scenario, scenarios, t))] : scenario == scenarios[0] ? transports : []
+               where played.Count > 0
+               select (scenario, played);
+    }
+
+    private static bool IsFirst(string scenario, IReadOnlyList<string> scenarios, string transport) =>
+        scenarios.FirstOrDefault(s => Choices.ScenarioEntry(s).Kinds.Contains(Grid.KindOf(transport))) == scenario;
 
     private static IReadOnlyList<string> CodecsOf(RunRequest request, string workload, string scenario)
     {
@@ -92,6 +104,10 @@ internal static class CellSelection
             if (request.Scenarios.Count > 0 && !request.Scenarios.Intersect(workload.Scenarios).Any())
                 return $"workload '{workload.Id}' has no scenario '{string.Join(", ", request.Scenarios)}'; it takes {string.Join(", ", workload.Scenarios)}";
         }
+        var scenarios = request.Scenarios.Select(Choices.ScenarioEntry).Where(s => s.Ipc).ToList();
+        var kinds = request.Transports.Select(Grid.KindOf).Distinct().ToList();
+        if (scenarios.Count > 0 && kinds.Count > 0 && !scenarios.SelectMany(s => s.Kinds).Intersect(kinds).Any())
+            return $"scenario '{scenarios[0].Id}' is played over {string.Join(" or ", scenarios[0].Kinds)} transports, and '{request.Transports[0]}' is of kind {kinds[0]}; see `ipc list transports`";
         return request.Preset is null
             ? "no cell fits these choices together; leave one out, or see `ipc list workloads`"
             : $"preset '{request.Preset}' has no cell that fits these choices; leave one out, or leave --preset out to measure exactly what you name";

@@ -35,7 +35,8 @@ internal static class Grid
     private static IEnumerable<(string Transport, string Pair)> Between(IEnumerable<string> transports, IEnumerable<string> pairs) =>
         from transport in transports from pair in pairs select (transport, pair);
 
-    private static string KindOf(string spec) => Registry.Transport(TransportSpec.IdOf(spec)).Kind;
+    /// <summary>The kind of transport a spec names: channel, queue or broadcast.</summary>
+    public static string KindOf(string spec) => Registry.Transport(TransportSpec.IdOf(spec)).Kind;
 
     // `bound` is left out: without a transport it is the managed code a second time. So is `raw`: nothing is serialized.
     private static IEnumerable<(string Transport, string Pair)> Alone(IEnumerable<string> pairs, string codec) =>

@@ -8,6 +8,16 @@ internal sealed record Pins(int? Server, int? Client)
 {
     public static Pins None { get; } = new(null, null);
 
+    /// <summary>Where further clients go, in turns, in scenarios with several; empty: all to the one client's CPU.</summary>
+    public IReadOnlyList<int> MoreClients { get; init; } = [];
+
+    /// <summary>The CPU of one of several clients.</summary>
+    public int? ForClient(int client)
+    {
+        var turn = client % (MoreClients.Count + 1);
+        return turn == 0 ? Client : MoreClients[turn - 1];
+    }
+
     /// <summary>Reads <c>server,client</c> or <c>none</c>; without a wish, picks two cores that share no core, as far as the machine has them.</summary>
     public static Pins Choose(string? wish, CpuTopology topology)
     {
@@ -41,7 +51,8 @@ internal sealed record Pins(int? Server, int? Client)
             return None;
         var first = topology.Allowed[0];
         var other = topology.Allowed.Skip(1).Where(cpu => !topology.ShareACore(first, cpu)).Concat(topology.Allowed.Skip(1)).FirstOrDefault(first);
-        return new Pins(first, other);
+        int[] more = [.. topology.Allowed.Where(cpu => cpu != first && cpu != other)];
+        return new Pins(first, other) { MoreClients = more };
     }
 
     private static bool TryCpu(string text, out int cpu) => int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out cpu);

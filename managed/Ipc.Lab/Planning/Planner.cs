@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using Ipc.Lab.Machine;
+using Ipc.Lab.Running;
 
 namespace Ipc.Lab.Planning;
 
@@ -61,6 +62,8 @@ internal static class Planner
             if (Registry.WhyNotAvailable(cell.TransportId, side) is { Length: > 0 } why)
                 return why;
         }
+        if (Modules.WhyMissing(Registry.Transport(cell.TransportId), Programs.OfThisTree().LibraryFolder()) is { } missing)
+            return missing;
         return table is null && Choices.WorkloadEntry(cell.Workload).Table is { } usual ? TableFile.WhyUnreadable(usual) : null;
     }
 }

@@ -20,11 +20,19 @@ internal sealed record PublishedFigure(
             return (null, $"there is no pair '{Pair}'");
         if (Registry.Scenarios.All(s => s.Id != Scenario))
             return (null, $"there is no scenario '{Scenario}'");
+        var kind = Registry.Transport(Transport).Kind;
+        if (!Choices.ScenarioEntry(Scenario).Kinds.Contains(kind))
+            return (null, $"scenario '{Scenario}' is not played over transports of kind {kind}, as '{Transport}' is");
+        if (IsOneWay && RequestBytes is null)
+            return (null, "the source states no message size");
         var workload = Registry.Workloads.FirstOrDefault(IsOfOurSizes);
         return workload is null
             ? (null, $"there is no workload of {RequestBytes} to {ReplyBytes} bytes with codec '{Codec}'")
             : (new Cell(Transport, Pair, Codec, Scenario, workload.Id, CountToRepeat), "");
     }
+
+    // Nothing comes back, so only the message's own size says what was measured.
+    private bool IsOneWay => Choices.ScenarioEntry(Scenario).Receiver is not null;
 
     // A source that gives a rate counted what it managed in its time; what it repeats is the time, not that count.
     private long? CountToRepeat => OpsPerSecond is null ? Count : null;
@@ -32,7 +40,8 @@ internal sealed record PublishedFigure(
     // A source without sizes sent its two texts as JSON; only the workload with texts repeats that.
     private bool IsOfOurSizes(WorkloadEntry workload) =>
         workload.Scenarios.Contains(Scenario) && workload.Codecs.Contains(Codec)
-        && (RequestBytes is null && ReplyBytes is null
+        && (IsOneWay ? workload.RequestBytes == RequestBytes
+            : RequestBytes is null && ReplyBytes is null
             ? workload.Text is not null
             : workload.RequestBytes == RequestBytes && workload.ReplyBytes == ReplyBytes);
 }

@@ -9,13 +9,21 @@ internal sealed record CellGroup(string Title, IReadOnlyList<CellResult> Cells)
     /// <summary>Whether one process played the cells alone.</summary>
     public bool IsAlone => Cells[0].Transport == Cell.NoTransport;
 
+    /// <summary>Whether an operation is a one-way message, timed at its receiver.</summary>
+    public bool IsOneWay => Choices.ScenarioEntry(Cells[0].Scenario).Receiver is not null;
+
+    /// <summary>The columns as they fit these cells.</summary>
+    public IReadOnlyList<Column> Fit(IReadOnlyList<Column> columns) => IsOneWay ? Columns.OfMessages(columns) : columns;
+
     /// <summary>Groups in the order of their first cell; cells without figures last.</summary>
     public static IReadOnlyList<CellGroup> Of(IEnumerable<CellResult> cells) =>
     [
         .. cells
             .GroupBy(c => (c.Scenario, c.Workload, c.Codec, c.Count))
             .Select(g => new CellGroup(
-                $"{g.Key.Scenario} {g.Key.Workload} {g.Key.Codec}{(g.Key.Count is { } n ? $", {n} operations" : "")}",
-                [.. g.OrderBy(c => c.P50Ns ?? uint.MaxValue)])),
+                $"{g.Key.Scenario} {g.Key.Workload} {g.Key.Codec}{(g.Key.Count is { } n ? $", {n} operations" : "")}{ClientsOf(g.Key.Scenario)}",
+                [.. g.OrderBy(c => c.P50Ns ?? double.MaxValue)])),
     ];
+
+    private static string ClientsOf(string scenario) => Choices.ScenarioEntry(scenario).Clients is > 1 and var clients ? $", {clients} clients" : "";
 }

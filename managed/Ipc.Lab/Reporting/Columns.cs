@@ -17,6 +17,16 @@ internal static class Columns
     public static Column Rate { get; } = new("ops/s", false, c => Units.Rate(c.OpsPerS));
     public static Column FloorRatio { get; } = new("x floor", false, c => Units.Ratio(c.FloorRatio));
 
+    /// <summary>Columns as they are headed where an operation is a one-way message.</summary>
+    public static IReadOnlyList<Column> OfMessages(IReadOnlyList<Column> columns) =>
+    [
+        .. columns.Select(c => c with
+        {
+            Title = c.Title.Replace("ops/s", "messages/s", StringComparison.Ordinal)
+                .Replace("operations", "messages", StringComparison.Ordinal).Replace("cold", "connect + 1", StringComparison.Ordinal),
+        }),
+    ];
+
     /// <summary>What fits a terminal of 80 columns.</summary>
     public static IReadOnlyList<Column> Narrow { get; } = [Transport, Pair, P50, P99, Rate, FloorRatio];
 

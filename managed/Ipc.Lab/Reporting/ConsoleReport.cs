@@ -23,10 +23,13 @@ internal static class ConsoleReport
         {
             var name = $"{cell.Transport}\t{cell.Pair}\t{cell.Codec}\t{cell.Scenario}\t{cell.Workload}\t{cell.Status}";
             output.WriteLine(cell.Status == "ok"
-                ? $"{name}\tp50 {Units.Time(cell.P50Ns)}\tp99 {Units.Time(cell.P99Ns)}\t{Units.Rate(cell.OpsPerS)}\tx floor {Units.Ratio(cell.FloorRatio)}"
+                ? $"{name}\tp50 {Units.Time(cell.P50Ns)}\tp99 {Units.Time(cell.P99Ns)}\t{RateOf(cell)}\tx floor {Units.Ratio(cell.FloorRatio)}"
                 : $"{name}\t{cell.Reason}");
         }
     }
+
+    private static string RateOf(CellResult cell) =>
+        Planning.Choices.ScenarioEntry(cell.Scenario).Receiver is null ? Units.Rate(cell.OpsPerS) : Units.MessageRate(cell.OpsPerS);
 
     private static void WriteFloors(IAnsiConsole console, RunResults results)
     {
@@ -34,6 +37,8 @@ internal static class ConsoleReport
         {
             console.MarkupLineInterpolated($"[bold]floors[/] (round trips): cache line {Units.Time(f.CachelineRttNs)}, slot {Units.Time(f.For("slot", FloorFigures.SmallestSize))}, futex {Units.Time(f.FutexRttNs)}, pipe {Units.Time(f.PipeRttNs)}, unix {Units.Time(f.UnixRttNs)}; memcpy {Units.BytesPerSecond(f.MemcpyBytesPerS)}; clock {Units.Time(f.ClockNs)}");
         }
+        foreach (var (bytes, oneWay) in results.Floors?.OnewayNs ?? new Dictionary<string, OneWayFloor>())
+            console.MarkupLineInterpolated($"[bold]floor one way[/], {bytes} B: {Units.MessageRate(1e9 / oneWay.Single)} one by one, {Units.MessageRate(1e9 / oneWay.Batch)} by 64");
         if (results.FloorsReason is { } reason)
             console.MarkupLineInterpolated($"[red]floors failed: {reason}[/]");
     }
@@ -41,7 +46,7 @@ internal static class ConsoleReport
     private static void WriteGroup(IAnsiConsole console, CellGroup group)
     {
         IReadOnlyList<Column> columns = group.IsAlone ? Columns.Alone
-            : console.Profile.Width >= WideFrom ? Columns.Wide : Columns.Narrow;
+            : group.Fit(console.Profile.Width >= WideFrom ? Columns.Wide : Columns.Narrow);
         var table = new Table().Border(TableBorder.Simple).Title($"[bold]{Markup.Escape(group.Title)}[/]");
         table.Title!.Style = Style.Plain;
         foreach (var column in columns)

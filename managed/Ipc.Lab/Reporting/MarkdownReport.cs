@@ -32,7 +32,7 @@ internal static class MarkdownReport
             Paragraph(text, $"**Not complete: {run.RoundsDone} of {run.Schedule.Launches} rounds are whole.**");
         Paragraph(text, $"Preset {run.Preset}, seed {run.Seed}, {run.Pins.Describe()}, started {run.Started.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)}. "
             + "Times are of one operation, seen from the client; percentiles are exact over all launches together; intervals are 95 % bootstrap intervals over launches. "
-            + "`x floor` is p50 divided by the floor that bounds the cell.");
+            + "`x floor` is p50 divided by the floor that bounds the cell. One-way messages are timed at their receiver, a sample for every 1,000 of them (docs/measurement.md).");
         if (results.Cells.Count(c => c.Status == "failed") is var failed and > 0)
             Paragraph(text, $"**{failed} of {results.Cells.Count} cells failed**; they stand in their tables with the reason.");
     }
@@ -72,6 +72,8 @@ internal static class MarkdownReport
         Row(text, "futex", Units.Time(floors.FutexRttNs));
         Row(text, "pipe", Units.Time(floors.PipeRttNs));
         Row(text, "unix", Units.Time(floors.UnixRttNs));
+        foreach (var (bytes, oneWay) in floors.OnewayNs ?? new Dictionary<string, OneWayFloor>())
+            Row(text, $"one way, {bytes} B, one by one; by 64 (per message)", $"{Units.Time(oneWay.Single)}; {Units.Time(oneWay.Batch)}");
         Row(text, "clock, one reading", Units.Time(floors.ClockNs));
         Row(text, "memory copied", Units.BytesPerSecond(floors.MemcpyBytesPerS));
         Line(text);
@@ -79,7 +81,7 @@ internal static class MarkdownReport
 
     private static void WriteGroup(StringBuilder text, CellGroup group)
     {
-        IReadOnlyList<Column> columns = group.IsAlone ? Columns.AloneFull : Columns.Full;
+        IReadOnlyList<Column> columns = group.IsAlone ? Columns.AloneFull : group.Fit(Columns.Full);
         Line(text, $"## {group.Title}");
         Line(text);
         Row(text, [.. columns.Select(c => c.Title)]);

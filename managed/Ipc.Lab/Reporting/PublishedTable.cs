@@ -37,7 +37,7 @@ internal static class PublishedTable
         == (cell.Transport, cell.Pair, cell.Codec, cell.Scenario, cell.Workload, cell.Count);
 
     private static string SizesOf(PublishedFigure figure) =>
-        figure.RequestBytes is { } request ? $" {request} -> {figure.ReplyBytes?.ToString(System.Globalization.CultureInfo.InvariantCulture) ?? "?"} B" : "";
+        figure.RequestBytes is not { } request ? "" : figure is { Scenario: "oneway", ReplyBytes: null } ? $" {request} B" : $" {request} -> {figure.ReplyBytes?.ToString(System.Globalization.CultureInfo.InvariantCulture) ?? "?"} B";
 
     private static string NoteOf(PublishedFigure figure, string whyNot, CellResult? ours)
     {

@@ -19,6 +19,9 @@ internal static class Units
 
     public static string Rate(double? perSecond) => Scaled(perSecond, "/s");
 
+    /// <summary>One-way messages.</summary>
+    public static string MessageRate(double? perSecond) => Scaled(perSecond, " messages/s").Replace("  ", " ", StringComparison.Ordinal);
+
     public static string Bytes(double? bytes) => Scaled(bytes, "B");
 
     public static string BytesPerSecond(double? bytes) => Scaled(bytes, "B/s");

@@ -8,9 +8,12 @@ namespace Ipc.Lab.Results;
 internal static class CellResultBuilder
 {
     /// <param name="launches">The cell's launches in the order of their rounds.</param>
+    /// <param name="floors">Each floor's median over the rounds.</param>
+    /// <param name="floorOfRound">The floors of each round.</param>
     /// <param name="readSamples">Reads a kept file of samples.</param>
     public static CellResult Build(
-        Plan plan, PlannedCell planned, IReadOnlyList<LaunchRecord> launches, FloorFigures? floors, Func<string, uint[]> readSamples)
+        Plan plan, PlannedCell planned, IReadOnlyList<LaunchRecord> launches, FloorFigures? floors,
+        IReadOnlyDictionary<int, FloorFigures> floorOfRound, Func<string, uint[]> readSamples)
     {
         if (planned.SkipReason is { } skip)
             return Bare(planned.Cell, "skipped", skip);
@@ -23,7 +26,7 @@ internal static class CellResultBuilder
         {
             var samples = launches.Select(l => readSamples(l.Samples!)).ToList();
             var result = WithTimes(Bare(planned.Cell, "ok", null), launches, samples);
-            return WithCosts(WithFloor(result, planned.Cell, floors), launches);
+            return WithCosts(WithFloor(result, launches, floors, floorOfRound), launches);
         }
         catch (Exception e) when (e is IOException or InvalidDataException)
         {
@@ -47,7 +50,10 @@ internal static class CellResultBuilder
     {
         foreach (var launch in samples)
             Array.Sort(launch);
-        var medians = samples.Select(s => Percentiles.At(s, 5000)).ToList();
+        var scene = Choices.ScenarioEntry(cell.Scenario);
+        // A one-way message is too short for whole nanoseconds: its samples are picoseconds.
+        var unit = scene.Receiver is null ? 1.0 : 1000.0;
+        var medians = samples.Select(s => Percentiles.At(s, 5000) / unit).ToList();
         uint[] pooled = samples.Count == 1 ? samples[0] : [.. samples.SelectMany(s => s)];
         Array.Sort(pooled);
         var operations = launches.Select(l => (double)l.Operations).ToList();
@@ -57,13 +63,14 @@ internal static class CellResultBuilder
             Operations = launches.Sum(l => l.Operations),
             Launches = launches.Count,
             LaunchP50Ns = medians,
-            P50Ns = Percentiles.At(pooled, 5000),
-            P50Ci95Ns = Bootstrap.OfMedian([.. medians.Select(m => (double)m)]),
-            P90Ns = Percentiles.At(pooled, 9000),
-            P99Ns = Percentiles.At(pooled, 9900),
-            P999Ns = Percentiles.At(pooled, 9990),
-            P9999Ns = Percentiles.At(pooled, 9999),
-            MaxNs = pooled[^1],
+            P50Ns = Percentiles.At(pooled, 5000) / unit,
+            P50Ci95Ns = Bootstrap.OfMedian([.. medians]),
+            P90Ns = Percentiles.At(pooled, 9000) / unit,
+            P99Ns = Percentiles.At(pooled, 9900) / unit,
+            P999Ns = Percentiles.At(pooled, 9990) / unit,
+            P9999Ns = Percentiles.At(pooled, 9999) / unit,
+            MaxNs = pooled[^1] / unit,
+            Lost = scene.Kinds.Contains("broadcast") ? launches.Sum(l => l.Lost) : null,
             OpsPerS = operations.Sum() / seconds.Sum(),
             OpsPerSCi95 = Bootstrap.OfRate(operations, seconds),
             BytesPerS = launches.Sum(l => (double)l.Bytes) / seconds.Sum(),
@@ -73,19 +80,31 @@ internal static class CellResultBuilder
         };
     }
 
-    private static CellResult WithFloor(CellResult result, Cell cell, FloorFigures? floors)
+    private static CellResult WithFloor(
+        CellResult cell, IReadOnlyList<LaunchRecord> launches, FloorFigures? floors, IReadOnlyDictionary<int, FloorFigures> floorOfRound)
     {
-        if (cell.IsAlone)
-            return result;
-        var transport = Registry.Transport(cell.TransportId);
-        var floor = transport.FloorWhen?.FirstOrDefault(when => TransportSpec.HasOption(cell.Transport, when.Key)).Value ?? transport.Floor;
-        var nanoseconds = floors?.For(floor, cell.Workload);
-        return result with
+        if (cell.Transport == Cell.NoTransport)
+            return cell;
+        var scene = Choices.ScenarioEntry(cell.Scenario);
+        var floor = scene.Receiver is null ? RoundTripFloor(cell.Transport) : "oneway";
+        double? At(FloorFigures? figures) => scene.Receiver is null
+            ? figures?.For(floor, cell.Workload)
+            : figures?.ForOneWay(Choices.WorkloadEntry(cell.Workload).RequestBytes, scene.Batch > 0);
+        // Round by round: a virtual machine's processors may be moved closer together or further apart during a run, and
+        // floor and cell move with them.
+        var ratios = launches.Zip(cell.LaunchP50Ns, (launch, p50) => At(floorOfRound.GetValueOrDefault(launch.Round)) is > 0 and { } ns ? p50 / ns : (double?)null);
+        return cell with
         {
             Floor = floor,
-            FloorNs = nanoseconds,
-            FloorRatio = nanoseconds > 0 ? Math.Round(result.P50Ns!.Value / nanoseconds.Value, 3) : null,
+            FloorNs = At(floors),
+            FloorRatio = Medians.Of(ratios.OfType<double>()) is { } ratio ? Math.Round(ratio, 3) : null,
         };
+    }
+
+    private static string RoundTripFloor(string spec)
+    {
+        var transport = Registry.Transport(TransportSpec.IdOf(spec));
+        return transport.FloorWhen?.FirstOrDefault(when => TransportSpec.HasOption(spec, when.Key)).Value ?? transport.Floor;
     }
 
     private static CellResult WithCosts(CellResult result, IReadOnlyList<LaunchRecord> launches)

@@ -12,9 +12,10 @@ internal static class ResultsBuilder
         var plan = kept.Plan;
         var floorFigures = floors.Select(f => f.Figures).OfType<FloorFigures>().ToList();
         var medianFloors = floorFigures.Count > 0 ? FloorFigures.MedianOf(floorFigures) : null;
+        var floorOfRound = floors.Where(f => f.Figures is not null).GroupBy(f => f.Round).ToDictionary(g => g.Key, g => g.Last().Figures!);
         var byCell = launches.ToLookup(l => l.Cell);
         var cells = new CellResult[plan.Cells.Count];
-        Parallel.For(0, cells.Length, i => cells[i] = CellResultBuilder.Build(plan, plan.Cells[i], [.. byCell[i].OrderBy(l => l.Round)], medianFloors, folder.ReadSamples));
+        Parallel.For(0, cells.Length, i => cells[i] = CellResultBuilder.Build(plan, plan.Cells[i], [.. byCell[i].OrderBy(l => l.Round)], medianFloors, floorOfRound, folder.ReadSamples));
         return new RunResults
         {
             Schema = RunResults.CurrentSchema,

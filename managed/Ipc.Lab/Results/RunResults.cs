@@ -40,22 +40,26 @@ internal sealed record CellResult
     public required string? Reason { get; init; }
     public long? Operations { get; init; }
     public int Launches { get; init; }
+    /// <summary>Messages dropped for subscribers of a broadcast, which were told so; null where nothing may be dropped.</summary>
+    public long? Lost { get; init; }
     /// <summary>Each launch's own median, in the order of the rounds.</summary>
-    public IReadOnlyList<uint> LaunchP50Ns { get; init; } = [];
-    public uint? P50Ns { get; init; }
+    public IReadOnlyList<double> LaunchP50Ns { get; init; } = [];
+    public double? P50Ns { get; init; }
     /// <summary>95 % interval, over launches, of the median launch's p50.</summary>
     public double[]? P50Ci95Ns { get; init; }
-    public uint? P90Ns { get; init; }
-    public uint? P99Ns { get; init; }
-    public uint? P999Ns { get; init; }
-    public uint? P9999Ns { get; init; }
-    public uint? MaxNs { get; init; }
-    /// <summary>Operations by the sum of their timed regions; what a client does between two operations does not count.</summary>
+    public double? P90Ns { get; init; }
+    public double? P99Ns { get; init; }
+    public double? P999Ns { get; init; }
+    public double? P9999Ns { get; init; }
+    public double? MaxNs { get; init; }
+    /// <summary>Operations by the sum of their timed regions; what a client does between two operations does not count. One-way messages: by
+    /// the receiver's time from the first message to the last end mark; of a broadcast, what one subscriber receives.</summary>
     public double? OpsPerS { get; init; }
     public double[]? OpsPerSCi95 { get; init; }
     public double? BytesPerS { get; init; }
     public string? Floor { get; init; }
     public double? FloorNs { get; init; }
+    /// <summary>The median, over the rounds, of a launch's p50 by the floor measured in the same round.</summary>
     public double? FloorRatio { get; init; }
     public double? ColdNs { get; init; }
     public BySide? CpuNsPerOp { get; init; }

@@ -11,8 +11,14 @@ internal sealed class Conversation(Peer server, Peer client, LaunchBounds bounds
         var asked = Planning.TransportSpec.ToAddress(task.Cell.Transport, task.Name);
         await server.SendAsync(task.ToPeerCell("server", task.Cell.ServerSide, task.Pins.Server, asked)).ConfigureAwait(false);
         var ready = await WaitAsync(server, client, bounds.Start, "ready").ConfigureAwait(false);
+        return CheckAddress(ready, asked, task.Cell.TransportId);
+    }
+
+    /// <summary>The address of a `ready`, which must be of the transport asked for.</summary>
+    public static string CheckAddress(PeerEvent ready, string asked, string transport)
+    {
         var address = ready.Text("address") ?? "";
-        return address.StartsWith(task.Cell.TransportId + "://", StringComparison.Ordinal)
+        return address.StartsWith(transport + "://", StringComparison.Ordinal)
             ? address
             : throw new PeerFailure("NOT_THE_PROTOCOL", $"the server was to listen at '{asked}' and says it listens at '{address}'");
     }
@@ -41,13 +47,17 @@ internal sealed class Conversation(Peer server, Peer client, LaunchBounds bounds
         return served.Body.TryGetProperty("operations", out var n) && n.TryGetInt64(out var operations) ? operations : 0;
     }
 
-    private async Task<PeerEvent> WaitAsync(Peer peer, Peer other, TimeSpan bound, string name)
+    private Task<PeerEvent> WaitAsync(Peer peer, Peer other, TimeSpan bound, string name) => WaitAsync(peer, [other], bound, name, stop);
+
+    /// <summary>Waits for one peer's event as long as none of the others fails.</summary>
+    public static async Task<PeerEvent> WaitAsync(Peer peer, IReadOnlyList<Peer> others, TimeSpan bound, string name, CancellationToken stop)
     {
         var expected = peer.ExpectAsync(bound, stop, name);
-        // ExpectAsync ends by itself when its own peer fails; only the other's failure must be looked for.
-        if (await Task.WhenAny(expected, other.Failure).ConfigureAwait(false) == expected || expected.IsCompleted)
+        // ExpectAsync ends by itself when its own peer fails; only the others' failures must be looked for.
+        var failure = Task.WhenAny(others.Select(p => p.Failure));
+        if (await Task.WhenAny(expected, failure).ConfigureAwait(false) == expected || expected.IsCompleted)
             return await expected.ConfigureAwait(false);
         _ = expected.ContinueWith(static t => t.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted, TaskScheduler.Default);
-        throw await other.Failure.ConfigureAwait(false);
+        throw await (await failure.ConfigureAwait(false)).ConfigureAwait(false);
     }
 }

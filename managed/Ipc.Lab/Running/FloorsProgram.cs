@@ -10,12 +10,12 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
 {
     private sealed record Sizes(string Id, int RequestBytes, int ReplyBytes);
 
-    /// <summary>One round of floors at the sizes of these workloads. A failure is a record with a reason; only a stop throws.</summary>
-    public async Task<FloorRecord> MeasureAsync(int round, Pins pins, LaunchTiming timing, IEnumerable<string> workloads, CancellationToken stop)
+    /// <summary>One round of floors at the sizes of these workloads, and of one-way messages of these bytes. A failure is a record with a reason; only a stop throws.</summary>
+    public async Task<FloorRecord> MeasureAsync(int round, Pins pins, LaunchTiming timing, IEnumerable<string> workloads, IEnumerable<int> oneWaySizes, CancellationToken stop)
     {
         try
         {
-            await using var process = ChildProcess.Start(program, Arguments(pins, timing, workloads));
+            await using var process = ChildProcess.Start(program, Arguments(pins, timing, workloads, oneWaySizes));
             var text = await ReadAsync(process, stop).ConfigureAwait(false);
             var code = await process.WaitAsync(TimeSpan.FromSeconds(2)).ConfigureAwait(false);
             if (code != 0)
@@ -36,7 +36,7 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
         }
     }
 
-    private static string[] Arguments(Pins pins, LaunchTiming timing, IEnumerable<string> workloads)
+    private static string[] Arguments(Pins pins, LaunchTiming timing, IEnumerable<string> workloads, IEnumerable<int> oneWaySizes)
     {
         // The smallest is always there: cells without sizes of their own are held against it.
         var sizes = workloads.Append(FloorFigures.SmallestSize).Distinct().Select(Choices.WorkloadEntry).Where(w => w.RequestBytes + w.ReplyBytes > 0)
@@ -46,6 +46,7 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
             "--pin", pins.ToString(), "--warmup", timing.WarmupSeconds.ToString(CultureInfo.InvariantCulture),
             "--seconds", timing.Seconds.ToString(CultureInfo.InvariantCulture),
             "--workloads", JsonSerializer.Serialize(sizes, LabJson.Line),
+            "--oneway", JsonSerializer.Serialize(oneWaySizes, LabJson.Line),
         ];
     }
 

@@ -3,7 +3,12 @@ using Ipc.Lab.Planning;
 namespace Ipc.Lab.Running;
 
 /// <summary>What a process used before and after the measured operations.</summary>
-internal sealed record UsageSpan(Usage? Before, Usage? After);
+internal sealed record UsageSpan(Usage? Before, Usage? After)
+{
+    /// <summary>What several processes used together.</summary>
+    public static UsageSpan Sum(IEnumerable<UsageSpan> spans) =>
+        spans.Aggregate((a, b) => new UsageSpan(Usage.Sum(a.Before, b.Before), Usage.Sum(a.After, b.After)));
+}
 
 /// <summary>What one launch gave: one line of launches.jsonl. A failed launch has a reason and no figures.</summary>
 internal sealed record LaunchRecord
@@ -22,6 +27,8 @@ internal sealed record LaunchRecord
     public long TimedNs { get; init; }
     /// <summary>Request and reply bytes moved.</summary>
     public long Bytes { get; init; }
+    /// <summary>Messages that a broadcast dropped for its subscribers and told them so.</summary>
+    public long Lost { get; init; }
     /// <summary>Connect plus first operation.</summary>
     public long? ColdNs { get; init; }
     public UsageSpan? Server { get; init; }

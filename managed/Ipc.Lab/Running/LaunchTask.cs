@@ -13,6 +13,21 @@ internal sealed record LaunchTask(
     public PeerCell ToPeerCell(string role, string side, int? cpu, string address) => new(
         role, side, address, Cell.Codec, Cell.Scenario, Workload.DeepClone(), Seed, cpu, Timing.WarmupSeconds,
         Cell.Count is null ? Timing.Seconds : null, Cell.Count, role == "server" ? null : Samples);
+
+    /// <summary>The first line to the server of a one-way launch.</summary>
+    public PeerCell ToOneWayServer(ScenarioEntry scenario, string address) =>
+        ToPeerCell("server", Cell.ServerSide, Pins.Server, address).With(scenario) with { Samples = scenario.Receiver == "server" ? Samples : null };
+
+    /// <summary>The first line to one of its clients.</summary>
+    public PeerCell ToOneWayClient(ScenarioEntry scenario, string address, int client) =>
+        ToPeerCell("client", Cell.ClientSide, Pins.ForClient(client), address).With(scenario) with
+        {
+            Client = client,
+            Samples = scenario.Receiver == "client" ? SamplesOf(client) : null,
+        };
+
+    /// <summary>Where one of several measuring clients writes its samples.</summary>
+    public string SamplesOf(int client) => $"{Samples}.{client}";
 }
 
 /// <summary>The registry's workload objects as peers get them.</summary>

@@ -22,8 +22,8 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
     {
         try
         {
-            return task.Cell.IsAlone
-                ? await RunAloneAsync(task, cell, round, stop).ConfigureAwait(false)
+            return task.Cell.IsAlone ? await RunAloneAsync(task, cell, round, stop).ConfigureAwait(false)
+                : Choices.ScenarioEntry(task.Cell.Scenario).Receiver is not null ? await RunOneWayAsync(task, cell, round, stop).ConfigureAwait(false)
                 : await RunPairAsync(task, cell, round, stop).ConfigureAwait(false);
         }
         finally
@@ -61,12 +61,30 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
         }
         catch (PeerFailure failure)
         {
-            throw await CauseAsync(failure, server, client).ConfigureAwait(false);
+            throw await CauseAsync(failure, [server, client]).ConfigureAwait(false);
         }
         finally
         {
             Remember(task.Cell.ServerSide, server);
             Remember(task.Cell.ClientSide, client);
+        }
+    }
+
+    private async Task<(LaunchRecord, uint[])> RunOneWayAsync(LaunchTask task, int cell, int round, CancellationToken stop)
+    {
+        await using var launch = new OneWayLaunch(task, programs, bounds);
+        try
+        {
+            return await launch.RunAsync(cell, round, stop).ConfigureAwait(false);
+        }
+        catch (PeerFailure failure)
+        {
+            throw await CauseAsync(failure, launch.All).ConfigureAwait(false);
+        }
+        finally
+        {
+            Remember(task.Cell.ServerSide, launch.Server);
+            Remember(task.Cell.ClientSide, launch.Clients[0]);
         }
     }
 
@@ -106,12 +124,12 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
         Client = new UsageSpan(measured.UsageBefore, measured.UsageAfter),
     };
 
-    // A client that lost its server, or the reverse, only tells that; the other side may be about to tell why.
-    private static async Task<PeerFailure> CauseAsync(PeerFailure first, Peer server, Peer client)
+    // A client that lost its server, or the reverse, only tells that; another peer may be about to tell why.
+    private static async Task<PeerFailure> CauseAsync(PeerFailure first, IReadOnlyList<Peer> peers)
     {
-        await Task.WhenAny(Task.WhenAll(server.Failure, client.Failure), Task.Delay(s_graceForCause)).ConfigureAwait(false);
+        await Task.WhenAny(Task.WhenAll(peers.Select(p => p.Failure)), Task.Delay(s_graceForCause)).ConfigureAwait(false);
         var all = new List<PeerFailure> { first };
-        foreach (var peer in (Peer[])[server, client])
+        foreach (var peer in peers)
         {
             if (peer.Failure.IsCompletedSuccessfully)
                 all.Add(await peer.Failure.ConfigureAwait(false));

@@ -18,7 +18,8 @@ internal static class LeftoverNames
     /// <summary>Removes everything named after a launch whose processes have ended. The name is the launch's own, so nobody else's goes.</summary>
     public static void Remove(string launchName)
     {
-        foreach (var folder in Folders())
+        // Foreign libraries keep names in the folder of shared memory.
+        foreach (var folder in Folders().Append("/dev/shm").Where(Directory.Exists))
         {
             foreach (var path in Directory.EnumerateFileSystemEntries(folder, $"*{launchName}*"))
                 TryDelete(path);

@@ -7,7 +7,23 @@ namespace Ipc.Lab.Running;
 /// <summary>The first line to a peer (docs/peer-protocol.md, "The cell").</summary>
 internal sealed record PeerCell(
     string Role, string Side, string Address, string Codec, string Scenario, JsonNode Workload, long Seed, int? Cpu,
-    double WarmupSeconds, double? Seconds, long? Count, string? Samples);
+    double WarmupSeconds, double? Seconds, long? Count, string? Samples)
+{
+    /// <summary>Which of the clients this one is, from 0.</summary>
+    public int Client { get; init; }
+    public int Clients { get; init; } = 1;
+    /// <summary>Messages of one sample, of one batch; null where the scenario has none.</summary>
+    public int? Portion { get; init; }
+    public int? Batch { get; init; }
+
+    /// <summary>The cell with what its scenario's registry entry says.</summary>
+    public PeerCell With(ScenarioEntry scenario) => scenario.Receiver is null ? this : this with
+    {
+        Clients = scenario.Clients,
+        Portion = scenario.Portion,
+        Batch = scenario.Batch > 0 ? scenario.Batch : null,
+    };
+}
 
 /// <summary>A further line to a peer.</summary>
 internal sealed record PeerCommand(string Command)
@@ -19,11 +35,20 @@ internal sealed record PeerCommand(string Command)
 /// <summary>What a process has used so far. Allocation and collections are null for native processes.</summary>
 internal sealed record Usage(
     long? CpuNs, long? VoluntarySwitches, long? InvoluntarySwitches, long? MinorFaults, long? MajorFaults,
-    long? MemoryBytes, long? AllocatedBytes, long? Collections);
+    long? MemoryBytes, long? AllocatedBytes, long? Collections)
+{
+    /// <summary>Both together; what one of them does not know is not known of both.</summary>
+    public static Usage? Sum(Usage? a, Usage? b) => a is null || b is null ? null : new Usage(
+        a.CpuNs + b.CpuNs, a.VoluntarySwitches + b.VoluntarySwitches, a.InvoluntarySwitches + b.InvoluntarySwitches, a.MinorFaults + b.MinorFaults,
+        a.MajorFaults + b.MajorFaults, a.MemoryBytes + b.MemoryBytes, a.AllocatedBytes + b.AllocatedBytes, a.Collections + b.Collections);
+}
 
 internal sealed record Warm(long Operations, long ColdNs);
 
 internal sealed record Measured(long Operations, long ElapsedNs, long Bytes, Usage? UsageBefore, Usage? UsageAfter);
+
+/// <summary>What a receiver of one-way messages got in a stretch; the usages belong to the measured one.</summary>
+internal sealed record Received(long Operations, long ElapsedNs, long Bytes, long Lost, Usage? UsageBefore, Usage? UsageAfter);
 
 /// <summary>One line from a peer: its event and the whole object.</summary>
 internal sealed record PeerEvent(string Name, JsonElement Body)

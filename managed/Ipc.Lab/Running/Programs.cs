@@ -27,6 +27,14 @@ internal sealed class Programs(string? root, Func<string, string?> environment)
             : new ProgramFile("managed peer", path, [path], CodeBeside(path));
     }
 
+    /// <summary>Where the native peer's library lies and its modules beside it; null while there is no such folder.</summary>
+    public string? LibraryFolder()
+    {
+        var peer = environment("IPC_NATIVE_PEER") is { Length: > 0 } given ? given : Under($"build/release/bin/{Executable("ipc-peer")}");
+        var folder = Path.GetFullPath(Path.Combine(peer, "../../lib"));
+        return LibraryIn(folder).Length > 0 ? folder : null;
+    }
+
     /// <summary>Hashes of everything these programs consist of that the project builds, each file once.</summary>
     public static IReadOnlyList<BinaryHash> Hash(IEnumerable<ProgramFile> programs) =>
         [.. programs.SelectMany(p => p.HashedFiles).Distinct().Select(BinaryHash.Of)];
@@ -55,7 +63,10 @@ internal sealed class Programs(string? root, Func<string, string?> environment)
     private static string[] LibraryIn(string folder)
     {
         var library = Path.GetFullPath(Path.Combine(folder, OperatingSystem.IsWindows() ? "ipc.dll" : "libipc.so"));
-        return File.Exists(library) ? [library] : [];
+        if (!File.Exists(library))
+            return [];
+        // Modules, transports over a foreign library, are part of it.
+        return [library, .. Directory.EnumerateFiles(Path.GetDirectoryName(library)!, "libipc-*.so").Order(StringComparer.Ordinal)];
     }
 
     private string Under(string relative) => Path.Combine(root ?? ".", relative);

@@ -78,10 +78,12 @@ internal sealed class RunSession(
 
     private async Task MeasureFloorsAsync(int round, CancellationToken stop)
     {
-        var workloads = _plan.Cells.Where(c => c.SkipReason is null && !c.Cell.IsAlone).Select(c => c.Cell.Workload).Distinct().ToList();
-        if (workloads.Count == 0)
+        var cells = _plan.Cells.Where(c => c.SkipReason is null && !c.Cell.IsAlone).Select(c => c.Cell).ToLookup(c => c.Scene.Receiver is not null);
+        if (cells.Count == 0)
             return;
-        var floors = await floorsProgram.MeasureAsync(round, _plan.Pins, _plan.Schedule.FloorTiming, workloads, stop).ConfigureAwait(false);
+        var workloads = cells[false].Select(c => c.Workload).Distinct();
+        var oneWaySizes = cells[true].Select(c => Choices.WorkloadEntry(c.Workload).RequestBytes).Distinct();
+        var floors = await floorsProgram.MeasureAsync(round, _plan.Pins, _plan.Schedule.FloorTiming, workloads, oneWaySizes, stop).ConfigureAwait(false);
         _floors.Add(floors);
         folder.Add(floors);
         if (floors.Reason is { } reason)

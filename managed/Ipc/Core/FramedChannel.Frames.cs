@@ -22,15 +22,24 @@ internal abstract partial class FramedChannel
     /// <summary>Sends the first <paramref name="length"/> bytes of the room.</summary>
     protected abstract void CommitFrame(FrameKind kind, uint id, int length, Deadline deadline);
 
-    /// <summary>Frames sent in between may become visible to the peer only with <see cref="EndBatch"/>, or earlier if the channel must wait.</summary>
-    protected virtual void BeginBatch() { }
-    /// <summary>See <see cref="BeginBatch"/>.</summary>
-    protected virtual void EndBatch() { }
+    /// <summary>Sends plain messages that lie back to back, as many as it can at once without waiting, and returns how many: none
+    /// where that is no better than one by one. Stops at a length over the limit or beyond the bytes given.</summary>
+    protected virtual int SendMany(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths) => 0;
 
-    /// <summary>True if a cheap look tells that <see cref="NextFrame"/> will not wait; false where a look is not cheap.</summary>
-    protected virtual bool HasNextFrame => false;
+    /// <summary>Takes plain messages that are there already, back to back, as long as the next one fits whole, and returns how
+    /// many: none where a look is not cheap. Anything unusual is left for <see cref="NextFrame"/> to report.</summary>
+    protected virtual int TakeMany(Span<byte> buffer, Span<int> lengths) => 0;
+
     /// <summary>Waits for the next frame and tells about it without consuming it: asking again tells the same.</summary>
     protected abstract FrameInfo NextFrame(Deadline deadline);
+    /// <summary>NextFrame and TakeFrame in one if what comes within a moment is a frame of this kind and id that fits into
+    /// <paramref name="buffer"/>; false, and nothing touched, where a transport has no quicker way than those two.</summary>
+    protected virtual bool TryTakeAwaited(FrameKind kind, uint id, Span<byte> buffer, out int length)
+    {
+        length = 0;
+        return false;
+    }
+
     /// <summary>After NextFrame: copies the whole payload, for which <paramref name="buffer"/> has exactly the room, and consumes
     /// the frame. Timing out keeps the frame and what has come of it.</summary>
     protected abstract void TakeFrame(Span<byte> buffer, Deadline deadline);

@@ -90,26 +90,29 @@ internal abstract partial class FramedChannel(int limit) : Channel
         var deadline = Begin(timeoutMilliseconds);
         _reserved = Nothing;
         var sent = 0;
-        BeginBatch();
-        try
+        while (sent < lengths.Length)
         {
-            for (; sent < lengths.Length; sent++)
-            {
-                var length = lengths[sent];
-                CheckLength(length);
-                if (length > messages.Length)
-                    throw TooFewBytes(sent, length, messages.Length);
-                SendFrame(FrameKind.Message, 0, messages[..length], deadline);
+            var atOnce = SendMany(messages, lengths[sent..]);
+            foreach (var length in lengths.Slice(sent, atOnce))
                 messages = messages[length..];
+            sent += atOnce;
+            if (sent == lengths.Length)
+                break;
+            // One that is long, or for which there is no room yet, or that shows why nothing can be sent.
+            var next = lengths[sent];
+            CheckLength(next);
+            if (next > messages.Length)
+                throw TooFewBytes(sent, next, messages.Length);
+            try
+            {
+                SendFrame(FrameKind.Message, 0, messages[..next], deadline);
             }
-        }
-        catch (IpcException e) when (e.Status == Status.TimedOut && !_stopped)
-        {
-            // Those before it are out, and the channel is good.
-        }
-        finally
-        {
-            EndBatch();
+            catch (IpcException e) when (e.Status == Status.TimedOut && !_stopped)
+            {
+                break; // those before it are out, and the channel is good
+            }
+            messages = messages[next..];
+            sent++;
         }
         return sent;
     }
@@ -120,19 +123,14 @@ internal abstract partial class FramedChannel(int limit) : Channel
         CheckHoldingNothing(nameof(ReceiveBatch));
         if (lengths.IsEmpty)
             throw new IpcException(Status.InvalidArgument, "ReceiveBatch with room for the lengths of no message");
-        var count = 0;
-        do
-        {
-            var frame = Expect(FrameKind.Message, deadline);
-            if (count > 0 && frame.Length > buffer.Length)
-                return count;
-            CheckRoom(frame.Length, buffer.Length);
-            TakeFrame(buffer[..frame.Length], deadline);
-            buffer = buffer[frame.Length..];
-            lengths[count++] = frame.Length;
-        }
-        while (count < lengths.Length && HasNextFrame);
-        return count;
+        var count = TakeMany(buffer, lengths);
+        if (count > 0)
+            return count;
+        var frame = Expect(FrameKind.Message, deadline);
+        CheckRoom(frame.Length, buffer.Length);
+        TakeFrame(buffer[..frame.Length], deadline);
+        lengths[0] = frame.Length;
+        return 1 + TakeMany(buffer[frame.Length..], lengths[1..]);
     }
 
     // ---- calls, the client's end
@@ -141,6 +139,8 @@ internal abstract partial class FramedChannel(int limit) : Channel
     {
         var deadline = Begin(timeoutMilliseconds);
         StartCall(request, deadline);
+        if (TryTakeAwaited(FrameKind.Reply, _callId, reply, out var length))
+            return length;
         var frame = AwaitReply(deadline);
         if (frame.Length > reply.Length)
             _holding = Holding.KeptReply;

@@ -40,12 +40,12 @@ internal static unsafe partial class Libc
     public const int LOCK_EX = 2, LOCK_NB = 4;
     public const int F_OFD_GETLK = 36, F_OFD_SETLK = 37;
     public const short F_WRLCK = 1, F_UNLCK = 2;
-    public const int F_GETFL = 3, F_SETFL = 4, F_ADD_SEALS = 1033, F_GET_SEALS = 1034, F_SEAL_SEAL = 1, F_SEAL_SHRINK = 2, F_SEAL_GROW = 4;
+    public const int F_GETFL = 3, F_SETFL = 4, F_ADD_SEALS = 1033, F_GET_SEALS = 1034, F_SEAL_SEAL = 1, F_SEAL_SHRINK = 2, F_SEAL_GROW = 4, F_SEAL_FUTURE_WRITE = 16;
     public const uint S_IFMT = 0xF000, S_IFIFO = 0x1000, S_IFDIR = 0x4000, S_IFREG = 0x8000, S_IFLNK = 0xA000, S_IFSOCK = 0xC000;
 
     // Memory and waiting.
     public const uint MFD_CLOEXEC = 1, MFD_ALLOW_SEALING = 2;
-    public const int PROT_READ = 1, PROT_WRITE = 2, MAP_SHARED = 1;
+    public const int PROT_READ = 1, PROT_WRITE = 2, MAP_SHARED = 1, MAP_FIXED = 0x10;
     private const int FutexWait = 0, FutexWake = 1;
     private const int AtFdCwd = -100, AtSymlinkNoFollow = 0x100, AtSymlinkFollow = 0x400, AtEmptyPath = 0x1000;
     private const uint StatxBasic = 0x7FF;
@@ -327,6 +327,13 @@ internal static unsafe partial class Libc
             if (countedSecond)
                 second.DangerousRelease();
         }
+    }
+
+    /// <summary>The same for any number of descriptors, which the caller keeps open; how many have something, negative after a failure.</summary>
+    public static int PollMany(ReadOnlySpan<PollEntry> entries, int timeoutMilliseconds)
+    {
+        fixed (PollEntry* all = entries)
+            return PollCall(all, (nuint)entries.Length, timeoutMilliseconds);
     }
 
     /// <summary>Sleeps while the word is <paramref name="value"/>, until woken, at most so long. False after the whole time.</summary>

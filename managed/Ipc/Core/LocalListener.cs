@@ -80,13 +80,27 @@ internal sealed unsafe class LocalListener : SocketListener
             $"cannot listen at {name.Address}: another listener has this name; close it or choose another name");
     }
 
+    /// <summary>The next client of this user if one waits, without a channel of it; null if none does.</summary>
+    public Descriptor? TryAcceptConnection()
+    {
+        while (Libc.Accept(Socket) is { } connection)
+        {
+            if (IsOfThisUser(connection))
+                return connection;
+            connection.Dispose();
+        }
+        return null;
+    }
+
     protected override Channel? Welcome(Descriptor connection)
     {
-        if (LocalSocket.PeerOf(connection).User == Libc.EffectiveUser())
+        if (IsOfThisUser(connection))
             return _welcome(connection);
         connection.Dispose();
         return null;
     }
+
+    private static bool IsOfThisUser(Descriptor connection) => LocalSocket.PeerOf(connection).User == Libc.EffectiveUser();
 
     protected override void RemoveName() => LocalNames.Remove(_name.Path, _identity);
 }

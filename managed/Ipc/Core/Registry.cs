@@ -60,7 +60,11 @@ public sealed record OptionEntry(string Name, string Kind, string Default, strin
 public sealed record TransportEntry(
     string Id, string Summary, string NameForm, string Kind, IReadOnlyList<string> Platforms, bool ZeroCopy, bool Broadcast,
     string LargestMessage, string Floor, IReadOnlyDictionary<string, string> Sides, IReadOnlyList<OptionEntry> Options,
-    IReadOnlyDictionary<string, string>? FloorWhen = null);
+    IReadOnlyDictionary<string, string>? FloorWhen = null, ModuleEntry? Module = null);
+
+/// <summary>What a transport needs whose native side is a module, a shared library of its own over a foreign one: the package that
+/// building it takes (Debian's name), and the program that must run meanwhile, with the package that has it.</summary>
+public sealed record ModuleEntry(string Package, string? Daemon = null, string? DaemonPackage = null);
 
 /// <summary>A side.</summary>
 public sealed record SideEntry(string Id, string Summary);
@@ -68,8 +72,11 @@ public sealed record SideEntry(string Id, string Summary);
 /// <summary>A codec; Objects is false for plain bytes.</summary>
 public sealed record CodecEntry(string Id, string Summary, bool Objects);
 
-/// <summary>A scenario; Ipc is false when one process plays it alone. Kinds: the kinds of transport it can be played over.</summary>
-public sealed record ScenarioEntry(string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds);
+/// <summary>A scenario; Ipc is false when one process plays it alone. Kinds: the kinds of transport it can be played over. Receiver: the role
+/// (server or client) that receives one-way messages and measures; null where the client measures round trips. Clients: client processes.
+/// Portion: operations of one sample, divided down. Batch: messages of one batch; 0: one by one.</summary>
+public sealed record ScenarioEntry(
+    string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Portion = 1, int Batch = 0);
 
 /// <summary>A workload; N counts identifiers of object codecs, the sizes are those of the raw codec in bytes.</summary>
 public sealed record WorkloadEntry(

@@ -10,6 +10,10 @@ internal abstract class SocketListener(string address, Descriptor socket) : List
 
     public sealed override string Address { get; } = address;
 
+    /// <summary>The listening socket, for a thread that polls other descriptors as well: readable when a client waits, hung up
+    /// once the listener is closed.</summary>
+    public Descriptor Socket => socket;
+
     /// <summary>A channel for a connection, which it then owns; null (the connection closed) for one that is not welcome.</summary>
     protected abstract Channel? Welcome(Descriptor connection);
 

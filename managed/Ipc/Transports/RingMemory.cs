@@ -1,16 +1,31 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics;
 using System.Runtime.Versioning;
 
 namespace Ipc;
 
-/// <summary>The memory of one ring of `shm`, as its reader or its writer finds its way in it. docs/wire-formats.md, "slots and data".</summary>
+/// <summary>The memory of one ring of `shm`, as its reader or its writer finds its way in it. docs/wire-formats.md, "slots and data";
+/// twin of native RingMemory and Slot.</summary>
+/// <remarks>
+/// A message begins in a slot, behind the slot's header, and goes on through the slots that follow: its bytes are contiguous, and
+/// up to 48 of them share the header's cache line, so that a short message crosses between processors as one line and a longer one
+/// as neighbouring lines, which are fetched together.
+/// </remarks>
 [SupportedOSPlatform("linux")]
 internal readonly unsafe struct RingMemory
 {
-    public const int InlineBytes = 48;
+    public const int FirstBytes = 48; // of payload in the slot that has the header
+    public const int HeaderBytes = SharedMemoryLayout.SlotBytes - FirstBytes;
     public const uint KindMask = 0xFFFF;
     public const uint More = 1 << 16;      // more records of this message follow
     public const uint Continues = 2 << 16; // this record continues a message
+    public const uint InData = 4 << 16;    // the bytes lie in the data area
+    public const uint Skip = 8 << 16;      // no message: go on at the ring's first slot
+
+    // Longer messages go through the data area: one in slots costs its reader a store per line when it gives the room back,
+    // one in the data area costs a line of its own. Measured, docs/performance.md.
+    private const int MostBytesInSlots = FirstBytes + (31 * SharedMemoryLayout.SlotBytes);
 
     private readonly byte* _slots;
     private readonly byte* _data;
@@ -30,10 +45,24 @@ internal readonly unsafe struct RingMemory
     public ulong SlotCount => _slotMask + 1;
     public ulong DataBytes => _dataMask + 1;
     public int LargestRecord => (int)Math.Min(DataBytes / 2, int.MaxValue);
+    /// <summary>The longest message, in bytes, that goes into slots: half of them must do.</summary>
+    public int LongestInSlots => (int)Math.Min(MostBytesInSlots, (SlotCount / 2 * SharedMemoryLayout.SlotBytes) - HeaderBytes);
 
     /// <summary>Offsets in a slot: 0 stamp, 4 length, 8 kind and flags, 12 id, 16 payload.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public byte* Slot(ulong position) => _slots + ((position & _slotMask) * SharedMemoryLayout.SlotBytes);
+
+    /// <summary>The stamp, in the low half of a slot's first word, with which a record at this position becomes the reader's.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static uint Stamp(ulong position) => (uint)(position + 1);
+
+    /// <summary>How many slots a message in slots takes.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong SlotsFor(int length) => ((ulong)(uint)length + HeaderBytes + SharedMemoryLayout.SlotBytes - 1) / SharedMemoryLayout.SlotBytes;
+
+    /// <summary>Slots from this position to the ring's end.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong SlotsToEnd(ulong position) => SlotCount - (position & _slotMask);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public byte* Data(ulong position) => _data + (position & _dataMask);
@@ -49,4 +78,39 @@ internal readonly unsafe struct RingMemory
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Footprint(int length) => ((ulong)(uint)length + 63) & ~63UL;
+
+    /// <summary>Copies a payload in or out. Up to 64 bytes go in a few overlapping moves: the general copy's call costs as much as
+    /// all else that sending a short message does.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Copy(ref byte from, ref byte to, int length)
+    {
+        var size = (nuint)(uint)length;
+        if (size > 64)
+        {
+            MemoryMarshal.CreateReadOnlySpan(ref from, length).CopyTo(MemoryMarshal.CreateSpan(ref to, length));
+        }
+        else if (size >= 16)
+        {
+            var last = Vector128.LoadUnsafe(ref from, size - 16);
+            Vector128.LoadUnsafe(ref from).StoreUnsafe(ref to);
+            if (size > 32)
+            {
+                Vector128.LoadUnsafe(ref from, 16).StoreUnsafe(ref to, 16);
+                if (size > 48)
+                    Vector128.LoadUnsafe(ref from, 32).StoreUnsafe(ref to, 32);
+            }
+            last.StoreUnsafe(ref to, size - 16);
+        }
+        else if (size >= 8)
+        {
+            var last = Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref from, size - 8));
+            Unsafe.WriteUnaligned(ref to, Unsafe.ReadUnaligned<ulong>(ref from));
+            Unsafe.WriteUnaligned(ref Unsafe.Add(ref to, size - 8), last);
+        }
+        else
+        {
+            for (nuint i = 0; i < size; i++)
+                Unsafe.Add(ref to, i) = Unsafe.Add(ref from, i);
+        }
+    }
 }

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 
 namespace Ipc;
@@ -14,12 +15,15 @@ internal sealed unsafe class RingReader
     private ulong _dataPosition;
     private ulong _slotsGivenBack;
     private ulong _dataGivenBack;
+    private readonly SpinBudget _spinBudget = new();
+    private readonly int _looks; // in a bout
+    private readonly int _longestInSlots;
+    private bool _spans; // since room was last given back some message took several slots
 
     // The record at the read position, copied once out of the shared memory.
     private byte* _bytes;
     private int _length;
     private uint _kindAndFlags;
-    private bool _inData;
 
     /// <param name="link">The mapping; the peer's ring is read.</param>
     /// <param name="firstSlot">Both sides' starting position, 0 but in tests.</param>
@@ -29,7 +33,10 @@ internal sealed unsafe class RingReader
         _link = link;
         _memory = new RingMemory(link, link.Side ^ 1);
         _control = link.Incoming;
+        _looks = link.LooksInABout;
+        _longestInSlots = _memory.LongestInSlots;
         (_slotPosition, _dataPosition) = (firstSlot, firstData);
+        (_slotsGivenBack, _dataGivenBack) = (firstSlot, firstData);
         if (firstSlot != 0 || firstData != 0)
             GiveBack();
     }
@@ -43,62 +50,163 @@ internal sealed unsafe class RingReader
     /// <summary>In the first record of several: the whole message's length as the writer claims it.</summary>
     public ulong TotalLength { get; private set; }
 
+    /// <summary>True once the writer has made a record that no writer of ours makes; it must not be touched further.</summary>
+    public bool IsDamaged { get; private set; }
+
     /// <summary>Waits for the record at the read position and takes its header over. Its length is within what a record may
-    /// have when <see cref="IsSound"/>.</summary>
+    /// have unless <see cref="IsDamaged"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public WaitResult Wait(Deadline deadline)
     {
         var slot = _memory.Slot(_slotPosition);
-        var condition = new StampCondition((uint*)slot, (uint)(_slotPosition + 1));
-        if (!condition.IsMet())
+        if (!LookForABout(slot, out var word))
         {
-            var result = WaitLonger(condition, deadline);
+            var result = WaitLonger(new StampCondition((ulong*)slot, RingMemory.Stamp(_slotPosition)), deadline);
             if (result != WaitResult.Ready)
                 return result;
+            word = Volatile.Read(ref *(ulong*)slot);
         }
-        ReadHeader(slot);
-        return WaitResult.Ready;
+        // Each word is read once: the writer may change it while it is being checked.
+        _length = (int)(word >> 32);
+        var kindAndId = *(ulong*)(slot + 8);
+        _kindAndFlags = (uint)kindAndId;
+        Id = (uint)(kindAndId >> 32);
+        _bytes = slot + RingMemory.HeaderBytes;
+        return IsInSlots && (uint)_length <= RingMemory.FirstBytes ? WaitResult.Ready : FindLonger(slot, deadline);
     }
 
-    /// <summary>False for a record no writer of ours makes; it must not be touched further.</summary>
-    public bool IsSound { get; private set; }
+    /// <summary>Takes a message of exactly this kind and id if it arrives within a bout of looks, lies in slots and fits: the answer
+    /// that a caller spins for, in the fewest steps between its arrival and its use. False: nothing was touched.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryTakeAwaited(uint kind, uint id, Span<byte> to, out int length)
+    {
+        length = 0;
+        var slot = _memory.Slot(_slotPosition);
+        // Flags, which would stand beside the kind, are none.
+        if (!LookForABout(slot, out var word) || *(ulong*)(slot + 8) != (((ulong)id << 32) | kind))
+            return false;
+        var bytes = (int)(word >> 32);
+        if ((uint)bytes > (uint)to.Length || !IsWithinSlots(bytes))
+            return false;
+        RingMemory.Copy(ref slot[RingMemory.HeaderBytes], ref MemoryMarshal.GetReference(to), bytes);
+        length = bytes;
+        ConsumeSlots(RingMemory.SlotsFor(bytes));
+        return true;
+    }
+
+    // Looks for the next record as often as a wait does before it first reads the clock. Here rather than in the wait, so that no
+    // way back from a method lies between a record's arrival and its use.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool LookForABout(byte* slot, out ulong word)
+    {
+        var stamp = RingMemory.Stamp(_slotPosition);
+        for (var looks = _looks; ; SharedMemoryLink.Relax())
+        {
+            // Acquire: pairs with the writer's release of the stamp.
+            word = Volatile.Read(ref *(ulong*)slot);
+            if ((uint)word == stamp)
+                return true;
+            if (--looks <= 0)
+                return false;
+        }
+    }
+
+    // Whether a message in slots of so many bytes, as its writer says, stays within what a writer of ours would use.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsWithinSlots(int length) => (uint)length <= RingMemory.FirstBytes
+        || ((uint)length <= (uint)_longestInSlots && RingMemory.SlotsFor(length) <= _memory.SlotsToEnd(_slotPosition));
+
+    private bool IsInSlots
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => _kindAndFlags <= RingMemory.KindMask;
+    }
 
     /// <summary>The record is done with. Its memory may be written again from here on.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Consume()
     {
-        _slotPosition++;
-        if (_inData)
-            _dataPosition = _memory.Place(_dataPosition, _length) + RingMemory.Footprint(_length);
-        // In portions, so that in a stream of messages the line with the positions seldom crosses between the processors.
-        if (_slotPosition - _slotsGivenBack >= _memory.SlotCount / 4 || _dataPosition - _dataGivenBack >= _memory.DataBytes / 4)
+        if (IsInSlots)
+            ConsumeSlots(RingMemory.SlotsFor(_length));
+        else
+            ConsumeData();
+    }
+
+    /// <summary>Takes messages that are there already, lie in slots and are plain ones of this kind: back to back into
+    /// <paramref name="to"/>, as long as the next one fits whole. Returns how many.</summary>
+    public int TakeMany(uint kind, Span<byte> to, Span<int> lengths)
+    {
+        ref var at = ref MemoryMarshal.GetReference(to);
+        var room = to.Length;
+        var count = 0;
+        for (; count < lengths.Length; count++)
         {
-            GiveBack();
-            _link.WakeIfParked(_control.WriterParked);
+            var slot = _memory.Slot(_slotPosition);
+            var word = Volatile.Read(ref *(ulong*)slot);
+            var length = (int)(word >> 32);
+            if ((uint)word != RingMemory.Stamp(_slotPosition) || (uint)length > (uint)room)
+                break;
+            // Anything unusual is left for a caller who looks at it in peace.
+            if (*(uint*)(slot + 8) != kind)
+                break;
+            if (!IsWithinSlots(length))
+                break;
+            RingMemory.Copy(ref slot[RingMemory.HeaderBytes], ref at, length);
+            lengths[count] = length;
+            at = ref Unsafe.Add(ref at, length);
+            room -= length;
+            ConsumeSlots(RingMemory.SlotsFor(length));
         }
+        return count;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void ReadHeader(byte* slot)
+    private void ConsumeSlots(ulong count)
     {
-        _length = *(int*)(slot + 4);
-        _kindAndFlags = *(uint*)(slot + 8);
-        Id = *(uint*)(slot + 12);
-        _inData = (uint)_length > RingMemory.InlineBytes || Flags != 0;
-        IsSound = true;
-        if (_inData)
-            ReadPlace(slot);
-        else
-            _bytes = slot + 16;
+        _slotPosition += count;
+        if (count != 1)
+            _spans = true;
+        // In portions, so that in a stream of messages the line with the positions seldom crosses between the processors.
+        if (_slotPosition - _slotsGivenBack >= _memory.SlotCount / 4)
+            GiveBackAndWake();
     }
 
-    private void ReadPlace(byte* slot)
+    private void ConsumeData()
     {
-        IsSound = (uint)_length <= (uint)_memory.LargestRecord && (Flags & ~(RingMemory.More | RingMemory.Continues)) == 0;
-        if (!IsSound)
-            return;
-        _bytes = _memory.Data(_memory.Place(_dataPosition, _length));
-        TotalLength = Flags == RingMemory.More ? *(ulong*)(slot + 16) : (ulong)_length;
+        _slotPosition++;
+        _dataPosition = _memory.Place(_dataPosition, _length) + RingMemory.Footprint(_length);
+        if (_slotPosition - _slotsGivenBack >= _memory.SlotCount / 4 || _dataPosition - _dataGivenBack >= _memory.DataBytes / 4)
+            GiveBackAndWake();
+    }
+
+    // A record that is not all in one slot; a peer may have written anything.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private WaitResult FindLonger(byte* slot, Deadline deadline)
+    {
+        var toEnd = _memory.SlotsToEnd(_slotPosition);
+        if (IsInSlots)
+        {
+            if (IsWithinSlots(_length))
+                return WaitResult.Ready;
+        }
+        else if (Flags == RingMemory.Skip)
+        {
+            // Only at a place other than the first, so that a peer cannot lead us round for ever.
+            if (toEnd < _memory.SlotCount)
+            {
+                ConsumeSlots(toEnd);
+                return Wait(deadline);
+            }
+        }
+        else if ((Flags & RingMemory.InData) != 0 && (Flags & ~(RingMemory.InData | RingMemory.More | RingMemory.Continues)) == 0
+                 && (uint)_length <= (uint)_memory.LargestRecord)
+        {
+            _bytes = _memory.Data(_memory.Place(_dataPosition, _length));
+            TotalLength = Flags == (RingMemory.InData | RingMemory.More) ? *(ulong*)(slot + RingMemory.HeaderBytes) : (ulong)_length;
+            return WaitResult.Ready;
+        }
+        IsDamaged = true;
+        return WaitResult.Ready;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -107,21 +215,43 @@ internal sealed unsafe class RingReader
         // The writer may be waiting for the room we still hold, and we are about to wait for it.
         if (_slotsGivenBack != _slotPosition)
             GiveBack();
-        return _link.Wait(condition, _control.ReaderParked, _control.WriterParked, deadline);
+        return _link.Wait(condition, _control.ReaderParked, _control.WriterParked, _spinBudget, deadline);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void GiveBackAndWake()
+    {
+        GiveBack();
+        _link.WakeIfParked(_control.WriterParked);
     }
 
     private void GiveBack()
     {
+        if (_spans)
+            Restamp();
         (_slotsGivenBack, _dataGivenBack) = (_slotPosition, _dataPosition);
         // Release: our reading is over before the writer sees the room given back.
         Volatile.Write(ref *_control.DataRead, _dataPosition);
         Volatile.Write(ref *_control.SlotsRead, _slotPosition);
     }
 
-    private readonly struct StampCondition(uint* stamp, uint expected) : IWaitCondition
+    // Where a message went on through a slot, its bytes stand where the stamp of a later message will be looked for and might be
+    // mistaken for it: every slot goes back with the stamp of this lap, which is never that of another.
+    private void Restamp()
+    {
+        _spans = false;
+        for (var position = _slotsGivenBack; position != _slotPosition; position++)
+        {
+            var word = (ulong*)_memory.Slot(position);
+            if ((uint)*word != RingMemory.Stamp(position))
+                *word = RingMemory.Stamp(position);
+        }
+    }
+
+    private readonly struct StampCondition(ulong* word, uint stamp) : IWaitCondition
     {
         // Acquire: pairs with the writer's release of the stamp.
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        public bool IsMet() => Volatile.Read(ref *stamp) == expected;
+        public bool IsMet() => (uint)Volatile.Read(ref *word) == stamp;
     }
 }

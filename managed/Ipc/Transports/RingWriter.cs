@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 
 namespace Ipc;
@@ -11,6 +12,7 @@ internal sealed unsafe class RingWriter
     private readonly SharedMemoryLink _link;
     private readonly RingMemory _memory;
     private readonly RingControl _control;
+    private readonly SpinBudget _spinBudget = new();
     private ulong _slotPosition;
     private ulong _dataPosition;
     private ulong _slotsRead;
@@ -24,58 +26,179 @@ internal sealed unsafe class RingWriter
         _link = link;
         _memory = new RingMemory(link, link.Side);
         _control = link.Outgoing;
+        LongestInSlots = _memory.LongestInSlots;
         (_slotPosition, _slotsRead, _dataPosition, _dataRead) = (firstSlot, firstSlot, firstData, firstData);
     }
 
     public int LargestRecord => _memory.LargestRecord;
+    public int LongestInSlots { get; }
 
     /// <summary>True once the reader has said it read what was never written.</summary>
     public bool IsDamaged { get; private set; }
 
-    /// <summary>Waits until a slot and room for a record of so many bytes in the data area are free; 0: the slot alone.</summary>
+    // ---- messages in slots: length <= LongestInSlots
+
+    /// <summary>Waits until the slots for so many bytes are free.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public WaitResult WaitForRoom(int length, Deadline deadline)
+    public WaitResult WaitForSlots(int length, Deadline deadline)
     {
         if (_link.PeerHasClosed)
             return WaitResult.PeerGone;
-        return HasRoom(length) ? WaitResult.Ready : WaitLonger(length, deadline);
+        var count = RingMemory.SlotsFor(length);
+        return FitsHere(count) ? WaitResult.Ready : WaitLongerForSlots(count, deadline);
     }
 
-    /// <summary>The payload's place in the next slot: <see cref="RingMemory.InlineBytes"/> bytes.</summary>
-    public byte* InlineRoom => _memory.Slot(_slotPosition) + 16;
+    /// <summary>After WaitForSlots: the place of the message's bytes.</summary>
+    public byte* SlotRoom => _memory.Slot(_slotPosition) + RingMemory.HeaderBytes;
+
+    /// <summary>Makes a message visible whose bytes are in place, and wakes the reader if it sleeps.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void PublishInSlots(uint kind, uint id, int length)
+    {
+        PutHeader(_memory.Slot(_slotPosition), kind, id, length);
+        _slotPosition += RingMemory.SlotsFor(length);
+        _link.WakeIfParked(_control.ReaderParked);
+    }
+
+    /// <summary>Copies in messages that lie back to back, as many as there is room for now, and makes them visible together. Returns
+    /// how many; stops at one that does not go into slots or has fewer bytes than its length says.</summary>
+    public int PublishMany(uint kind, ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths)
+    {
+        if (_link.PeerHasClosed)
+            return 0;
+        byte* first = null;
+        var firstWord = 0UL;
+        var left = messages.Length;
+        ref var from = ref MemoryMarshal.GetReference(messages);
+        var done = 0;
+        for (; done < lengths.Length; done++)
+        {
+            var length = lengths[done];
+            if ((uint)length > (uint)LongestInSlots || length > left)
+                break;
+            var count = RingMemory.SlotsFor(length);
+            if (!FitsHere(count) && !MakesRoom(count))
+                break;
+            var slot = _memory.Slot(_slotPosition);
+            RingMemory.Copy(ref from, ref slot[RingMemory.HeaderBytes], length);
+            *(ulong*)(slot + 8) = kind;
+            var word = ((ulong)(uint)length << 32) | RingMemory.Stamp(_slotPosition);
+            // The reader waits at the first message's stamp. That comes last, so that the reader does not come after each
+            // single line while the next ones are being written.
+            if (first == null)
+            {
+                first = slot;
+                firstWord = word;
+            }
+            else
+            {
+                Volatile.Write(ref *(ulong*)slot, word);
+            }
+            _slotPosition += count;
+            from = ref Unsafe.Add(ref from, length);
+            left -= length;
+        }
+        if (first != null)
+        {
+            Volatile.Write(ref *(ulong*)first, firstWord);
+            _link.WakeIfParked(_control.ReaderParked);
+        }
+        return done;
+    }
+
+    // ---- records in the data area
+
+    /// <summary>Waits until a slot and so many contiguous bytes are free.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public WaitResult WaitForData(int length, Deadline deadline)
+    {
+        if (_link.PeerHasClosed)
+            return WaitResult.PeerGone;
+        return HasRoomForData(length) ? WaitResult.Ready : WaitLongerForData(length, deadline);
+    }
 
     /// <summary>The place of a record's bytes in the data area, after waiting for at least as many.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public byte* DataRoom(int length) => _memory.Data(_memory.Place(_dataPosition, length));
 
+    /// <summary>In the first record of several: the whole message's length.</summary>
+    public void PutTotal(int length) => *(ulong*)SlotRoom = (ulong)length;
+
     /// <summary>Makes a record visible whose bytes are in place, and wakes the reader if it sleeps.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Publish(uint kindAndFlags, uint id, int length, bool inData)
+    public void PublishInData(uint kindAndFlags, uint id, int length)
     {
-        if (inData)
-            _dataPosition = _memory.Place(_dataPosition, length) + RingMemory.Footprint(length);
-        var slot = _memory.Slot(_slotPosition);
-        *(int*)(slot + 4) = length;
-        *(uint*)(slot + 8) = kindAndFlags;
-        *(uint*)(slot + 12) = id;
-        // Release: whoever sees the stamp sees all of the record.
-        Volatile.Write(ref *(uint*)slot, (uint)(_slotPosition + 1));
+        _dataPosition = _memory.Place(_dataPosition, length) + RingMemory.Footprint(length);
+        PutHeader(_memory.Slot(_slotPosition), kindAndFlags | RingMemory.InData, id, length);
         _slotPosition++;
         _link.WakeIfParked(_control.ReaderParked);
     }
 
+    // ----
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool HasRoom(int length)
+    private void PutHeader(byte* slot, uint kindAndFlags, uint id, int length)
     {
-        if (_slotPosition - _slotsRead >= _memory.SlotCount)
-            return false;
-        return length == 0 || _memory.Place(_dataPosition, length) + RingMemory.Footprint(length) - _dataRead <= _memory.DataBytes;
+        *(ulong*)(slot + 8) = ((ulong)id << 32) | kindAndFlags;
+        // Release: whoever sees the stamp sees all of the record.
+        Volatile.Write(ref *(ulong*)slot, ((ulong)(uint)length << 32) | RingMemory.Stamp(_slotPosition));
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool HasSlots(ulong count) => _slotPosition + count - _slotsRead <= _memory.SlotCount;
+
+    // Whether so many slots are free and come before the ring's end.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool FitsHere(ulong count) => HasSlots(count) && (count == 1 || count <= _memory.SlotsToEnd(_slotPosition));
+
+    // The same with the slots to pass over when the ring's end is too near.
+    private bool Fits(ulong count)
+    {
+        var toEnd = _memory.SlotsToEnd(_slotPosition);
+        return HasSlots(count <= toEnd ? count : toEnd + count);
+    }
+
+    private bool HasRoomForData(int length) =>
+        HasSlots(1) && _memory.Place(_dataPosition, length) + RingMemory.Footprint(length) - _dataRead <= _memory.DataBytes;
+
+    // A message is never split at the ring's end: what is left there is passed over. No wake-up: the message follows.
+    private void SkipIfTooNearTheEnd(ulong count)
+    {
+        var toEnd = _memory.SlotsToEnd(_slotPosition);
+        if (count <= toEnd)
+            return;
+        PutHeader(_memory.Slot(_slotPosition), RingMemory.Skip, 0, 0);
+        _slotPosition += toEnd;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private WaitResult WaitLonger(int length, Deadline deadline)
+    private bool MakesRoom(ulong count)
     {
-        var result = _link.Wait(new RoomCondition(this, length), _control.WriterParked, _control.ReaderParked, deadline);
+        if (!Fits(count))
+        {
+            LookAtReader();
+            if (IsDamaged || !Fits(count))
+                return false;
+        }
+        SkipIfTooNearTheEnd(count);
+        return true;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private WaitResult WaitLongerForSlots(ulong count, Deadline deadline)
+    {
+        var result = Fits(count) ? WaitResult.Ready : Wait(new RoomCondition(this, count, -1), deadline);
+        if (result == WaitResult.Ready && !IsDamaged)
+            SkipIfTooNearTheEnd(count);
+        return result;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private WaitResult WaitLongerForData(int length, Deadline deadline) => Wait(new RoomCondition(this, 0, length), deadline);
+
+    private WaitResult Wait(RoomCondition condition, Deadline deadline)
+    {
+        var result = _link.Wait(condition, _control.WriterParked, _control.ReaderParked, _spinBudget, deadline);
         return IsDamaged ? WaitResult.Ready : result;
     }
 
@@ -90,12 +213,13 @@ internal sealed unsafe class RingWriter
             (_slotsRead, _dataRead) = (slots, data);
     }
 
-    private readonly struct RoomCondition(RingWriter writer, int length) : IWaitCondition
+    // Room for a message in so many slots, or if those are 0 for a record of so many bytes in the data area.
+    private readonly struct RoomCondition(RingWriter writer, ulong slots, int dataBytes) : IWaitCondition
     {
         public bool IsMet()
         {
             writer.LookAtReader();
-            return writer.IsDamaged || writer.HasRoom(length);
+            return writer.IsDamaged || (slots != 0 ? writer.Fits(slots) : writer.HasRoomForData(dataBytes));
         }
     }
 }

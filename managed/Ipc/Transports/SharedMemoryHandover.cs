@@ -9,7 +9,6 @@ namespace Ipc;
 internal static unsafe class SharedMemoryHandover
 {
     private const int RequiredSeals = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_SEAL;
-    private const int MostDescriptors = 8;
 
     [StructLayout(LayoutKind.Sequential)]
     private struct Greeting
@@ -18,17 +17,6 @@ internal static unsafe class SharedMemoryHandover
         public uint Version;
         public uint Layout;
         public uint Zero;
-    }
-
-    /// <summary>A control message with descriptors, as the system lays it out on 64-bit machines.</summary>
-    [StructLayout(LayoutKind.Sequential)]
-    private struct Rights
-    {
-        public const int HeaderBytes = 16;
-        public nuint Length;
-        public int Level;
-        public int Type;
-        public fixed int Descriptors[MostDescriptors];
     }
 
     /// <summary>A listener whose channels talk through shared memory made for each of them.</summary>
@@ -118,13 +106,12 @@ internal static unsafe class SharedMemoryHandover
     private static bool SendGreeting(Descriptor connection, uint layout, Descriptor file)
     {
         var greeting = new Greeting { Magic = SharedMemoryLayout.HandoverMagic, Version = SharedMemoryLayout.Version, Layout = layout };
-        var vector = new Libc.IoVector { Base = &greeting, Length = (nuint)sizeof(Greeting) };
-        var rights = new Rights { Length = Rights.HeaderBytes + sizeof(int), Level = Libc.SOL_SOCKET, Type = Libc.SCM_RIGHTS };
-        rights.Descriptors[0] = (int)file.DangerousGetHandle(); // the caller keeps the file open
-        var message = new Libc.MessageHeader { Vectors = &vector, VectorCount = 1, Control = &rights, ControlLength = Rights.HeaderBytes + 8 };
-        if (Libc.SendMessage(connection, &message, Libc.MSG_NOSIGNAL) == sizeof(Greeting))
-            return true;
-        return Libc.LastError is Libc.EPIPE or Libc.ECONNRESET ? false : throw Libc.Failure(Status.System, "cannot hand shared memory over");
+        return DescriptorMessage.Send(connection, &greeting, sizeof(Greeting), [file]) switch
+        {
+            0 => true,
+            Libc.EPIPE or Libc.ECONNRESET => false,
+            var error => throw Libc.Failure(Status.System, "cannot hand shared memory over", error),
+        };
     }
 
     private static Descriptor ReceiveGreeting(Descriptor connection, uint layout, LocalName server, Deadline deadline)
@@ -135,18 +122,13 @@ internal static unsafe class SharedMemoryHandover
                 throw new IpcException(Status.TimedOut, $"the server at {server.Address} did not accept this client within the time-out");
         }
         Greeting greeting = default;
-        Rights rights = default;
-        var vector = new Libc.IoVector { Base = &greeting, Length = (nuint)sizeof(Greeting) };
-        var message = new Libc.MessageHeader { Vectors = &vector, VectorCount = 1, Control = &rights, ControlLength = (nuint)sizeof(Rights) };
-        var count = Libc.ReceiveMessage(connection, &message, Libc.MSG_CMSG_CLOEXEC);
-        var descriptors = message.ControlLength >= Rights.HeaderBytes + sizeof(int) && rights is { Level: Libc.SOL_SOCKET, Type: Libc.SCM_RIGHTS }
-            ? (int)(rights.Length - Rights.HeaderBytes) / sizeof(int) : 0;
-        if (count == sizeof(Greeting) && descriptors == 1 && greeting is { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version } &&
+        var count = DescriptorMessage.Receive(connection, &greeting, sizeof(Greeting), out var descriptors);
+        if (count == sizeof(Greeting) && descriptors.Length == 1 && greeting is { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version } &&
             greeting.Layout == layout)
-            return new Descriptor(rights.Descriptors[0]);
-        for (var i = 0; i < Math.Min(descriptors, MostDescriptors); i++)
-            _ = Libc.Close(rights.Descriptors[i]);
-        throw count == 0 || (count < 0 && Libc.LastError == Libc.ECONNRESET)
+            return descriptors[0];
+        foreach (var descriptor in descriptors)
+            descriptor.Dispose();
+        throw count is 0 or -Libc.ECONNRESET
             ? new IpcException(Status.PeerClosed, $"the server at {server.Address} closed before it accepted this client: connect anew")
             : new IpcException(Status.NotOurProtocol, $"what listens at {server.Address} is not this transport's server, or of another version: check the address");
     }

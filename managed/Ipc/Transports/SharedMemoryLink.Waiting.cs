@@ -19,6 +19,21 @@ internal readonly record struct WaitPolicy(WaitMode Mode, long SpinTicks)
     }
 }
 
+/// <summary>How long an adaptive waiter spins before it parks: all of its time while that finds what it waits for; half, down to a
+/// sixteenth, each time it was in vain, because then messages come too seldom for spinning to gain anything; and now and
+/// then all of it again, to see whether they have become more frequent. One per waiting thread.</summary>
+internal sealed class SpinBudget
+{
+    private const int ProbeEvery = 16;
+    private const int MostMisses = 4;
+    private uint _waits;
+    private int _misses;
+
+    public long NextTicks(long spinTicks) => ++_waits % ProbeEvery == 0 ? spinTicks : spinTicks >> _misses;
+    public void Found() => _misses = 0;
+    public void InVain() => _misses = Math.Min(_misses + 1, MostMisses);
+}
+
 internal enum WaitResult
 {
     Ready,
@@ -39,10 +54,13 @@ internal sealed unsafe partial class SharedMemoryLink
 {
     // A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks, and
     // not at all when what is waited for arrives within the first.
-    private const int LooksInABout = 100;
+    private const int LooksBeforeTheClock = 100;
     private const int SliceMilliseconds = 50;
     private static readonly long s_yieldAfter = Stopwatch.Frequency / 10_000; // 0.1 ms
     private static readonly long s_socketLookInterval = Stopwatch.Frequency / 200; // 5 ms
+
+    /// <summary>How often this side looks before it first reads the clock; 1 if it does not spin.</summary>
+    public int LooksInABout => _policy.Mode == WaitMode.Block || _oneProcessor ? 1 : LooksBeforeTheClock;
 
     private readonly WaitPolicy _policy;
     private readonly bool _oneProcessor;
@@ -52,10 +70,11 @@ internal sealed unsafe partial class SharedMemoryLink
     /// <param name="parked">The word this side sleeps on.</param>
     /// <param name="owed">A word the peer may sleep on for something published just now: it is looked at once waiting takes
     /// longer than a moment, which keeps the fence out of a quick exchange.</param>
+    /// <param name="budget">The caller's own.</param>
     /// <param name="deadline">When to give up.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public WaitResult Wait<T>(T condition, uint* parked, uint* owed, Deadline deadline) where T : struct, IWaitCondition =>
-        condition.IsMet() ? WaitResult.Ready : WaitLonger(condition, parked, owed, deadline);
+    public WaitResult Wait<T>(T condition, uint* parked, uint* owed, SpinBudget budget, Deadline deadline) where T : struct, IWaitCondition =>
+        condition.IsMet() ? WaitResult.Ready : WaitLonger(condition, parked, owed, budget, deadline);
 
     /// <summary>After publishing something the peer may sleep for on this word: wakes it if it does.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -93,12 +112,12 @@ internal sealed unsafe partial class SharedMemoryLink
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private WaitResult WaitLonger<T>(T condition, uint* parked, uint* owed, Deadline deadline) where T : struct, IWaitCondition
+    private WaitResult WaitLonger<T>(T condition, uint* parked, uint* owed, SpinBudget budget, Deadline deadline) where T : struct, IWaitCondition
     {
         // With one processor between the two the peer can only answer when we let go of it.
         if (_policy.Mode == WaitMode.Spin || (_policy.Mode == WaitMode.Adaptive && !_oneProcessor))
         {
-            if (Spin(condition, owed, deadline) is { } result)
+            if (Spin(condition, owed, budget, deadline) is { } result)
                 return result;
         }
         else
@@ -109,10 +128,11 @@ internal sealed unsafe partial class SharedMemoryLink
     }
 
     // Null: adaptive has spun its time.
-    private WaitResult? Spin<T>(T condition, uint* owed, Deadline deadline) where T : struct, IWaitCondition
+    private WaitResult? Spin<T>(T condition, uint* owed, SpinBudget budget, Deadline deadline) where T : struct, IWaitCondition
     {
-        var looks = _oneProcessor ? 1 : LooksInABout;
+        var looks = _oneProcessor ? 1 : LooksBeforeTheClock;
         var nextSocketLook = s_socketLookInterval;
+        var allowed = budget.NextTicks(_policy.SpinTicks);
         long start = 0;
         while (true)
         {
@@ -120,7 +140,10 @@ internal sealed unsafe partial class SharedMemoryLink
             {
                 Relax();
                 if (condition.IsMet())
+                {
+                    budget.Found();
                     return WaitResult.Ready;
+                }
             }
             var now = Stopwatch.GetTimestamp();
             if (start == 0)
@@ -129,8 +152,11 @@ internal sealed unsafe partial class SharedMemoryLink
                 WakeIfParked(owed);
             }
             var spun = now - start;
-            if (_policy.Mode == WaitMode.Adaptive && spun >= _policy.SpinTicks)
+            if (_policy.Mode == WaitMode.Adaptive && spun >= allowed)
+            {
+                budget.InVain();
                 return null;
+            }
             // Something else may need the processor, the peer first of all.
             if (_oneProcessor || spun >= s_yieldAfter)
                 _ = Libc.Yield();

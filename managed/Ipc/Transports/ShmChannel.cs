@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 
 namespace Ipc;
@@ -11,7 +12,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     private const int RecordOfMany = 32 * 1024;
     private const int LongestSingleRecord = 64 * 1024;
 
-    private enum Room { None, Slot, Data, Apart }
+    private enum Room { None, Slots, Data, Apart }
 
     // sender's half
     private readonly RingWriter _writer;
@@ -45,23 +46,26 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
 
     protected override void SendFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
     {
-        if (payload.Length <= RingMemory.InlineBytes)
+        if (payload.Length <= _writer.LongestInSlots)
         {
-            WaitForRoom(0, deadline);
-            payload.CopyTo(new Span<byte>(_writer.InlineRoom, RingMemory.InlineBytes));
-            _writer.Publish((uint)kind, id, payload.Length, false);
+            CheckRoom(_writer.WaitForSlots(payload.Length, deadline));
+            RingMemory.Copy(ref MemoryMarshal.GetReference(payload), ref *_writer.SlotRoom, payload.Length);
+            _writer.PublishInSlots((uint)kind, id, payload.Length);
         }
         else if (payload.Length <= _wholeRecord)
         {
-            WaitForRoom(payload.Length, deadline);
+            CheckRoom(_writer.WaitForData(payload.Length, deadline));
             payload.CopyTo(new Span<byte>(_writer.DataRoom(payload.Length), payload.Length));
-            _writer.Publish((uint)kind, id, payload.Length, true);
+            _writer.PublishInData((uint)kind, id, payload.Length);
         }
         else
         {
             SendInRecords(kind, id, payload, deadline);
         }
     }
+
+    protected override int SendMany(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths) =>
+        _writer.PublishMany((uint)FrameKind.Message, messages, lengths);
 
     // The same as in the base class, without its dispatch.
     protected override void AnswerFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
@@ -76,22 +80,21 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         for (var done = 0; done < payload.Length;)
         {
             var length = Math.Min(portion, payload.Length - done);
-            var result = _writer.WaitForRoom(length, deadline);
+            var result = _writer.WaitForData(length, deadline);
             if (result != WaitResult.Ready || _writer.IsDamaged)
                 throw SendFailed(result, done > 0);
             payload.Slice(done, length).CopyTo(new Span<byte>(_writer.DataRoom(length), length));
             var first = done == 0;
             if (first)
-                *(ulong*)_writer.InlineRoom = (ulong)payload.Length;
+                _writer.PutTotal(payload.Length);
             done += length;
-            _writer.Publish((uint)kind | (done < payload.Length ? RingMemory.More : 0) | (first ? 0 : RingMemory.Continues), id, length, true);
+            _writer.PublishInData((uint)kind | (done < payload.Length ? RingMemory.More : 0) | (first ? 0 : RingMemory.Continues), id, length);
         }
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void WaitForRoom(int length, Deadline deadline)
+    private void CheckRoom(WaitResult result)
     {
-        var result = _writer.WaitForRoom(length, deadline);
         if (result != WaitResult.Ready || _writer.IsDamaged)
             throw SendFailed(result, false);
     }
@@ -119,10 +122,10 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             _room = Room.Apart;
             return _apart.AsSpan(0, length);
         }
-        var inSlot = length <= RingMemory.InlineBytes;
-        WaitForRoom(inSlot ? 0 : length, deadline);
-        _room = inSlot ? Room.Slot : Room.Data;
-        return new Span<byte>(inSlot ? _writer.InlineRoom : _writer.DataRoom(length), length);
+        var inSlots = length <= _writer.LongestInSlots;
+        CheckRoom(inSlots ? _writer.WaitForSlots(length, deadline) : _writer.WaitForData(length, deadline));
+        _room = inSlots ? Room.Slots : Room.Data;
+        return new Span<byte>(inSlots ? _writer.SlotRoom : _writer.DataRoom(length), length);
     }
 
     protected override void CommitFrame(FrameKind kind, uint id, int length, Deadline deadline)
@@ -132,18 +135,23 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             SendFrame(kind, id, _apart.AsSpan(0, length), deadline);
             return;
         }
-        var inData = _room == Room.Data && length > RingMemory.InlineBytes;
-        if (_room == Room.Data && length != _roomLength)
-            MoveToItsPlace(length, inData);
+        if (_room == Room.Slots)
+        {
+            _writer.PublishInSlots((uint)kind, id, length);
+        }
+        else
+        {
+            MoveToItsPlace(length);
+            _writer.PublishInData((uint)kind, id, length);
+        }
         _room = Room.None;
-        _writer.Publish((uint)kind, id, length, inData);
     }
 
-    // A shorter record may belong elsewhere: into the slot, or before the end of the area where the longer one had no room.
-    private void MoveToItsPlace(int length, bool inData)
+    // Shorter than reserved, it may belong elsewhere: before the end of the area, where the longer one had no room.
+    private void MoveToItsPlace(int length)
     {
         var written = _writer.DataRoom(_roomLength);
-        var place = inData ? _writer.DataRoom(length) : _writer.InlineRoom;
+        var place = _writer.DataRoom(length);
         if (place != written)
             Buffer.MemoryCopy(written, place, length, length);
     }
@@ -159,9 +167,9 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         var result = _reader.Wait(deadline);
         if (result != WaitResult.Ready)
             throw CannotReceive(result, false);
-        if (!_reader.IsSound || _reader.Kind - 1 > 3 || (_reader.Flags & RingMemory.Continues) != 0)
+        if (_reader.IsDamaged || _reader.Kind - 1 > 3 || (_reader.Flags & RingMemory.Continues) != 0)
             throw Damaged();
-        _inSeveral = _reader.Flags != 0;
+        _inSeveral = (_reader.Flags & RingMemory.More) != 0;
         var length = _inSeveral ? CheckedTotal() : _reader.Length;
         if (length > Limit)
             throw TooLarge((ulong)length);
@@ -187,10 +195,22 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             TakeSeveral(buffer, deadline);
             return;
         }
-        _reader.Bytes.CopyTo(buffer);
+        // The base class gives exactly the room of the frame that NextFrame told of.
+        RingMemory.Copy(ref MemoryMarshal.GetReference(_reader.Bytes), ref MemoryMarshal.GetReference(buffer), _frame.Length);
         _reader.Consume();
         _hasFrame = false;
     }
+
+    protected override bool TryTakeAwaited(FrameKind kind, uint id, Span<byte> buffer, out int length)
+    {
+        if (!_hasFrame && _toSkip == 0)
+            return _reader.TryTakeAwaited((uint)kind, id, buffer.Length > Limit ? buffer[..Limit] : buffer, out length);
+        length = 0;
+        return false;
+    }
+
+    protected override int TakeMany(Span<byte> buffer, Span<int> lengths) =>
+        _hasFrame || _toSkip > 0 ? 0 : _reader.TakeMany((uint)FrameKind.Message, buffer[..Math.Min(buffer.Length, Limit)], lengths);
 
     private void TakeSeveral(Span<byte> buffer, Deadline deadline)
     {
@@ -239,8 +259,8 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
                 throw CannotReceive(result, true);
         }
         var rest = _frame.Length - have;
-        var flags = (have > 0 ? RingMemory.Continues : 0) | (_reader.Length < rest ? RingMemory.More : 0);
-        if (!_reader.IsSound || _reader.Flags != flags || _reader.Length == 0 || _reader.Length > rest)
+        var flags = RingMemory.InData | (have > 0 ? RingMemory.Continues : 0) | (_reader.Length < rest ? RingMemory.More : 0);
+        if (_reader.IsDamaged || _reader.Flags != flags || _reader.Length == 0 || _reader.Length > rest)
             throw Damaged();
         return true;
     }

@@ -79,6 +79,28 @@ public class MessageTests
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task BatchesInOrderBothWaysAtOnce(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Open();
+        await Many(stage, 5000, 100, "", "batches");
+        await Many(stage, 1000, 5000, "", "batches");
+        await Many(stage, 100, 100_000, "", "batches");
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task BatchesAndSingleMessagesMix(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Open();
+        var sending = stage.Client.Give("send", "send-batches c 2000 3000 5 20000");
+        await stage.Server.Ok("receive-many c 2000 3000 5 20000 copy");
+        (await sending).Ok();
+        sending = stage.Client.Give("send", "send-many c 2000 3000 6 20000 copy");
+        await stage.Server.Ok("receive-batches c 2000 3000 6 20000");
+        (await sending).Ok();
+        await stage.Server.Refuses(Status.TimedOut, "receive-batches c 1 3000 7 0");
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
     public Task ABufferTooSmallLosesNothing(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
@@ -103,13 +125,13 @@ public class MessageTests
     });
 
     // Four series at once: each end sends and receives at the same time, on threads of their own.
-    private static async Task Many(Stage stage, int count, int most, string mode)
+    private static async Task Many(Stage stage, int count, int most, string mode, string how = "many")
     {
         Task<Answer> Give(PuppetProcess puppet, string verb, int seed) =>
-            puppet.Give(verb, $"{verb} c {count} {most} {seed} 20000 {mode}");
+            puppet.Give(verb, $"{verb} c {count} {most} {seed} 20000 {mode}".TrimEnd());
         var answers = await Task.WhenAll(
-            Give(stage.Server, "receive-many", 1000), Give(stage.Client, "receive-many", 2_000_000),
-            Give(stage.Client, "send-many", 1000), Give(stage.Server, "send-many", 2_000_000));
+            Give(stage.Server, $"receive-{how}", 1000), Give(stage.Client, $"receive-{how}", 2_000_000),
+            Give(stage.Client, $"send-{how}", 1000), Give(stage.Server, $"send-{how}", 2_000_000));
         foreach (var answer in answers)
             answer.Ok();
     }

@@ -20,7 +20,8 @@ public sealed class StartScriptsTests : IDisposable
     {
         var names = StartScripts.All().Select(script => script.FileName).ToHashSet();
         Assert.Equal(StartScripts.All().Count, names.Count);
-        Assert.Equal(Registry.Transports.Count(t => t.Kind == "channel") * Registry.Codecs.Count * 2 * 2 * 2, names.Count);
+        var ends = Registry.Transports.Where(t => t.Kind == "channel").Sum(t => new[] { "native", "managed" }.Count(side => t.Sides[side].Length == 0));
+        Assert.Equal(ends * Registry.Codecs.Count * 2 * 2, names.Count);
         Assert.Contains("pipesbytessrv.sh", names);
         Assert.Contains("managedpipesbytesclient.sh", names);
         Assert.Contains("shmeventprotobufdirectsrv.bat", names);

@@ -39,7 +39,12 @@ public sealed class MachineTests : IDisposable
     }
 
     [Fact]
-    public void PeersArePinnedToDifferentCores() => Assert.Equal(new Pins(0, 2), Pins.Choose(null, MadeUpTopology()));
+    public void PeersArePinnedToDifferentCores()
+    {
+        var pins = Pins.Choose(null, MadeUpTopology());
+
+        Assert.Equal((0, 2), (pins.Server, pins.Client));
+    }
 
     [Fact]
     public void OnOneCpuBothAreThereAndItIsSaid()

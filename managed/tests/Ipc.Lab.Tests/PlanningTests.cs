@@ -58,11 +58,14 @@ public sealed class PlanningTests
     public void FullHasEveryCombinationOfTheRegistryOnce()
     {
         var cells = Presets.Get("full").Cells();
-        var shapes = Registry.Workloads.Sum(w => w.Codecs.Count * w.Scenarios.Count(s => s != "serialize"));
+        var shapes = (from workload in Registry.Workloads
+                      from scenario in workload.Scenarios.Select(Choices.ScenarioEntry).Where(s => s.Ipc)
+                      from spec in Grid.AllWaits
+                      where scenario.Kinds.Contains(Grid.KindOf(spec))
+                      select workload.Codecs.Count).Sum();
         var serialized = Registry.Workloads.Where(w => w.Scenarios.Contains("serialize")).Sum(w => w.Codecs.Count(c => c != "raw"));
 
-        var channels = Grid.AllWaits.Count(t => Registry.Transport(t.Split('?')[0]).Kind == "channel");
-        Assert.Equal((shapes * 9 * channels) + (serialized * 2), cells.Count);
+        Assert.Equal((shapes * 9) + (serialized * 2), cells.Count);
         Assert.Equal(cells.Count, cells.Distinct().Count());
         Assert.Contains(cells, c => c.Transport == "shm?wait=spin");
         Assert.Contains(cells, c => c.Transport == "shm-event?wait=adaptive");
@@ -79,6 +82,64 @@ public sealed class PlanningTests
                 new Cell("shm?wait=spin", "native:managed", "raw", "push", "push-1k"), new Cell("unix", "native:managed", "raw", "push", "push-1k"),
             ],
             plan.Cells.Select(c => c.Cell));
+    }
+
+    [Fact]
+    public void OneWayScenariosArePickedByNameOrByTheirWorkload()
+    {
+        var named = PlanOf(new RunRequest { Transports = ["shm"], Pairs = ["native:native"], Scenarios = ["oneway", "oneway-batch"], Workloads = ["oneway-32"] });
+        var implied = PlanOf(new RunRequest { Transports = ["shm"], Pairs = ["native:native"], Workloads = ["oneway-32", "oneway-0.1k"] });
+        var fanin = PlanOf(new RunRequest { Transports = ["unix"], Pairs = ["bound:managed"], Scenarios = ["fanin"] });
+
+        Assert.Equal(["shm native:native raw oneway oneway-32", "shm native:native raw oneway-batch oneway-32"], named.Cells.Select(c => c.Cell.ToString()));
+        // Over a channel the 100 bytes are a push, as before; a queue can only take them one way.
+        Assert.Equal(["shm native:native raw oneway oneway-32", "shm native:native raw push oneway-0.1k"], implied.Cells.Select(c => c.Cell.ToString()));
+        Assert.Equal(["unix bound:managed raw fanin oneway-32"], fanin.Cells.Select(c => c.Cell.ToString()));
+    }
+
+    [Fact]
+    public void EveryTransportGetsAScenarioItsKindCanPlay()
+    {
+        foreach (var transport in Registry.Transports)
+        {
+            var plan = PlanOf(new RunRequest { Transports = [transport.Id], Workloads = ["oneway-0.1k"], Pairs = ["native:native"] });
+
+            Assert.Contains(transport.Kind, Assert.Single(plan.Cells).Cell.Scene.Kinds);
+        }
+    }
+
+    [Fact]
+    public void OneWayScenariosStayOutOfQuickAndAreInFull()
+    {
+        Assert.DoesNotContain(Presets.Get("quick").Cells(), c => c.Scene.Receiver is not null);
+        foreach (var scenario in (string[])["oneway", "oneway-batch", "fanin"])
+            Assert.Contains(new Cell("shm?wait=spin", "managed:native", "raw", scenario, "oneway-32"), Presets.Get("full").Cells());
+    }
+
+    [Fact]
+    public void AScenarioNoChosenTransportCanPlayIsAMistakeThatSaysWhich() => Assert.Equal(
+        "scenario 'broadcast' is played over broadcast transports, and 'shm' is of kind channel; see `ipc list transports`",
+        MistakeOf(new() { Scenarios = ["broadcast"], Transports = ["shm"] }));
+
+    [Fact]
+    public void SeveralClientsShareTheCpusThatTheServerLeaves()
+    {
+        var fourCpus = new CpuTopology([0, 1, 2, 3], [.. Enumerable.Range(0, 4).Select(i => new CpuPlace(i, i, 0, "0-3"))], []);
+
+        Assert.Equal([1, 2, 3, 1], Enumerable.Range(0, 4).Select(i => Pins.Choose(null, fourCpus).ForClient(i)!.Value));
+        Assert.Equal([1, 1], Enumerable.Range(0, 2).Select(i => Pins.Choose(null, s_twoCpus).ForClient(i)!.Value));
+        Assert.Equal([2, 2], Enumerable.Range(0, 2).Select(i => Pins.Choose("3,2", fourCpus).ForClient(i)!.Value));
+        Assert.Null(Pins.None.ForClient(3));
+    }
+
+    [Fact]
+    public void APublishedOneWayFigureIsRepeatedByItsMessageSize()
+    {
+        var figure = new PublishedFigure("osipc", "", "shm", "native:native", "raw", "oneway", null, 3000, null, null, 266667, null, "");
+
+        Assert.Equal(new Cell("shm", "native:native", "raw", "oneway", "oneway-3k"), figure.ToCell().Cell);
+        Assert.Equal("the source states no message size", (figure with { RequestBytes = null }).ToCell().WhyNot);
+        Assert.Equal("scenario 'broadcast' is not played over transports of kind channel, as 'shm' is", (figure with { Scenario = "broadcast" }).ToCell().WhyNot);
     }
 
     [Fact]

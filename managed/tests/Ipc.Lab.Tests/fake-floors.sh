@@ -2,4 +2,4 @@
 # The floors program's answer, with figures that are easy to divide by. FAKE_FLOORS=broken fails instead.
 [ "$FAKE_FLOORS" = broken ] && { echo "no second CPU" >&2; exit 4; }
 echo '{"cacheline_rtt_ns":100,"futex_rtt_ns":800,"pipe_rtt_ns":700,"unix_rtt_ns":500,"memcpy_bytes_per_s":1e10,"clock_ns":20,
-"slot_rtt_ns":{"64":200,"1k-10k":400},"pipe_rtt_ns_by_workload":{"1k-10k":900},"unix_rtt_ns_by_workload":{"1k-10k":600},"futex_rtt_ns_by_workload":{"1k-10k":1000}}'
+"oneway_ns":{"32":{"single":4,"batch":1}},"slot_rtt_ns":{"64":200,"1k-10k":400},"pipe_rtt_ns_by_workload":{"1k-10k":900},"unix_rtt_ns_by_workload":{"1k-10k":600},"futex_rtt_ns_by_workload":{"1k-10k":1000}}'

@@ -5,6 +5,7 @@ mode=${FAKE_PEER:-right}
 say() { printf '%s\n' "$1"; }
 usage='"cpu_ns":%d,"voluntary_switches":%d,"involuntary_switches":0,"minor_faults":0,"major_faults":0,"memory_bytes":4096,"allocated_bytes":null,"collections":null'
 usage_of() { printf "$usage" "$1" "$2"; }
+number() { local rest=${cell#*\"$1\":}; printf '%s' "${rest%%[,\}]*}"; }
 field() { local rest=${cell#*\"$1\":\"}; printf '%s' "${rest%%\"*}"; }
 
 [ "$mode" = silent ] && { while read -r line; do :; done; exit 0; }
@@ -17,6 +18,33 @@ role=$(field role)
 [ "$mode" = "endless-$role" ] && { exec cat /dev/zero; }
 [ "$mode" = "hang-$role" ] && { trap '' TERM INT; while :; do sleep 1; done; }
 [ "$mode" = "failed-$role" ] && { say '{"event":"failed","status":"WRONG_CONTENT","reason":"exchange 3 came twice"}'; exit 1; }
+
+case $(field scenario) in
+  oneway | oneway-batch | fanin)
+    # Every client sends 3 messages to warm up and 10 to be measured; the server takes two samples of 2000 ps.
+    received() { printf '{"event":"received","operations":%d,"elapsed_ns":20,"bytes":320,"lost":0,"usage_before":{%s},"usage_after":{%s}}\n' "$1" "$(usage_of 0 0)" "$(usage_of 4000 0)"; }
+    if [ "$role" = server ]; then
+      clients=$(number clients)
+      odd=0; [ "$mode" = losing-server ] && odd=-1; [ "$mode" = doubling-server ] && odd=1
+      warm_odd=0; [ "$mode" = losing-early ] && warm_odd=-1
+      say "{\"event\":\"ready\",\"address\":\"$(field address)\"}"
+      received $((clients * 3 + warm_odd))
+      printf '\xd0\x07\x00\x00\xd0\x07\x00\x00' > "$(field samples)"
+      [ "$mode" = no-samples ] && : > "$(field samples)"
+      received $((clients * 10 + odd))
+      say '{"event":"served","operations":13}'
+      while read -r line; do :; done
+      exit 0
+    fi
+    [ "$mode" = dead-second ] && [ "$(number client)" = 1 ] && { echo "out of luck" >&2; exit 7; }
+    say '{"event":"warm","operations":3,"cold_ns":70000}'
+    while read -r line; do
+      case $line in
+        *go*) say "{\"event\":\"measured\",\"operations\":10,\"elapsed_ns\":20,\"bytes\":320,\"usage_before\":{$(usage_of 0 0)},\"usage_after\":{$(usage_of 1000 20)}}"; exit 0 ;;
+      esac
+    done
+    exit 1 ;;
+esac
 
 if [ "$role" = server ]; then
   say "{\"event\":\"ready\",\"address\":\"$(field address)\"}"

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Runtime.InteropServices;
 
 namespace Ipc.Puppet;
 
@@ -14,6 +15,8 @@ internal static class MessageVerbs
         verbs.Add("release", Release);
         verbs.Add("send-many", (handles, command) => Many(handles, command, SendOne));
         verbs.Add("receive-many", (handles, command) => Many(handles, command, ReceiveOne));
+        verbs.Add("send-batches", SendBatches);
+        verbs.Add("receive-batches", ReceiveBatches);
     }
 
     private static string Send(Handles handles, Command command)
@@ -106,5 +109,47 @@ internal static class MessageVerbs
         }
         var length = series.Channel.Receive(buffer, series.Timeout);
         message.Require(buffer.AsSpan(0, length));
+    }
+
+    private static string SendBatches(Handles handles, Command command)
+    {
+        var (channel, count, most, seed, timeout) = (handles.Channel(command.Word()), command.Number(), command.Size(), command.Number(), command.Timeout());
+        long bytes = 0;
+        for (ulong i = 1; i <= count;)
+        {
+            var batch = new List<byte>();
+            var lengths = new List<int>();
+            for (; i <= count && lengths.Count < 64; i++)
+            {
+                var message = Payload.OfSeries(seed, i, most).Bytes();
+                batch.AddRange(message);
+                lengths.Add(message.Length);
+            }
+            var sent = channel.SendBatch(CollectionsMarshal.AsSpan(batch), CollectionsMarshal.AsSpan(lengths), timeout);
+            if (sent != lengths.Count)
+                throw new WrongException($"{sent} of a batch of {lengths.Count} messages went out within the time-out");
+            bytes += batch.Count;
+        }
+        return bytes.ToString(CultureInfo.InvariantCulture);
+    }
+
+    private static string ReceiveBatches(Handles handles, Command command)
+    {
+        var (channel, count, most, seed, timeout) = (handles.Channel(command.Word()), command.Number(), command.Size(), command.Number(), command.Timeout());
+        var buffer = new byte[50 * most];
+        var lengths = new int[50];
+        long bytes = 0;
+        for (ulong i = 1; i <= count;)
+        {
+            var taken = channel.ReceiveBatch(buffer, lengths, timeout);
+            var at = 0;
+            for (var j = 0; j < taken; j++, i++)
+            {
+                Payload.OfSeries(seed, i, most).Require(buffer.AsSpan(at, lengths[j]));
+                at += lengths[j];
+            }
+            bytes += at;
+        }
+        return bytes.ToString(CultureInfo.InvariantCulture);
     }
 }

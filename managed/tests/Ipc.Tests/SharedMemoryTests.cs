@@ -62,7 +62,7 @@ public sealed class SharedMemoryTests
         });
         for (var i = 0; i < 500; i++)
         {
-            var request = Pair.Bytes(random.Next(3) switch { 0 => random.Next(49), 1 => random.Next(5000), _ => random.Next(150_000) }, i);
+            var request = Pair.Bytes(random.Next(3) switch { 0 => random.Next(600), 1 => random.Next(5000), _ => random.Next(150_000) }, i);
             Assert.Equal(request.Length, ends.Client.Call(request, buffer, Pair.Patience));
             Assert.True(request.AsSpan().SequenceEqual(buffer.AsSpan(0, request.Length)));
         }
@@ -158,6 +158,8 @@ public sealed class SharedMemoryTests
         { "kind 0", Status.NotOurProtocol },
         { "kind 5", Status.NotOurProtocol },
         { "flags", Status.NotOurProtocol },
+        { "leaves the slots", Status.NotOurProtocol },
+        { "skip of everything", Status.NotOurProtocol },
         { "continues nothing", Status.NotOurProtocol },
         { "total too large", Status.PeerTooLarge },
         { "total too small", Status.NotOurProtocol },
@@ -172,15 +174,17 @@ public sealed class SharedMemoryTests
         var slot = new RingMemory(ends.ClientLink, 0).Slot(0);
         var (length, kindAndFlags, total) = what switch
         {
-            "length" => (32 * 1024 + 1, 1u, 0ul),
+            "length" => (32 * 1024 + 1, 1u | RingMemory.InData, 0ul),
             "negative length" => (-5, 1u, 0ul),
             "kind 0" => (1, 0u, 0ul),
             "kind 5" => (1, 5u, 0ul),
-            "flags" => (1, 1u | (4 << 16), 0ul),
-            "continues nothing" => (100, 1u | RingMemory.Continues, 0ul),
-            "total too large" => (100, 1u | RingMemory.More, ulong.MaxValue),
-            "total too small" => (100, 1u | RingMemory.More, 100ul),
-            _ => (20 * 1024 + 1, 1u, 0ul),
+            "flags" => (1, 1u | (16 << 16), 0ul),
+            "leaves the slots" => (497, 1u, 0ul),
+            "skip of everything" => (0, RingMemory.Skip, 0ul),
+            "continues nothing" => (100, 1u | RingMemory.InData | RingMemory.Continues, 0ul),
+            "total too large" => (100, 1u | RingMemory.InData | RingMemory.More, ulong.MaxValue),
+            "total too small" => (100, 1u | RingMemory.InData | RingMemory.More, 100ul),
+            _ => (20 * 1024 + 1, 1u | RingMemory.InData, 0ul),
         };
         *(int*)(slot + 4) = length;
         *(uint*)(slot + 8) = kindAndFlags;
@@ -188,6 +192,31 @@ public sealed class SharedMemoryTests
         Volatile.Write(ref *(uint*)slot, 1);
         for (var i = 0; i < 2; i++)
             Assert.Equal(status, Pair.StatusOf(() => ends.Server.Receive(new byte[64 * 1024], Pair.Patience)));
+    }
+
+    /// <summary>What a message left in its later slots must never pass for the stamp of a later message.</summary>
+    [Fact]
+    public unsafe void BytesThatLookLikeStampsAreNone()
+    {
+        using var ends = new Ends(true);
+        var buffer = new byte[500];
+        var position = 0UL;
+        for (var i = 0; i < 2000; i++)
+        {
+            var length = 49 + (i % 350);
+            var slots = RingMemory.SlotsFor(length);
+            if ((position % 16) + slots > 16)
+                position += 16 - (position % 16);
+            var message = new byte[length];
+            // In each place where a slot's first word will be: the stamp that slot would have in the next lap.
+            for (var at = 48; at + 8 <= length; at += 64)
+                BitConverter.TryWriteBytes(message.AsSpan(at), RingMemory.Stamp(position + 1 + (ulong)((at - 48) / 64) + 16) | (7UL << 32));
+            ends.Client.Send(message, Pair.Patience);
+            Assert.Equal(length, ends.Server.Receive(buffer, Pair.Patience));
+            Assert.True(message.AsSpan().SequenceEqual(buffer.AsSpan(0, length)));
+            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
+            position += slots;
+        }
     }
 
     [Fact]

@@ -31,6 +31,11 @@ double futex_rtt_ns(const Setup& setup, Sizes sizes);
 double pipe_rtt_ns(const Setup& setup, Sizes sizes);
 double unix_rtt_ns(const Setup& setup, Sizes sizes);
 
+// Nanoseconds per message from one process to another through a ring of slots, at the receiver (median over portions of
+// 1024): one by one, each slot carrying its own stamp, or published 64 at a time.
+double oneway_ns(const Setup& setup, size_t message);
+double oneway_batch_ns(const Setup& setup, size_t message);
+
 // Bytes per second of copying one mebibyte over and over on one core, and nanoseconds of one clock read.
 double memcpy_bytes_per_s(const Setup& setup);
 double clock_ns();

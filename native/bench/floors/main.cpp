@@ -11,12 +11,13 @@
 
 int main(int argc, char** argv) {
     CLI::App app{"Measures the least a round trip can cost on this machine; prints JSON"};
-    std::string pin = "0,1", workloads = "[]";
+    std::string pin = "0,1", workloads = "[]", oneway = "[]";
     double seconds = 0.3, warmup = 0.3;
     app.add_option("--pin", pin, "CPUs of the answering and the asking process, e.g. 0,1, or none");
     app.add_option("--seconds", seconds, "how long each floor is measured")->check(CLI::Range(0.001, 60.0));
     app.add_option("--warmup", warmup, "how long each is warmed up before")->check(CLI::Range(0.0, 60.0));
     app.add_option("--workloads", workloads, R"(JSON array of {"id", "request_bytes", "reply_bytes"})");
+    app.add_option("--oneway", oneway, "JSON array of sizes in bytes of one-way messages");
     CLI11_PARSE(app, argc, argv);
     signal(SIGPIPE, SIG_IGN);
     try {
@@ -38,6 +39,11 @@ int main(int argc, char** argv) {
             result["futex_rtt_ns_by_workload"][id] = floors::futex_rtt_ns(setup, sizes);
             result["pipe_rtt_ns_by_workload"][id] = floors::pipe_rtt_ns(setup, sizes);
             result["unix_rtt_ns_by_workload"][id] = floors::unix_rtt_ns(setup, sizes);
+        }
+        for (const auto& size : nlohmann::json::parse(oneway)) {
+            const auto bytes = size.get<size_t>();
+            result["oneway_ns"][std::to_string(bytes)] = {{"single", floors::oneway_ns(setup, bytes)},
+                                                          {"batch", floors::oneway_batch_ns(setup, bytes)}};
         }
         std::printf("%s\n", result.dump().c_str());
         return 0;

@@ -22,6 +22,14 @@ void pin_to(int cpu) {
         throw std::system_error(errno, std::generic_category(), "cannot pin to CPU " + std::to_string(cpu));
 }
 
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
 Shared::Shared(size_t bytes) : size_(bytes) {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "cannot map shared memory");
@@ -30,6 +38,20 @@ Shared::Shared(size_t bytes) : size_(bytes) {
 
 Shared::~Shared() {
     munmap(bytes_, size_);
+}
+
+// The median read between the steps of the clock, exactly as the lab reads its cells': docs/measurement.md.
+static double median(std::vector<int64_t> samples) {
+    std::sort(samples.begin(), samples.end());
+    const auto rank = static_cast<ptrdiff_t>((samples.size() + 1) / 2 - 1);
+    const int64_t value = samples[static_cast<size_t>(rank)];
+    const auto [first, end] = std::equal_range(samples.begin(), samples.end(), value);
+    if (end - first == 1) return static_cast<double>(value);
+    const auto middle = [value](int64_t other) { return static_cast<double>(value + other) / 2; };
+    const double low = first != samples.begin() ? middle(first[-1]) : middle(value);
+    const double high = end != samples.end() ? middle(*end) : middle(value);
+    const double share = (static_cast<double>(rank - (first - samples.begin())) + 0.5) / static_cast<double>(end - first);
+    return low + (high - low) * share;
 }
 
 double median_rtt_ns(const Setup& setup, const std::function<void()>& serve, const std::function<void()>& exchange,
@@ -62,8 +84,7 @@ double median_rtt_ns(const Setup& setup, const std::function<void()>& serve, con
     int status = 0;
     waitpid(server, &status, 0);
     if (status != 0) throw std::runtime_error("the answering process of a floor failed");
-    std::nth_element(samples.begin(), samples.begin() + static_cast<long>(samples.size() / 2), samples.end());
-    return static_cast<double>(samples[samples.size() / 2]);
+    return median(std::move(samples));
 }
 
 } // namespace floors

@@ -8,6 +8,7 @@
 namespace floors {
 
 void pin_to(int cpu);
+void relax(); // one turn of a loop that waits for another processor
 inline int64_t now_ns();
 
 // Memory two processes share, zeroed; unmapped at the end.

@@ -23,14 +23,6 @@ size_t slot_size(size_t bytes) {
     return (sizeof(Slot) + bytes + 4095) & ~size_t{4095};
 }
 
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
-
 struct Spin {
     static void signal(Slot& slot, uint32_t turn) { slot.turn.store(turn, std::memory_order_release); }
     // Returns the turn reached.

@@ -207,7 +207,8 @@ IPC_API ipc_status ipc_publish(ipc_publisher* publisher, const void* message, si
 IPC_API void ipc_publisher_close(ipc_publisher* publisher);
 IPC_API void ipc_publisher_free(ipc_publisher* publisher);
 
-/* Joins: what is published from now on arrives. The address's options say whether the publisher waits for this reader. */
+/* Joins: what is published from now on arrives. The address's options say whether the publisher waits for this reader.
+   IPC_NOT_AVAILABLE while the publisher has all the subscribers it can have (64). */
 IPC_API ipc_status ipc_subscriber_open(const char* address, int32_t timeout_ms, ipc_subscriber** subscriber);
 /* Copies the next message. *lost: how many messages were dropped for this reader just before it (0 if it is waited for).
    IPC_PEER_CLOSED once the publisher has ended and all it published has been read. */

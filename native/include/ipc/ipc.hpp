@@ -305,6 +305,66 @@ class Server {
     std::thread acceptor_; // last: starts when everything else stands
 };
 
+// The one writer of a broadcast: each message goes to all subscribers. One thread at a time; close() from any.
+class Publisher {
+  public:
+    explicit Publisher(const std::string& address) {
+        ipc_publisher* handle = nullptr;
+        check(ipc_publisher_open(address.c_str(), &handle));
+        handle_.reset(handle);
+    }
+    // Waits only for subscribers that asked to be waited for; throws Error(IPC_TIMED_OUT) with nothing published.
+    void publish(const void* message, size_t size, int32_t timeout_ms = forever) {
+        check(ipc_publish(handle_.get(), message, size, timeout_ms));
+    }
+    void publish(std::string_view message, int32_t timeout_ms = forever) {
+        publish(message.data(), message.size(), timeout_ms);
+    }
+    size_t subscribers() const {
+        size_t count = 0;
+        check(ipc_publisher_subscribers(handle_.get(), &count));
+        return count;
+    }
+    size_t limit() const { return ipc_publisher_limit(handle_.get()); }
+    void close() { ipc_publisher_close(handle_.get()); }
+    ipc_publisher* handle() const { return handle_.get(); }
+
+  private:
+    struct Free {
+        void operator()(ipc_publisher* handle) const { ipc_publisher_free(handle); }
+    };
+    std::unique_ptr<ipc_publisher, Free> handle_;
+};
+
+// One reader of a broadcast, at its own pace: what is published from now on arrives. One thread at a time; close() from any.
+class Subscriber {
+  public:
+    struct Received {
+        size_t size;   // of the message, in bytes
+        uint64_t lost; // messages dropped for this reader just before it; 0 if it is waited for
+    };
+
+    explicit Subscriber(const std::string& address, int32_t timeout_ms = forever) {
+        ipc_subscriber* handle = nullptr;
+        check(ipc_subscriber_open(address.c_str(), timeout_ms, &handle));
+        handle_.reset(handle);
+    }
+    // Copies the next message; throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message if it does not fit.
+    Received receive(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
+        Received received{};
+        check(ipc_subscriber_receive(handle_.get(), buffer, capacity, &received.size, &received.lost, timeout_ms));
+        return received;
+    }
+    void close() { ipc_subscriber_close(handle_.get()); }
+    ipc_subscriber* handle() const { return handle_.get(); }
+
+  private:
+    struct Free {
+        void operator()(ipc_subscriber* handle) const { ipc_subscriber_free(handle); }
+    };
+    std::unique_ptr<ipc_subscriber, Free> handle_;
+};
+
 } // namespace ipc
 
 #endif

@@ -69,39 +69,32 @@ class ConversationOver final : public Conversation {
 
     Status send_batch(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* sent,
                       const Deadline& deadline) override {
-        frames_->begin_batch();
-        Status status = IPC_OK;
-        for (; *sent < count; ++*sent) {
+        while (*sent < count) {
+            const size_t at_once = frames_->send_many(messages, lengths + *sent, count - *sent);
+            for (size_t i = 0; i < at_once; ++i) messages += lengths[*sent + i];
+            *sent += at_once;
+            if (*sent == count) break;
+            // One that is long, or for which there is no room yet, or that shows why nothing can be sent.
             const size_t length = lengths[*sent];
-            status = length > limit() ? too_large(length)
-                                      : frames_->send(FrameKind::message, 0, messages, length, deadline);
-            if (status) [[unlikely]]
-                break;
+            if (length > limit()) return too_large(length);
+            if (Status s = frames_->send(FrameKind::message, 0, messages, length, deadline)) return s;
             messages += length;
+            ++*sent;
         }
-        frames_->end_batch();
-        return status;
+        return IPC_OK;
     }
 
     Status receive_batch(std::byte* buffer, size_t capacity, uint32_t* lengths, size_t max_count, size_t* count,
                          const Deadline& deadline) override {
         if (Status s = check_can_receive("ipc_receive_batch")) return s;
-        do {
-            FrameInfo info{};
-            Status s = expect(FrameKind::message, &info, deadline);
-            if (!s && info.length > capacity) {
-                // What fits is there already: the caller gets it, and the next call tells of this one.
-                if (*count != 0) return IPC_OK;
-                lengths[0] = static_cast<uint32_t>(info.length);
-                return too_small(info.length, capacity);
-            }
-            if (!s) s = frames_->take(buffer, deadline);
-            // A failure now comes again when the messages taken before it have been dealt with.
-            if (s) return *count != 0 ? IPC_OK : s;
-            buffer += info.length;
-            capacity -= info.length;
-            lengths[(*count)++] = static_cast<uint32_t>(info.length);
-        } while (*count < max_count && frames_->has_next());
+        *count = frames_->take_many(buffer, capacity, lengths, max_count);
+        if (*count != 0) return IPC_OK;
+        FrameInfo info{};
+        if (Status s = expect(FrameKind::message, &info, deadline)) return s;
+        lengths[0] = static_cast<uint32_t>(info.length);
+        if (info.length > capacity) return too_small(info.length, capacity);
+        if (Status s = frames_->take(buffer, deadline)) return s;
+        *count = 1 + frames_->take_many(buffer + info.length, capacity - info.length, lengths + 1, max_count - 1);
         return IPC_OK;
     }
 
@@ -109,8 +102,13 @@ class ConversationOver final : public Conversation {
 
     Status call(const void* request, size_t request_length, void* reply, size_t capacity, size_t* reply_length,
                 const Deadline& deadline) override {
+        if (Status s = send_request(request, request_length, deadline)) return s;
+        if constexpr (requires { &Frames::take_awaited; }) {
+            if (frames_->take_awaited(FrameKind::reply, call_id_, reply, capacity, reply_length)) [[likely]]
+                return IPC_OK;
+        }
         FrameInfo info{};
-        if (Status s = exchange(request, request_length, &info, deadline)) return s;
+        if (Status s = await_reply(&info, deadline)) return s;
         Status s = copy_out(info, reply, capacity, reply_length, deadline);
         if (s == IPC_BUFFER_TOO_SMALL) holding_ = Holding::kept_reply;
         return s;
@@ -130,7 +128,8 @@ class ConversationOver final : public Conversation {
     Status call_in_place(const void* request, size_t request_length, const void** reply, size_t* reply_length,
                          const Deadline& deadline) override {
         FrameInfo info{};
-        if (Status s = exchange(request, request_length, &info, deadline)) return s;
+        if (Status s = send_request(request, request_length, deadline)) return s;
+        if (Status s = await_reply(&info, deadline)) return s;
         if (Status s = frames_->view(reply, deadline)) return s;
         *reply_length = info.length;
         holding_ = Holding::reply_in_place;
@@ -207,8 +206,7 @@ class ConversationOver final : public Conversation {
         return frames_->take(buffer, deadline);
     }
 
-    // Sends a request and waits for its reply, which frames_ then holds.
-    Status exchange(const void* request, size_t request_length, FrameInfo* info, const Deadline& deadline) {
+    Status send_request(const void* request, size_t request_length, const Deadline& deadline) {
         if (Status s = check_can_receive("ipc_call")) return s;
         if (request_length > limit()) return too_large(request_length);
         if (holding_ == Holding::kept_reply) {
@@ -216,7 +214,11 @@ class ConversationOver final : public Conversation {
             if (Status s = frames_->release()) return s;
         }
         if (++call_id_ == 0) call_id_ = 1;
-        if (Status s = frames_->send(FrameKind::request, call_id_, request, request_length, deadline)) return s;
+        return frames_->send(FrameKind::request, call_id_, request, request_length, deadline);
+    }
+
+    // Waits for the reply to the request just sent, which frames_ then holds.
+    Status await_reply(FrameInfo* info, const Deadline& deadline) {
         while (true) {
             if (Status s = frames_->next(info, deadline)) return s;
             if (info->kind == FrameKind::reply && info->id == call_id_) [[likely]]

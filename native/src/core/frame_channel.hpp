@@ -40,13 +40,20 @@ class FrameChannel {
     // Sends the first `length` bytes of the room (length <= reserved).
     virtual Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) = 0;
 
-    // Frames sent in between may become visible to the peer only with end_batch(), or earlier if the channel must wait.
-    virtual void begin_batch() {}
-    virtual void end_batch() {}
+    // Sends plain messages that lie back to back, as many as it can at once without waiting, and returns how many: none where
+    // that is no better than one by one. Lengths may be anything; stops at one over limit().
+    virtual size_t send_many(const std::byte* messages, const uint32_t* lengths, size_t count) {
+        (void)messages, (void)lengths, (void)count;
+        return 0;
+    }
 
     // --- receiver's half
-    // True if a cheap look tells that next() will not wait; a transport that cannot look cheaply says false.
-    virtual bool has_next() const { return false; }
+    // Takes plain messages that are there already, back to back, at most max_count and `capacity` bytes, and returns how many:
+    // none where a look is not cheap, or when next() has told of a frame. Anything unusual is left for next() to report.
+    virtual size_t take_many(std::byte* buffer, size_t capacity, uint32_t* lengths, size_t max_count) {
+        (void)buffer, (void)capacity, (void)lengths, (void)max_count;
+        return 0;
+    }
     // Waits for the next frame and tells about it; does not consume it: calling again tells the same.
     // IPC_PEER_TOO_LARGE when its length exceeds limit().
     virtual Status next(FrameInfo* info, const Deadline& deadline) = 0;

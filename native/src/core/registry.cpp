@@ -19,12 +19,6 @@ Status find_transport(std::string_view id, const TransportEntry** entry) {
                 static_cast<int>(std::min<size_t>(id.size(), 80)), id.data(), known.c_str());
 }
 
-Status find_implementation(const TransportEntry& entry, const Transport** implementation) {
-    if (entry.implementation == nullptr) return fail(IPC_NOT_AVAILABLE, "%s", entry.why_not);
-    *implementation = entry.implementation;
-    return IPC_OK;
-}
-
 bool parse_count(std::string_view text, uint64_t* count) {
     const char* end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, *count);

@@ -28,7 +28,9 @@ struct TransportEntry {
     std::span<const OptionEntry> options; // its own and the common ones
     const char* describe;                 // the entry's JSON text, UTF-8
     const Transport* implementation;      // null if this build has none ...
-    const char* why_not;                  // ... and then a sentence saying why
+    const char* why_not;                  // ... and then a sentence saying why, unless it is in
+    const char* module = "";              // ... a module (core/module.hpp): the file's name; else ""
+    const char* module_help = "";         // what to do when that file cannot be loaded
 };
 
 // All transports, in the registry's order.
@@ -37,7 +39,7 @@ std::span<const TransportEntry> transports();
 // The entry of a transport; IPC_UNKNOWN_TRANSPORT with the ones there are.
 Status find_transport(std::string_view id, const TransportEntry** entry);
 
-// The entry's implementation; IPC_NOT_AVAILABLE with the reason.
+// The entry's implementation, its module loaded if it has one; IPC_NOT_AVAILABLE with the reason.
 Status find_implementation(const TransportEntry& entry, const Transport** implementation);
 
 // "64M" -> 67108864: digits and then nothing, k, M or G (powers of 1024). False if it is not that or does not fit.

@@ -1,15 +1,14 @@
 #include "core/status.hpp"
 
-#include <algorithm>
+#include "core/sentence.hpp"
+
 #include <cstdio>
 #include <system_error>
 
 namespace ipc {
 namespace {
 
-// A fixed array, so that remembering a failure can itself neither fail nor run code at the end of a thread.
 constexpr size_t sentence_size = 1024;
-thread_local char sentence[sentence_size];
 
 } // namespace
 
@@ -20,7 +19,7 @@ Status fail(Status status, const char* format, ...) {
     va_start(arguments, format);
     std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    std::copy_n(text, sizeof text, sentence);
+    keep_sentence(text);
     return status;
 }
 
@@ -31,10 +30,6 @@ Status fail_system(Status status, int error, const char* format, ...) {
     std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     return fail(status, "%s: %s (system error %d)", text, std::generic_category().message(error).c_str(), error);
-}
-
-const char* last_error() {
-    return sentence;
 }
 
 } // namespace ipc

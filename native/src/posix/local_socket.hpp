@@ -26,6 +26,8 @@ class LocalListener {
     // Removes the name, refuses clients that wait, and interrupts accept with IPC_CLOSED.
     void close();
     bool closed() const { return interrupt_.raised(); }
+    // For a thread that polls other descriptors as well: readable when a client waits, hung up after close().
+    int descriptor() const { return socket_.get(); }
 
   private:
     explicit LocalListener(const LocalName& name) : name_(name) {}

@@ -33,8 +33,10 @@ class Link {
     // Our own copies; the ones in the mapping may be changed by the peer.
     uint32_t slot_count() const { return slot_count_; }
     uint64_t data_bytes() const { return data_bytes_; }
-    RingControl& outgoing() const { return header().ring[side_]; }
-    RingControl& incoming() const { return header().ring[side_ ^ 1]; }
+    RingControl& outgoing() const { return *outgoing_; }
+    RingControl& incoming() const { return *incoming_; }
+    // Whether this side looks again and again before it sleeps.
+    bool spins() const { return policy_.mode != WaitMode::block; }
 
     // Whether the peer has said that it closed: there is nobody to write for.
     bool peer_closed() const { return incoming().closed.load(std::memory_order_relaxed) != 0; }
@@ -43,10 +45,10 @@ class Link {
     // The status and sentence for a link that has ended; IPC_OK if a peer that plays with its flag has taken it back.
     Status why_ended() { return reason_to_stop(false); }
 
-    // Waits until ready() is true. `parked` is the word this side sleeps on. The statuses: IPC_TIMED_OUT; IPC_CLOSED (here);
+    // Waits until ready() is true. `parked` is the word this side sleeps on, `budget` the caller's own. The statuses: IPC_TIMED_OUT; IPC_CLOSED (here);
     // IPC_PEER_CLOSED, only when ready() is still false after the peer's end was seen; IPC_NOT_OUR_PROTOCOL.
     template <class Ready>
-    Status wait(std::atomic<uint32_t>& parked, const Deadline& deadline, Ready ready);
+    Status wait(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadline& deadline, Ready ready);
 
     // After publishing something the other side may wait for: wakes it if it sleeps on `parked`.
     void wake_if_parked(std::atomic<uint32_t>& parked) {
@@ -75,6 +77,8 @@ class Link {
 
     int socket_;
     void* memory_;
+    RingControl* outgoing_;
+    RingControl* incoming_;
     size_t bytes_;
     unsigned side_;
     uint32_t slot_count_;
@@ -86,7 +90,7 @@ class Link {
 };
 
 template <class Ready>
-Status Link::wait(std::atomic<uint32_t>& parked, const Deadline& deadline, Ready ready) {
+Status Link::wait(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadline& deadline, Ready ready) {
     if (ready()) [[likely]]
         return IPC_OK;
     // A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks,
@@ -94,17 +98,23 @@ Status Link::wait(std::atomic<uint32_t>& parked, const Deadline& deadline, Ready
     constexpr int looks_in_a_bout = 100;
     if (policy_.mode != WaitMode::block) {
         int64_t start = 0, spun = 0, next_socket_look = first_socket_look_ns;
+        const int64_t allowed = budget.next_ns(policy_.spin_ns);
         while (true) {
             for (int look = 0; look < looks_in_a_bout; ++look) {
                 relax();
-                if (ready()) [[likely]]
+                if (ready()) [[likely]] {
+                    budget.found();
                     return IPC_OK;
+                }
             }
             if (start == 0)
                 start = now_ns();
             else
                 spun = now_ns() - start;
-            if (policy_.mode == WaitMode::adaptive && spun >= policy_.spin_ns) break;
+            if (policy_.mode == WaitMode::adaptive && spun >= allowed) {
+                budget.in_vain();
+                break;
+            }
             if (Status stop = spin_housekeeping(spun, &next_socket_look)) return ready() ? IPC_OK : stop;
             if (deadline.expired()) return fail(IPC_TIMED_OUT, "timed out waiting for the peer");
         }

@@ -1,9 +1,8 @@
 #include "posix/local_socket.hpp"
+#include "shared_memory/handover.hpp"
 #include "shared_memory/link.hpp"
 
 #include <cerrno>
-#include <climits>
-#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -40,23 +39,12 @@ size_t mapping_bytes(uint32_t slot_count, uint64_t data_bytes) {
 }
 
 Status send_greeting(int socket, Layout layout, int memory_fd) {
-    Greeting greeting{handover_magic, version, static_cast<uint32_t>(layout), 0};
-    iovec bytes{&greeting, sizeof greeting};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* rights = CMSG_FIRSTHDR(&message);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(rights), &memory_fd, sizeof(int));
-    if (sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof greeting)) return IPC_OK;
-    if (errno == EPIPE || errno == ECONNRESET)
+    const Greeting greeting{handover_magic, version, static_cast<uint32_t>(layout), 0};
+    const int error = send_with_descriptors(socket, &greeting, sizeof greeting, &memory_fd, 1);
+    if (error == 0) return IPC_OK;
+    if (error == EPIPE || error == ECONNRESET)
         return fail(IPC_PEER_CLOSED, "the client left before it took the shared memory");
-    return fail_system(IPC_SYSTEM, errno, "cannot hand the shared memory over");
+    return fail_system(IPC_SYSTEM, error, "cannot hand the shared memory over");
 }
 
 // Receives the greeting and its descriptor; *memory_fd is the caller's to close when this returns IPC_OK.
@@ -69,31 +57,18 @@ Status receive_greeting(int socket, Layout layout, const Deadline& deadline, int
     if (ready == 0) return fail(IPC_TIMED_OUT, "the server did not hand over its shared memory in time");
 
     Greeting greeting{};
-    iovec bytes{&greeting, sizeof greeting};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 8)] = {};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    int fds[8];
+    posix::Descriptor memory;
     size_t fd_count = 0;
-    for (cmsghdr* c = CMSG_FIRSTHDR(&message); got > 0 && c != nullptr; c = CMSG_NXTHDR(&message, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
-        for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) && fd_count < 8; ++i)
-            std::memcpy(&fds[fd_count++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-    }
-    bool good = got == static_cast<ssize_t>(sizeof greeting) && greeting.magic == handover_magic &&
-                greeting.version == version && greeting.layout == static_cast<uint32_t>(layout) && fd_count == 1;
+    const long got = receive_with_descriptors(socket, &greeting, sizeof greeting, &memory, 1, &fd_count);
+    const bool good = got == static_cast<long>(sizeof greeting) && greeting.magic == handover_magic &&
+                      greeting.version == version && greeting.layout == static_cast<uint32_t>(layout) && fd_count == 1;
     if (!good) {
-        for (size_t i = 0; i < fd_count; ++i) ::close(fds[i]);
-        if (got == 0 || (got < 0 && errno == ECONNRESET))
+        if (got == 0 || got == -ECONNRESET)
             return fail(IPC_PEER_CLOSED,
                         "the server closed or died before it handed over its shared memory: connect again");
         return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server, or of another version");
     }
-    *memory_fd = fds[0];
+    *memory_fd = memory.release();
     return IPC_OK;
 }
 
@@ -101,7 +76,8 @@ Status receive_greeting(int socket, Layout layout, const Deadline& deadline, int
 
 Link::Link(int socket, void* memory, size_t bytes, unsigned side, uint32_t slot_count, uint64_t data_bytes,
            WaitPolicy policy, std::string server_name)
-    : socket_(socket), memory_(memory), bytes_(bytes), side_(side), slot_count_(slot_count), data_bytes_(data_bytes),
+    : socket_(socket), memory_(memory), outgoing_(&header().ring[side]), incoming_(&header().ring[side ^ 1]),
+      bytes_(bytes), side_(side), slot_count_(slot_count), data_bytes_(data_bytes),
       policy_(policy), server_name_(std::move(server_name)) {
     auto waits_by = policy.mode == WaitMode::spin ? WaitsBy::spinning : WaitsBy::parking;
     outgoing().waits_by.store(static_cast<uint32_t>(waits_by), std::memory_order_release);
@@ -200,7 +176,7 @@ Status Link::reason_to_stop(bool look_at_socket) {
 
 Status Link::spin_housekeeping(int64_t spun_ns, int64_t* next_look_ns) {
     // A peer on the same processor can only answer if we let it run; with one processor that is so from the start.
-    if (only_one_processor() || spun_ns >= yield_after_ns) sched_yield();
+    if (only_one_processor() || spun_ns >= yield_after_ns) yield_processor();
     bool look = spun_ns >= *next_look_ns;
     if (look) *next_look_ns = spun_ns + socket_look_interval_ns;
     return reason_to_stop(look);
@@ -215,7 +191,7 @@ bool Link::sleep(std::atomic<uint32_t>& parked, const Deadline& deadline) {
 }
 
 void Link::wake(std::atomic<uint32_t>& parked) {
-    if (parked.exchange(0, std::memory_order_seq_cst) != 0) futex_wake(parked, INT_MAX);
+    if (parked.exchange(0, std::memory_order_seq_cst) != 0) futex_wake_all(parked);
 }
 
 void Link::close() {

@@ -18,6 +18,23 @@ struct WaitPolicy {
 };
 WaitPolicy wait_policy(const Address& address);
 
+// How long an adaptive waiter spins before it parks: all of `spin_ns` while that finds what it waits for; half, down to a
+// sixteenth, each time it was in vain, because then messages come too seldom for spinning to gain anything; and now and
+// then all of it again, to see whether they have become more frequent. One per waiting thread.
+class SpinBudget {
+  public:
+    int64_t next_ns(int64_t spin_ns) { return ++waits_ % probe_every == 0 ? spin_ns : spin_ns >> misses_; }
+    void found() { misses_ = 0; }
+    void in_vain() {
+        if (misses_ < 4) ++misses_;
+    }
+
+  private:
+    static constexpr unsigned probe_every = 16;
+    unsigned waits_ = 0;
+    int misses_ = 0;
+};
+
 // Tells the processor that this is a spin loop.
 inline void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -36,10 +53,11 @@ bool only_one_processor();
 // Lets others run on this processor.
 void yield_processor();
 
-// Sleeps while the word is `value`, until woken, at most so long; the word may be in memory that other processes map too.
-// False if it slept the whole time.
-bool futex_wait(std::atomic<uint32_t>& word, uint32_t value, int64_t at_most_ns);
+// Sleeps while the word is `value`, until woken or for no reason, at most so long; the word may be in memory that other
+// processes map, and that this one may only read. False if it slept the whole time.
+bool futex_wait(const std::atomic<uint32_t>& word, uint32_t value, int64_t at_most_ns);
 // Wakes up to `count` sleepers and returns how many there were.
-int futex_wake(std::atomic<uint32_t>& word, int count);
+int futex_wake(const std::atomic<uint32_t>& word, int count);
+void futex_wake_all(const std::atomic<uint32_t>& word);
 
 } // namespace ipc::shared_memory

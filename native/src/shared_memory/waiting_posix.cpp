@@ -1,6 +1,7 @@
 #include "shared_memory/waiting.hpp"
 
 #include <cerrno>
+#include <climits>
 #include <ctime>
 #include <linux/futex.h>
 #include <sched.h>
@@ -13,8 +14,8 @@ namespace {
 static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 
 // std::atomic<uint32_t> has the representation of uint32_t, which the kernel works on.
-long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
-    return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, timeout, nullptr, 0);
+long futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
+    return syscall(SYS_futex, const_cast<uint32_t*>(reinterpret_cast<const uint32_t*>(&word)), operation, value, timeout, nullptr, 0);
 }
 
 } // namespace
@@ -34,14 +35,18 @@ void yield_processor() {
     sched_yield();
 }
 
-bool futex_wait(std::atomic<uint32_t>& word, uint32_t value, int64_t at_most_ns) {
+bool futex_wait(const std::atomic<uint32_t>& word, uint32_t value, int64_t at_most_ns) {
     const timespec timeout{static_cast<time_t>(at_most_ns / 1'000'000'000),
                            static_cast<long>(at_most_ns % 1'000'000'000)};
     return futex(word, FUTEX_WAIT, value, &timeout) == 0 || errno != ETIMEDOUT;
 }
 
-int futex_wake(std::atomic<uint32_t>& word, int count) {
+int futex_wake(const std::atomic<uint32_t>& word, int count) {
     return static_cast<int>(futex(word, FUTEX_WAKE, static_cast<uint32_t>(count), nullptr));
+}
+
+void futex_wake_all(const std::atomic<uint32_t>& word) {
+    futex_wake(word, INT_MAX);
 }
 
 } // namespace ipc::shared_memory

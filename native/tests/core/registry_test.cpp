@@ -21,7 +21,12 @@ TEST(Registry, EntriesDescribeThemselves) {
         uint64_t largest = 0;
         EXPECT_TRUE(parse_size(entry.largest_message, &largest)) << entry.id;
         const Transport* implementation = nullptr;
-        if (entry.implementation == nullptr) {
+        if (entry.module[0] != '\0') {
+            // Its module lies beside the library, not beside this program.
+            EXPECT_EQ(find_implementation(entry, &implementation), IPC_NOT_AVAILABLE);
+            EXPECT_NE(std::string(last_error()).find(entry.module), std::string::npos) << last_error();
+            EXPECT_NE(std::string(last_error()).find(entry.module_help), std::string::npos) << last_error();
+        } else if (entry.implementation == nullptr) {
             EXPECT_EQ(find_implementation(entry, &implementation), IPC_NOT_AVAILABLE);
             EXPECT_STREQ(last_error(), entry.why_not);
             EXPECT_STRNE(entry.why_not, "");

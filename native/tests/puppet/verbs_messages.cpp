@@ -57,14 +57,14 @@ std::string release(Handles& handles, Command& command) {
 struct Series {
     Series(Handles& handles, Command& command)
         : channel(handles.channel(command.word())), count(command.number()), most(command.size()),
-          seed(command.number()), timeout_ms(command.timeout()), loan(command.loan()) {}
+          seed(command.number()), timeout_ms(command.timeout()) {}
 
     ipc_channel* channel;
     uint64_t count;
     size_t most;
     uint64_t seed;
     int32_t timeout_ms;
-    bool loan;
+    bool loan = false;
 };
 
 void send_one(const Series& series, const Payload& message, std::vector<uint8_t>& buffer) {
@@ -99,12 +99,53 @@ using Step = void (*)(const Series& series, const Payload& message, std::vector<
 template <Step step>
 std::string many(Handles& handles, Command& command) {
     Series series(handles, command);
+    series.loan = command.loan();
     std::vector<uint8_t> buffer(series.most);
     size_t bytes = 0;
     for (uint64_t i = 1; i <= series.count; i++) {
         auto message = payload_of_series(series.seed, i, series.most);
         step(series, message, buffer);
         bytes += message.length;
+    }
+    return std::to_string(bytes);
+}
+
+std::string send_batches(Handles& handles, Command& command) {
+    const Series series(handles, command);
+    size_t bytes = 0;
+    for (uint64_t i = 1; i <= series.count;) {
+        std::vector<uint8_t> batch;
+        std::vector<uint32_t> lengths;
+        for (; i <= series.count && lengths.size() < 64; ++i) {
+            const auto message = bytes_of(payload_of_series(series.seed, i, series.most));
+            batch.insert(batch.end(), message.begin(), message.end());
+            lengths.push_back(static_cast<uint32_t>(message.size()));
+        }
+        size_t sent = 0;
+        require(ipc_send_batch(series.channel, batch.data(), lengths.data(), lengths.size(), &sent, series.timeout_ms));
+        if (sent != lengths.size()) throw Wrong("a batch was not sent whole, and no status says so");
+        bytes += batch.size();
+    }
+    return std::to_string(bytes);
+}
+
+std::string receive_batches(Handles& handles, Command& command) {
+    const Series series(handles, command);
+    std::vector<uint8_t> buffer(50 * series.most);
+    uint32_t lengths[50];
+    size_t bytes = 0;
+    for (uint64_t i = 1; i <= series.count;) {
+        size_t count = 0;
+        require(ipc_receive_batch(series.channel, buffer.data(), buffer.size(), lengths, 50, &count,
+                                  series.timeout_ms));
+        if (count == 0 || count > 50 || i + count - 1 > series.count) throw Wrong("a batch of a wrong number of messages");
+        const uint8_t* at = buffer.data();
+        for (size_t j = 0; j < count; ++j, ++i) {
+            const std::string wrong = difference(payload_of_series(series.seed, i, series.most), at, lengths[j]);
+            if (!wrong.empty()) throw Wrong("message " + std::to_string(i) + ": " + wrong);
+            at += lengths[j];
+        }
+        bytes += static_cast<size_t>(at - buffer.data());
     }
     return std::to_string(bytes);
 }
@@ -119,7 +160,9 @@ void add_message_verbs(Verbs* verbs) {
                    {"peek", peek},
                    {"release", release},
                    {"send-many", many<send_one>},
-                   {"receive-many", many<receive_one>}});
+                   {"receive-many", many<receive_one>},
+                   {"send-batches", send_batches},
+                   {"receive-batches", receive_batches}});
 }
 
 } // namespace puppet

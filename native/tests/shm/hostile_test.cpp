@@ -15,6 +15,10 @@ using ipc::FrameKind;
 using ipc::shm::RingReader;
 using ipc::shm::RingWriter;
 using ipc::shm::ShmChannel;
+using ipc::shm::flag_continues;
+using ipc::shm::flag_in_data;
+using ipc::shm::flag_more;
+using ipc::shm::flag_skip;
 using ipc::shm::Slot;
 
 namespace {
@@ -28,11 +32,9 @@ struct Victim {
     // Writes a slot as only a broken or hostile peer would.
     void forge(uint64_t position, uint32_t length, uint32_t kind_and_flags, uint64_t total = 0) {
         Slot& slot = ipc::shm::ring_memory(*client, 0).slot(position);
-        slot.length = length;
-        slot.kind_and_flags = kind_and_flags;
-        slot.id = 1;
-        std::memcpy(slot.payload, &total, sizeof total);
-        slot.stamp = ipc::shm::stamp_of(position);
+        slot.kind_and_id = Slot::word(kind_and_flags, 1);
+        std::memcpy(slot.payload(), &total, sizeof total);
+        slot.stamp_and_length = Slot::word(ipc::shm::stamp_of(position), length);
     }
     ipc::Status next() {
         FrameInfo info{};
@@ -56,21 +58,64 @@ TEST(HostilePeer, UnknownKind) {
 }
 
 TEST(HostilePeer, UnknownFlags) {
+    for (uint32_t flags : {0x80000000u, flag_more, flag_continues, flag_skip | flag_in_data, flag_skip | flag_more}) {
+        Victim victim;
+        victim.forge(0, 4, 1 | flags);
+        EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next()) << flags;
+    }
+}
+
+TEST(HostilePeer, MessageInSlotsThatLeavesThem) {
+    for (uint32_t length : {500u, 16u * 64u, 70'000u, UINT32_MAX}) { // 16 slots hold at most 8 of one message
+        Victim victim;
+        victim.forge(0, length, 1);
+        EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next()) << length;
+    }
     Victim victim;
-    victim.forge(0, 4, 1 | 0x80000000u);
+    for (int i = 0; i < 15; ++i) {
+        victim.forge(static_cast<uint64_t>(i), 1, 1);
+        ASSERT_EQ(IPC_OK, victim.next());
+        ASSERT_EQ(IPC_OK, victim.take(4096));
+    }
+    victim.forge(15, 49, 1);
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next());
+}
+
+TEST(HostilePeer, SkipsThatLeadRoundForEver) {
+    Victim victim;
+    victim.forge(0, 0, flag_skip);
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next());
+    Victim other;
+    other.forge(0, 1, 1);
+    ASSERT_EQ(IPC_OK, other.next());
+    ASSERT_EQ(IPC_OK, other.take(4096));
+    other.forge(1, 0, flag_skip);
+    EXPECT_EQ(IPC_TIMED_OUT, other.next()) << "nothing follows the skip yet";
+    other.forge(16, 0, flag_skip);
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, other.next());
+}
+
+TEST(HostilePeer, BatchOfDamagedRecords) {
+    Victim victim;
+    victim.forge(0, 8, 1);
+    victim.forge(1, 500, 1);
+    std::byte buffer[4096];
+    uint32_t lengths[8];
+    EXPECT_EQ(1u, victim.channel.take_many(buffer, sizeof buffer, lengths, 8)) << "the damaged one is left for next()";
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next());
+    EXPECT_EQ(0u, victim.channel.take_many(buffer, sizeof buffer, lengths, 8));
 }
 
 TEST(HostilePeer, ContinuesNothing) {
     Victim victim;
-    victim.forge(0, 100, 1 | ipc::shm::flag_continues);
+    victim.forge(0, 100, 1 | flag_in_data | flag_continues);
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next());
 }
 
 TEST(HostilePeer, RecordLongerThanHalfTheRing) {
     for (uint32_t length : {32769u, 65536u, UINT32_MAX}) {
         Victim victim;
-        victim.forge(0, length, 1);
+        victim.forge(0, length, 1 | flag_in_data);
         EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next()) << length;
     }
 }
@@ -78,14 +123,14 @@ TEST(HostilePeer, RecordLongerThanHalfTheRing) {
 TEST(HostilePeer, MessageOverTheLimit) {
     for (uint64_t total : {uint64_t{100'001}, uint64_t{1} << 40, UINT64_MAX}) {
         Victim victim;
-        victim.forge(0, 1000, 1 | ipc::shm::flag_more, total);
+        victim.forge(0, 1000, 1 | flag_in_data | flag_more, total);
         EXPECT_EQ(IPC_PEER_TOO_LARGE, victim.next()) << total;
     }
 }
 
 TEST(HostilePeer, MessageShorterThanItsFirstRecord) {
     Victim victim;
-    victim.forge(0, 1000, 1 | ipc::shm::flag_more, 999);
+    victim.forge(0, 1000, 1 | flag_in_data | flag_more, 999);
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next());
 }
 
@@ -93,12 +138,12 @@ TEST(HostilePeer, RecordsThatDoNotAddUp) {
     struct Lie {
         uint32_t second_length, second_flags;
     };
-    for (Lie lie : {Lie{2000, ipc::shm::flag_continues}, Lie{500, ipc::shm::flag_continues},
-                    Lie{0, ipc::shm::flag_continues | ipc::shm::flag_more},
-                    Lie{1000, ipc::shm::flag_continues | ipc::shm::flag_more}, Lie{1000, 0}}) {
+    for (Lie lie : {Lie{2000, flag_continues}, Lie{500, flag_continues},
+                    Lie{0, flag_continues | flag_more},
+                    Lie{1000, flag_continues | flag_more}, Lie{1000, 0}}) {
         Victim victim;
-        victim.forge(0, 1000, 1 | ipc::shm::flag_more, 2000);
-        victim.forge(1, lie.second_length, 1 | lie.second_flags);
+        victim.forge(0, 1000, 1 | flag_in_data | flag_more, 2000);
+        victim.forge(1, lie.second_length, 1 | flag_in_data | lie.second_flags);
         ASSERT_EQ(IPC_OK, victim.next());
         EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.take(2000)) << lie.second_length << " " << lie.second_flags;
         EXPECT_NE(IPC_OK, victim.next());
@@ -107,7 +152,7 @@ TEST(HostilePeer, RecordsThatDoNotAddUp) {
 
 TEST(HostilePeer, EndsInTheMiddleOfAMessage) {
     Victim victim;
-    victim.forge(0, 1000, 1 | ipc::shm::flag_more, 2000);
+    victim.forge(0, 1000, 1 | flag_in_data | flag_more, 2000);
     ASSERT_EQ(IPC_OK, victim.next());
     victim.client.reset();
     EXPECT_EQ(IPC_TRUNCATED, victim.take(2000));

@@ -37,6 +37,7 @@ internal sealed class Stage
     public static async Task Run(string transport, string server, string client, Func<Stage, Task> body,
         [CallerMemberName] string test = "")
     {
+        Modules.Prepare(Registry.Transport(transport));
         var stage = new Stage(transport, PuppetPool.Rent(server), PuppetPool.Rent(client));
         try
         {

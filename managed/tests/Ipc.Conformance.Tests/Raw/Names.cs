@@ -10,6 +10,9 @@ internal static partial class Names
 
     public static string PrivateFolder { get; } = $"/tmp/ipc-{UserId().ToString(CultureInfo.InvariantCulture)}";
 
+    /// <summary>Where foreign libraries keep their shared memory.</summary>
+    private const string SharedMemoryFolder = "/dev/shm";
+
     /// <summary>The path a transport uses for a name.</summary>
     public static string PathOf(string transport, string name) => transport switch
     {
@@ -25,7 +28,7 @@ internal static partial class Names
     /// <summary>Everything in the file system that carries this name. Names of cases are counted, so the next character
     /// must not be a digit.</summary>
     public static IReadOnlyList<string> Left(string name) =>
-        [.. new[] { TemporaryFolder, PrivateFolder }
+        [.. new[] { TemporaryFolder, PrivateFolder, SharedMemoryFolder }
             .Where(Directory.Exists)
             .SelectMany(folder => Directory.EnumerateFileSystemEntries(folder, $"*{name}*"))
             .Where(path => !char.IsAsciiDigit(path.ElementAtOrDefault(path.IndexOf(name, StringComparison.Ordinal) + name.Length)))];

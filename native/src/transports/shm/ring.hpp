@@ -3,29 +3,37 @@
 #include "shared_memory/link.hpp"
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 namespace ipc::shm {
 
-// One slot, docs/wire-formats.md. The stamp is written last: a slot whose stamp is right is complete. Header and a short
-// payload share the cache line, so that a short message crosses between cores as one line.
+// One slot, docs/wire-formats.md. A message begins in a slot, behind the slot's header, and goes on through the slots that
+// follow: its bytes are contiguous, and up to 48 of them share the header's cache line, so that a short message crosses
+// between cores as one line and a longer one as neighbouring lines, which are fetched together. The first word is written
+// last: a slot whose stamp is right begins a whole message.
 struct Slot {
-    static constexpr size_t inline_bytes = 48;
+    static constexpr size_t first_bytes = 48; // of payload in the slot that has the header
 
-    alignas(64) std::atomic<uint32_t> stamp;
-    std::atomic<uint32_t> length;
-    std::atomic<uint32_t> kind_and_flags; // kind in the low half
-    std::atomic<uint32_t> id;
-    std::byte payload[inline_bytes];
+    alignas(64) std::atomic<uint64_t> stamp_and_length; // stamp in the low half
+    std::atomic<uint64_t> kind_and_id;                  // kind and flags in the low half
+    std::byte rest[first_bytes];
+
+    // Not `rest` itself: the message may go on behind it.
+    std::byte* payload() { return reinterpret_cast<std::byte*>(this) + sizeof(Slot) - first_bytes; }
+    const std::byte* payload() const { return reinterpret_cast<const std::byte*>(this) + sizeof(Slot) - first_bytes; }
+
+    static uint64_t word(uint32_t low, uint32_t high) { return low | uint64_t{high} << 32; }
+    static uint32_t low(uint64_t word) { return static_cast<uint32_t>(word); }
+    static uint32_t high(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
 };
-static_assert(sizeof(Slot) == 64);
+static_assert(sizeof(Slot) == 64 && std::endian::native == std::endian::little); // the two words are four 32-bit fields
 
-// Copies at most Slot::inline_bytes: two or three overlapping moves instead of a call, which costs as much as all else
-// that sending a short message does.
-inline void copy_inline(std::byte* to, const std::byte* from, size_t length) {
-    static_assert(Slot::inline_bytes == 48);
+// Copies at most 64 bytes: a few overlapping moves instead of a call, which costs as much as all else that sending a short
+// message does.
+inline void copy_short(std::byte* to, const std::byte* from, size_t length) {
     struct Block {
         std::byte bytes[16];
     };
@@ -37,33 +45,69 @@ inline void copy_inline(std::byte* to, const std::byte* from, size_t length) {
         Block last;
         std::memcpy(&last, from + length - 16, 16);
         move(0, Block{});
-        if (length > 32) move(16, Block{});
+        if (length > 32) {
+            move(16, Block{});
+            if (length > 48) move(32, Block{});
+        }
         std::memcpy(to + length - 16, &last, 16);
     } else if (length >= 8) {
         uint64_t last;
         std::memcpy(&last, from + length - 8, 8);
         move(0, uint64_t{});
         std::memcpy(to + length - 8, &last, 8);
-    } else {
-        for (size_t i = 0; i < length; ++i) to[i] = from[i];
+    } else if (length >= 4) {
+        uint32_t last;
+        std::memcpy(&last, from + length - 4, 4);
+        move(0, uint32_t{});
+        std::memcpy(to + length - 4, &last, 4);
+    } else if (length != 0) {
+        const std::byte middle = from[length / 2], last = from[length - 1];
+        to[0] = from[0];
+        to[length / 2] = middle;
+        to[length - 1] = last;
     }
 }
+inline void copy_payload(std::byte* to, const std::byte* from, size_t length) {
+    if (length <= 64)
+        copy_short(to, from, length);
+    else
+        std::memcpy(to, from, length);
+}
 
+inline constexpr uint32_t kind_mask = 0xFFFF;
 inline constexpr uint32_t flag_more = 1u << 16;
 inline constexpr uint32_t flag_continues = 2u << 16;
+inline constexpr uint32_t flag_in_data = 4u << 16; // the bytes lie in the data area
+inline constexpr uint32_t flag_skip = 8u << 16;    // no message: go on at the ring's first slot
 
 inline uint32_t stamp_of(uint64_t position) {
     return static_cast<uint32_t>(position + 1);
 }
 
+// How many slots a message in slots takes.
+inline uint64_t slots_for(size_t length) {
+    return (uint64_t{length} + (sizeof(Slot) - Slot::first_bytes) + sizeof(Slot) - 1) / sizeof(Slot);
+}
+
 // The memory of one ring as its reader or its writer sees it. All members are private to the process.
 struct RingMemory {
+    // Longer messages go through the data area: a message in slots costs its reader a store per line when it gives the room
+    // back, one in the data area costs a line of its own. Measured, docs/performance.md.
+    static constexpr size_t most_bytes_in_slots = Slot::first_bytes + 31 * sizeof(Slot);
+
     Slot* slots;
     uint64_t slot_count; // a power of two
     std::byte* data;
     uint64_t data_bytes; // a power of two
 
     Slot& slot(uint64_t position) const { return slots[position & (slot_count - 1)]; }
+    // Slots from this position to the ring's end.
+    uint64_t slots_to_end(uint64_t position) const { return slot_count - (position & (slot_count - 1)); }
+    size_t longest_in_slots() const {
+        const size_t half = static_cast<size_t>(slot_count / 2) * sizeof(Slot);
+        return half < sizeof(Slot) + most_bytes_in_slots ? half - (sizeof(Slot) - Slot::first_bytes)
+                                                         : most_bytes_in_slots;
+    }
 
     // Where a record of `length` bytes lies when everything up to `position` is taken: contiguous, never split at the end.
     uint64_t place(uint64_t position, size_t length) const {
@@ -81,51 +125,87 @@ RingMemory ring_memory(const shared_memory::Link& link, unsigned ring);
 class RingWriter {
   public:
     RingWriter(shared_memory::Link& link, uint64_t first_position = 0)
-        : link_(link), memory_(ring_memory(link, link.side())), slot_position_(first_position),
-          slots_read_(first_position) {}
+        : link_(link), memory_(ring_memory(link, link.side())), longest_in_slots_(memory_.longest_in_slots()),
+          slot_position_(first_position), slots_read_(first_position) {}
 
     const RingMemory& memory() const { return memory_; }
+    size_t longest_in_slots() const { return longest_in_slots_; }
 
-    // Waits until a slot and `data_length` contiguous bytes of the data area are free. 0: the slot alone.
-    Status wait_for_room(size_t data_length, const Deadline& deadline) {
-        if (has_room(data_length) && !link_.ended()) [[likely]]
+    // ---- messages in slots: length <= longest_in_slots()
+
+    // Waits until the slots for so many bytes are free.
+    Status wait_for_slots(size_t length, const Deadline& deadline) {
+        const uint64_t count = slots_for(length);
+        if (fits_here(count) && !link_.ended()) [[likely]]
             return IPC_OK;
-        return really_wait_for_room(data_length, deadline);
+        return really_wait_for_slots(count, deadline);
     }
+    // After wait_for_slots: the place of the message's bytes.
+    std::byte* slot_room() const { return memory_.slot(slot_position_).payload(); }
+    // Makes the message visible whose bytes are in slot_room(). length <= what was waited for.
+    void publish_in_slots(uint32_t kind, uint32_t id, size_t length) {
+        put_header(memory_.slot(slot_position_), kind, id, length);
+        slot_position_ += slots_for(length);
+        link_.wake_if_parked(link_.outgoing().reader_parked);
+    }
+    // Copies in messages that lie back to back, as many as there is room for now, and makes them visible together. Returns
+    // how many; stops at one that does not go into slots.
+    size_t publish_many(uint32_t kind, const std::byte* messages, const uint32_t* lengths, size_t count);
 
-    // After wait_for_room: the place of the record's bytes. length <= what was waited for.
-    std::byte* inline_room() const { return memory_.slot(slot_position_).payload; }
+    // ---- records in the data area
+
+    // Waits until a slot and `length` contiguous bytes are free.
+    Status wait_for_data(size_t length, const Deadline& deadline) {
+        if (has_room_for_data(length) && !link_.ended()) [[likely]]
+            return IPC_OK;
+        return really_wait_for_data(length, deadline);
+    }
     std::byte* data_room(size_t length) const { return memory_.at(memory_.place(data_position_, length)); }
-
-    // Makes the record visible. `in_data`: its bytes are in data_room(length), not inline.
-    void publish(uint32_t kind_and_flags, uint32_t id, size_t length, bool in_data) {
-        Slot& slot = memory_.slot(slot_position_);
-        if (in_data) data_position_ = memory_.place(data_position_, length) + RingMemory::footprint(length);
-        slot.length.store(static_cast<uint32_t>(length), std::memory_order_relaxed);
-        slot.kind_and_flags.store(kind_and_flags, std::memory_order_relaxed);
-        slot.id.store(id, std::memory_order_relaxed);
-        // Release: whoever sees the stamp sees everything of the record written before it.
-        slot.stamp.store(stamp_of(slot_position_), std::memory_order_release);
+    // The first record of several tells the whole message's length.
+    void put_total(uint64_t total) { std::memcpy(slot_room(), &total, sizeof total); }
+    void publish_in_data(uint32_t kind_and_flags, uint32_t id, size_t length) {
+        data_position_ = memory_.place(data_position_, length) + RingMemory::footprint(length);
+        put_header(memory_.slot(slot_position_), kind_and_flags | flag_in_data, id, length);
         ++slot_position_;
         link_.wake_if_parked(link_.outgoing().reader_parked);
     }
 
   private:
-    Status really_wait_for_room(size_t data_length, const Deadline& deadline);
-    bool has_room(size_t data_length) const {
-        if (slot_position_ - slots_read_ >= memory_.slot_count) return false;
-        if (data_length == 0) return true;
-        uint64_t end = memory_.place(data_position_, data_length) + RingMemory::footprint(data_length);
-        return end - data_read_ <= memory_.data_bytes;
+    void put_header(Slot& slot, uint32_t kind_and_flags, uint32_t id, size_t length) {
+        slot.kind_and_id.store(Slot::word(kind_and_flags, id), std::memory_order_relaxed);
+        // Release: whoever sees the stamp sees everything of the record written before it.
+        slot.stamp_and_length.store(Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(length)),
+                                    std::memory_order_release);
+    }
+    Status really_wait_for_slots(uint64_t count, const Deadline& deadline);
+    Status really_wait_for_data(size_t length, const Deadline& deadline);
+    template <class HasRoom>
+    Status wait_for_room(HasRoom has_room, const Deadline& deadline);
+    bool has_slots(uint64_t count) const { return slot_position_ + count - slots_read_ <= memory_.slot_count; }
+    // Whether so many slots are free and come before the ring's end.
+    bool fits_here(uint64_t count) const {
+        return has_slots(count) && (count == 1 || count <= memory_.slots_to_end(slot_position_));
+    }
+    // The same with the slots to skip when the ring's end is too near.
+    bool fits(uint64_t count) const {
+        const uint64_t to_end = memory_.slots_to_end(slot_position_);
+        return has_slots(count <= to_end ? count : to_end + count);
+    }
+    void skip_to_start();
+    bool has_room_for_data(size_t length) const {
+        uint64_t end = memory_.place(data_position_, length) + RingMemory::footprint(length);
+        return has_slots(1) && end - data_read_ <= memory_.data_bytes;
     }
     // Takes the reader's positions over, which it may have written nonsense to. False: nonsense.
     bool refresh();
 
     shared_memory::Link& link_;
     RingMemory memory_;
+    size_t longest_in_slots_;
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
     uint64_t slots_read_; // as last seen
+    shared_memory::SpinBudget spin_budget_;
     uint64_t data_read_ = 0;
 };
 
@@ -133,64 +213,105 @@ class RingWriter {
 class RingReader {
   public:
     RingReader(shared_memory::Link& link, uint64_t first_position = 0)
-        : link_(link), memory_(ring_memory(link, link.side() ^ 1)), slot_position_(first_position),
-          published_slots_(first_position) {}
+        : link_(link), memory_(ring_memory(link, link.side() ^ 1)), looks_(link.spins() ? 100 : 1),
+          slot_position_(first_position), given_slots_(first_position) {}
 
     struct Record {
         uint32_t kind_and_flags;
         uint32_t id;
         size_t length;
-        bool in_data;
         const std::byte* bytes;
         uint64_t total; // of the whole message; only in the first record of several
+
+        bool in_slots() const { return (kind_and_flags & ~kind_mask) == 0; }
     };
 
     // Waits for the record at the read position; does not consume it.
     Status wait_for_record(Record* record, const Deadline& deadline) {
-        if (!has_record())
+        uint64_t stamp_and_length;
+        if (!look_for_a_bout(&stamp_and_length)) {
             if (Status s = really_wait_for_record(deadline)) return s;
-        const Slot& slot = memory_.slot(slot_position_);
+            stamp_and_length = look();
+        }
         // Each field is copied once: the writer may change it while we check.
-        record->length = slot.length.load(std::memory_order_relaxed);
-        record->kind_and_flags = slot.kind_and_flags.load(std::memory_order_relaxed);
-        record->id = slot.id.load(std::memory_order_relaxed);
-        record->bytes = slot.payload;
-        record->in_data = record->length > Slot::inline_bytes || (record->kind_and_flags & ~uint32_t{0xFFFF}) != 0;
-        return record->in_data ? find_data(record, slot) : IPC_OK;
+        const Slot& slot = memory_.slot(slot_position_);
+        const uint64_t kind_and_id = slot.kind_and_id.load(std::memory_order_relaxed);
+        record->length = Slot::high(stamp_and_length);
+        record->kind_and_flags = Slot::low(kind_and_id);
+        record->id = Slot::high(kind_and_id);
+        record->bytes = slot.payload();
+        if (record->in_slots() && record->length <= Slot::first_bytes) [[likely]]
+            return IPC_OK;
+        return find_longer(record, deadline);
     }
     void consume(const Record& record) {
-        ++slot_position_;
-        if (record.in_data)
+        if (record.in_slots()) {
+            consume_slots(slots_for(record.length));
+        } else {
+            ++slot_position_;
             data_position_ = memory_.place(data_position_, record.length) + RingMemory::footprint(record.length);
-        // In portions, so that in a stream of messages the line with the positions seldom crosses between the cores.
-        if (slot_position_ - published_slots_ >= memory_.slot_count / 4 ||
-            data_position_ - published_data_ >= memory_.data_bytes / 4)
-            give_back();
+            if (data_position_ - given_data_ >= memory_.data_bytes / 4 || owes_slots()) give_back();
+        }
     }
+    // Takes a message of exactly this kind and id if it arrives within a bout of looks, lies in slots and fits into `capacity`: the
+    // answer that a caller spins for, in the fewest steps between its arrival and its use. False: nothing was touched.
+    bool take_awaited(uint32_t kind, uint32_t id, std::byte* to, size_t capacity, size_t* length) {
+        uint64_t stamp_and_length;
+        if (!look_for_a_bout(&stamp_and_length)) return false;
+        const Slot& slot = memory_.slot(slot_position_);
+        // Flags, which would stand beside the kind, are none.
+        if (slot.kind_and_id.load(std::memory_order_relaxed) != Slot::word(kind, id)) return false;
+        const size_t bytes = Slot::high(stamp_and_length);
+        if (bytes > capacity || !is_within_slots(bytes)) return false;
+        copy_payload(to, slot.payload(), bytes);
+        *length = bytes;
+        consume_slots(slots_for(bytes));
+        return true;
+    }
+    // Takes messages that are there already, lie in slots and are plain ones of this kind: back to back to `to`, at most
+    // max_count and `capacity` bytes. Returns how many.
+    size_t take_many(uint32_t kind, std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count);
 
   private:
-    bool has_record() const {
-        // Acquire: pairs with the writer's release of the stamp.
-        return memory_.slot(slot_position_).stamp.load(std::memory_order_acquire) == stamp_of(slot_position_);
+    // Whether a message in slots of so many bytes, as its writer says, stays within what a writer of ours would use.
+    bool is_within_slots(size_t length) const {
+        return length <= Slot::first_bytes || (length <= memory_.longest_in_slots() &&
+                                               slots_for(length) <= memory_.slots_to_end(slot_position_));
     }
-    void give_back() {
-        shared_memory::RingControl& control = link_.incoming();
-        published_slots_ = slot_position_;
-        published_data_ = data_position_;
-        // Release: our reading of the records is over before the writer sees them given back.
-        control.data_read.store(data_position_, std::memory_order_release);
-        control.slots_read.store(slot_position_, std::memory_order_release);
-        link_.wake_if_parked(control.writer_parked);
+    // Looks for the next record as often as a wait does before it first reads the clock. Here rather than in the wait, so that
+    // no way back from a function lies between a record's arrival and its use.
+    bool look_for_a_bout(uint64_t* stamp_and_length) const {
+        const std::atomic<uint64_t>& word = memory_.slot(slot_position_).stamp_and_length;
+        const uint32_t stamp = stamp_of(slot_position_);
+        for (int looks = looks_;; shared_memory::relax()) {
+            // Acquire: pairs with the writer's release of the stamp.
+            *stamp_and_length = word.load(std::memory_order_acquire);
+            if (Slot::low(*stamp_and_length) == stamp) return true;
+            if (--looks <= 0) return false;
+        }
     }
+    // Acquire: as above.
+    uint64_t look() const { return memory_.slot(slot_position_).stamp_and_length.load(std::memory_order_acquire); }
+    void consume_slots(uint64_t count) {
+        slot_position_ += count;
+        spans_ |= count != 1;
+        if (owes_slots()) give_back();
+    }
+    // In portions, so that in a stream of messages the line with the positions seldom crosses between the cores.
+    bool owes_slots() const { return slot_position_ - given_slots_ >= memory_.slot_count / 4; }
+    void give_back();
     Status really_wait_for_record(const Deadline& deadline);
-    Status find_data(Record* record, const Slot& slot) const;
+    Status find_longer(Record* record, const Deadline& deadline);
 
     shared_memory::Link& link_;
     RingMemory memory_;
+    int looks_; // in a bout
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
-    uint64_t published_slots_;
-    uint64_t published_data_ = 0;
+    uint64_t given_slots_;
+    uint64_t given_data_ = 0;
+    shared_memory::SpinBudget spin_budget_;
+    bool spans_ = false; // since the last give_back some message took several slots
 };
 
 } // namespace ipc::shm

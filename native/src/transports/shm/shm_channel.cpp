@@ -27,9 +27,9 @@ std::unique_ptr<Conversation> ShmChannel::converse(std::unique_ptr<FrameChannel>
 
 Status ShmChannel::send_data(uint32_t kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) {
     if (length > whole_record_) return send_in_records(kind, id, static_cast<const std::byte*>(data), length, deadline);
-    if (Status s = writer_.wait_for_room(length, deadline)) return s;
+    if (Status s = writer_.wait_for_data(length, deadline)) return s;
     std::memcpy(writer_.data_room(length), data, length);
-    writer_.publish(kind, id, length, true);
+    writer_.publish_in_data(kind, id, length);
     return IPC_OK;
 }
 
@@ -38,7 +38,7 @@ Status ShmChannel::send_in_records(uint32_t kind, uint32_t id, const std::byte* 
     const size_t portion = std::min(preferred_record, writer_.memory().largest_record());
     for (size_t done = 0; done < length;) {
         const size_t now = std::min(portion, length - done);
-        if (Status s = writer_.wait_for_room(now, deadline)) {
+        if (Status s = writer_.wait_for_data(now, deadline)) {
             if (done == 0 || s != IPC_TIMED_OUT) return s;
             link_->close(); // the peer must not wait for a rest that will not come
             return fail(IPC_TIMED_OUT,
@@ -48,9 +48,8 @@ Status ShmChannel::send_in_records(uint32_t kind, uint32_t id, const std::byte* 
         std::memcpy(writer_.data_room(now), data + done, now);
         const bool first = done == 0;
         done += now;
-        const uint64_t total = length;
-        if (first) std::memcpy(writer_.inline_room(), &total, sizeof total);
-        writer_.publish(kind | (done < length ? flag_more : 0) | (first ? 0 : flag_continues), id, now, true);
+        if (first) writer_.put_total(length);
+        writer_.publish_in_data(kind | (done < length ? flag_more : 0) | (first ? 0 : flag_continues), id, now);
     }
     return IPC_OK;
 }
@@ -61,7 +60,7 @@ Status ShmChannel::reserve_data(size_t length, void** data, const Deadline& dead
         *data = send_buffer_.data();
         room_ = Room::buffer;
     } else {
-        if (Status s = writer_.wait_for_room(length, deadline)) return s;
+        if (Status s = writer_.wait_for_data(length, deadline)) return s;
         *data = writer_.data_room(length);
         room_ = Room::data;
     }
@@ -73,16 +72,11 @@ Status ShmChannel::commit_data(uint32_t kind, uint32_t id, size_t length, const 
     const Room room = room_;
     room_ = Room::none;
     if (room == Room::buffer) return send(static_cast<FrameKind>(kind), id, send_buffer_.data(), length, deadline);
-    if (length == room_length_) {
-        writer_.publish(kind, id, length, true);
-        return IPC_OK;
-    }
-    // A shorter record may have another place: inline, or before the end of the area where the longer did not fit.
+    // Shorter than reserved, it may have another place: before the end of the area, where the longer one did not fit.
     const std::byte* written = writer_.data_room(room_length_);
-    const bool in_data = length > Slot::inline_bytes;
-    std::byte* place = in_data ? writer_.data_room(length) : writer_.inline_room();
+    std::byte* place = writer_.data_room(length);
     if (place != written) std::memmove(place, written, length);
-    writer_.publish(kind, id, length, in_data);
+    writer_.publish_in_data(kind, id, length);
     return IPC_OK;
 }
 

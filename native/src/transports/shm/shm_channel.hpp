@@ -3,6 +3,7 @@
 #include "core/frame_channel.hpp"
 #include "transports/shm/ring.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -17,27 +18,32 @@ class ShmChannel final : public FrameChannel {
 
     Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override {
         room_ = Room::none;
-        if (length > Slot::inline_bytes) return send_data(static_cast<uint32_t>(kind), id, data, length, deadline);
-        if (Status s = writer_.wait_for_room(0, deadline)) return s;
-        copy_inline(writer_.inline_room(), static_cast<const std::byte*>(data), length);
-        writer_.publish(static_cast<uint32_t>(kind), id, length, false);
+        if (length > writer_.longest_in_slots()) return send_data(static_cast<uint32_t>(kind), id, data, length, deadline);
+        if (Status s = writer_.wait_for_slots(length, deadline)) return s;
+        copy_payload(writer_.slot_room(), static_cast<const std::byte*>(data), length);
+        writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
         return IPC_OK;
     }
 
     Status reserve(size_t length, void** data, const Deadline& deadline) override {
         room_ = Room::none;
-        if (length > Slot::inline_bytes) return reserve_data(length, data, deadline);
-        if (Status s = writer_.wait_for_room(0, deadline)) return s;
-        *data = writer_.inline_room();
-        room_ = Room::inline_slot;
+        if (length > writer_.longest_in_slots()) return reserve_data(length, data, deadline);
+        if (Status s = writer_.wait_for_slots(length, deadline)) return s;
+        *data = writer_.slot_room();
+        room_ = Room::slots;
         return IPC_OK;
     }
 
     Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) override {
-        if (room_ != Room::inline_slot) return commit_data(static_cast<uint32_t>(kind), id, length, deadline);
+        if (room_ != Room::slots) return commit_data(static_cast<uint32_t>(kind), id, length, deadline);
         room_ = Room::none;
-        writer_.publish(static_cast<uint32_t>(kind), id, length, false);
+        writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
         return IPC_OK;
+    }
+
+    size_t send_many(const std::byte* messages, const uint32_t* lengths, size_t count) override {
+        room_ = Room::none;
+        return writer_.publish_many(static_cast<uint32_t>(FrameKind::message), messages, lengths, count);
     }
 
     Status next(FrameInfo* info, const Deadline& deadline) override {
@@ -53,11 +59,24 @@ class ShmChannel final : public FrameChannel {
     }
 
     Status take(void* buffer, const Deadline& deadline) override {
-        if (record_.in_data) return take_data(buffer, deadline);
-        copy_inline(static_cast<std::byte*>(buffer), record_.bytes, record_.length);
+        if (!record_.in_slots()) return take_data(buffer, deadline);
+        copy_payload(static_cast<std::byte*>(buffer), record_.bytes, record_.length);
         has_message_ = false;
         reader_.consume(record_);
         return IPC_OK;
+    }
+
+    // Beyond FrameChannel, for ConversationOver: next() and take() in one if what comes within a moment is this; see RingReader.
+    bool take_awaited(FrameKind kind, uint32_t id, void* buffer, size_t capacity, size_t* length) {
+        if (has_message_ || broken_) return false;
+        return reader_.take_awaited(static_cast<uint32_t>(kind), id, static_cast<std::byte*>(buffer),
+                                    std::min(capacity, limit()), length);
+    }
+
+    size_t take_many(std::byte* buffer, size_t capacity, uint32_t* lengths, size_t max_count) override {
+        if (has_message_ || broken_) return 0;
+        return reader_.take_many(static_cast<uint32_t>(FrameKind::message), buffer, std::min(capacity, limit()),
+                                 lengths, max_count);
     }
 
     Status view(const void** data, const Deadline& deadline) override {
@@ -77,8 +96,7 @@ class ShmChannel final : public FrameChannel {
     std::unique_ptr<Conversation> converse(std::unique_ptr<FrameChannel> self) override;
 
   private:
-    enum class Room { none, inline_slot, data, buffer };
-    static constexpr uint32_t kind_mask = 0xFFFF;
+    enum class Room { none, slots, data, buffer };
 
     Status send_data(uint32_t kind, uint32_t id, const void* data, size_t length, const Deadline& deadline);
     Status send_in_records(uint32_t kind, uint32_t id, const std::byte* data, size_t length, const Deadline& deadline);
@@ -89,7 +107,7 @@ class ShmChannel final : public FrameChannel {
     Status check_first() {
         message_bytes_ = record_.length;
         // All in one: a short message of a known kind, by far the most frequent. Kinds are 1 to 4.
-        if (!record_.in_data && (record_.kind_and_flags & kind_mask) - 1 < 4 && message_bytes_ <= limit()) [[likely]]
+        if (record_.in_slots() && (record_.kind_and_flags & kind_mask) - 1 < 4 && message_bytes_ <= limit()) [[likely]]
             return IPC_OK;
         return check_first_thoroughly();
     }

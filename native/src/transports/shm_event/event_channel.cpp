@@ -26,7 +26,7 @@ Status EventChannel::wait_until_empty(size_t length, const Deadline& deadline) {
     if (link_->ended()) [[unlikely]]
         if (Status s = link_->why_ended()) return s;
     // Acquire: the reader is done with the block before we write into it again.
-    return link_->wait(link_->outgoing().writer_parked, deadline,
+    return link_->wait(link_->outgoing().writer_parked, send_budget_, deadline,
                        [this] { return out_.state.load(std::memory_order_acquire) == empty; });
 }
 
@@ -61,7 +61,7 @@ Status EventChannel::next(FrameInfo* info, const Deadline& deadline) {
     if (broken_) return fail(broken_, "the channel is broken: %s", ipc_status_text(broken_));
     if (!has_message_) {
         auto is_full = [this] { return in_.state.load(std::memory_order_acquire) == full; };
-        if (Status s = link_->wait(link_->incoming().reader_parked, deadline, is_full)) return s;
+        if (Status s = link_->wait(link_->incoming().reader_parked, receive_budget_, deadline, is_full)) return s;
         // Copied once: the peer can change them while we check.
         info_ = {static_cast<FrameKind>(in_.kind.load(std::memory_order_relaxed)),
                  in_.id.load(std::memory_order_relaxed), in_.length.load(std::memory_order_relaxed)};

@@ -28,6 +28,8 @@ class EventChannel final : public FrameChannel {
     void publish(FrameKind kind, uint32_t id, size_t length);
 
     std::unique_ptr<shared_memory::Link> link_;
+    shared_memory::SpinBudget send_budget_;
+    shared_memory::SpinBudget receive_budget_;
     shared_memory::EventControl& out_;
     shared_memory::EventControl& in_;
     bool has_message_ = false;

@@ -1,0 +1,122 @@
+using System.Diagnostics;
+using Ipc.Lab.Planning;
+using Ipc.Lab.Results;
+
+namespace Ipc.Lab.Running;
+
+/// <summary>One launch of a one-way scenario: one server, one or more clients; those that send are told to go, those that receive measure
+/// (docs/peer-protocol.md, "One-way messages").</summary>
+internal sealed class OneWayLaunch : IAsyncDisposable
+{
+    private readonly LaunchTask _task;
+    private readonly LaunchBounds _bounds;
+    private readonly ScenarioEntry _scenario;
+
+    /// <summary>Starts all peers at once: one's runtime starts while another listens.</summary>
+    public OneWayLaunch(LaunchTask task, Programs programs, LaunchBounds bounds)
+    {
+        (_task, _bounds, _scenario) = (task, bounds, Choices.ScenarioEntry(task.Cell.Scenario));
+        Server = new Peer(programs.Peer(task.Cell.ServerSide), "server", ServerReceives ? "served" : "measured");
+        var clients = new List<Peer>();
+        for (var i = 0; i < _scenario.Clients; i++)
+        {
+            var who = _scenario.Clients == 1 ? "client" : $"client {i + 1}";
+            clients.Add(new Peer(programs.Peer(task.Cell.ClientSide), who, ServerReceives ? "measured" : "received"));
+        }
+        Clients = clients;
+    }
+
+    public Peer Server { get; }
+    public IReadOnlyList<Peer> Clients { get; }
+    public IReadOnlyList<Peer> All => [Server, .. Clients];
+
+    private bool ServerReceives => _scenario.Receiver == "server";
+    private IReadOnlyList<Peer> Senders => ServerReceives ? Clients : [Server];
+    private IReadOnlyList<Peer> Receivers => ServerReceives ? [Server] : Clients;
+
+    /// <summary>Leads the peers through both stretches and holds what they counted against each other.</summary>
+    public async Task<(LaunchRecord Record, uint[] Samples)> RunAsync(int cell, int round, CancellationToken stop)
+    {
+        await BeginAsync(stop).ConfigureAwait(false);
+        var warm = await ExpectAsync<Warm>(Senders, _bounds.Start + TimeSpan.FromSeconds(_task.Timing.WarmupSeconds), "warm", stop).ConfigureAwait(false);
+        var warmedUp = await ExpectAsync<Received>(Receivers, _bounds.Answer, "received", stop).ConfigureAwait(false);
+        OneWayClaims.CheckArrived("warm-up", [.. warm.Select(w => w.Operations)], warmedUp);
+
+        var clock = Stopwatch.StartNew();
+        foreach (var sender in Senders)
+            await sender.SendAsync(PeerCommand.Go).ConfigureAwait(false);
+        var sent = await ExpectAsync<Measured>(Senders, _bounds.ForMeasuring(_task.Timing.Seconds, _task.Cell.Count), "measured", stop).ConfigureAwait(false);
+        // Whoever has sent may be far ahead of a slow receiver, whose queue is still full.
+        var received = await ExpectAsync<Received>(Receivers, _bounds.Measure, "received", stop).ConfigureAwait(false);
+        var wall = clock.Elapsed;
+        OneWayClaims.CheckArrived("measurement", [.. sent.Select(m => m.Operations)], received);
+        await EndAsync(stop).ConfigureAwait(false);
+
+        var samples = ReadSamples();
+        OneWayClaims.Check(sent, received, wall, samples, _task.Cell.Count);
+        return (ToRecord(cell, round, warm, sent, received, samples), samples);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await Task.WhenAll(All.Select(p => p.DisposeAsync().AsTask())).ConfigureAwait(false);
+        for (var i = 0; i < Clients.Count; i++)
+            File.Delete(_task.SamplesOf(i));
+    }
+
+    private async Task BeginAsync(CancellationToken stop)
+    {
+        var asked = TransportSpec.ToAddress(_task.Cell.Transport, _task.Name);
+        await Server.SendAsync(_task.ToOneWayServer(_scenario, asked)).ConfigureAwait(false);
+        var ready = await Conversation.WaitAsync(Server, Clients, _bounds.Start, "ready", stop).ConfigureAwait(false);
+        var address = Conversation.CheckAddress(ready, asked, _task.Cell.TransportId);
+        for (var i = 0; i < Clients.Count; i++)
+            await Clients[i].SendAsync(_task.ToOneWayClient(_scenario, address, i)).ConfigureAwait(false);
+    }
+
+    private async Task<T[]> ExpectAsync<T>(IReadOnlyList<Peer> peers, TimeSpan bound, string name, CancellationToken stop)
+    {
+        var answers = new List<T>();
+        foreach (var peer in peers)
+        {
+            var answer = await Conversation.WaitAsync(peer, [.. All.Where(p => p != peer)], bound, name, stop).ConfigureAwait(false);
+            answers.Add(answer.As<T>(peer.Who));
+        }
+        return [.. answers];
+    }
+
+    private async Task EndAsync(CancellationToken stop)
+    {
+        if (ServerReceives)
+            await Server.ExpectAsync(_bounds.Answer, stop, "served").ConfigureAwait(false);
+        foreach (var client in Clients)
+            await client.EndAsync(_bounds.Answer).ConfigureAwait(false);
+        await Server.EndAsync(_bounds.Answer).ConfigureAwait(false);
+    }
+
+    private uint[] ReadSamples() =>
+        ServerReceives ? SampleFile.ReadRaw(_task.Samples) : [.. Enumerable.Range(0, Clients.Count).SelectMany(i => SampleFile.ReadRaw(_task.SamplesOf(i)))];
+
+    private LaunchRecord ToRecord(int cell, int round, Warm[] warm, Measured[] sent, Received[] received, uint[] samples)
+    {
+        var senders = UsageSpan.Sum(sent.Select(m => new UsageSpan(m.UsageBefore, m.UsageAfter)));
+        var receivers = UsageSpan.Sum(received.Select(r => new UsageSpan(r.UsageBefore, r.UsageAfter)));
+        return new LaunchRecord
+        {
+            Cell = cell,
+            Round = round,
+            Status = "ok",
+            Timing = _task.Timing,
+            Operations = received.Sum(r => r.Operations),
+            ElapsedNs = received.Max(r => r.ElapsedNs),
+            // Receivers of a broadcast each have the whole time for the whole of the messages: the rate is that of one.
+            TimedNs = received.Sum(r => r.ElapsedNs),
+            Bytes = received.Sum(r => r.Bytes),
+            Lost = received.Sum(r => r.Lost),
+            ColdNs = warm.Max(w => w.ColdNs),
+            Server = ServerReceives ? receivers : senders,
+            Client = ServerReceives ? senders : receivers,
+            ServerOperations = ServerReceives ? received.Sum(r => r.Operations) : sent.Sum(m => m.Operations),
+        };
+    }
+}

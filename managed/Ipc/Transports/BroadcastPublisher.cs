@@ -1,0 +1,225 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>The one writer of `broadcast`. A message costs the copying, one store that shows it, and a look at the pages of the readers
+/// that may be asleep. The readers' cursors are looked at only when what was claimed ahead is used up: every 16th of the ring.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed unsafe class BroadcastPublisher : Publisher
+{
+    private readonly string _address;
+    private readonly WaitPolicy _policy;
+    private readonly MappedMemory _memory;
+    private readonly BroadcastHeader _header;
+    private readonly byte* _ring;
+    private readonly ulong _ringBytes;
+    private readonly BroadcastReaders _readers = new();
+    private readonly BroadcastAdmission _admission;
+    private readonly Lock _closing = new();
+    private volatile bool _closed;
+    private bool _disposed;
+
+    // The publishing thread's.
+    private ulong _position;
+    private ulong _number;
+    private ulong _claimed; // what the header says
+    private ulong _nextResume;
+    private int _slowest;
+
+    // The number of the next message, stored before and after a message is shown: equal, they go with Published.
+    private ulong _numberBefore;
+    private ulong _numberAfter;
+
+    /// <param name="address">What the user wrote.</param>
+    /// <param name="name">The socket's.</param>
+    /// <param name="ringBytes">Checked.</param>
+    /// <param name="first">Position (a multiple of 16) and number of the first message; anything but 0 and 1 is for tests.</param>
+    public BroadcastPublisher(Address address, LocalName name, ulong ringBytes, BroadcastStart first)
+    {
+        (_address, _ringBytes, _policy) = (address.ToString(), ringBytes, WaitPolicy.Of(address));
+        Limit = Math.Min(address.Limit, BroadcastLayout.LargestMessage(ringBytes));
+        _position = _claimed = _nextResume = first.Position;
+        _number = _numberBefore = _numberAfter = first.Number;
+        Descriptor? forReaders = null;
+        try
+        {
+            var bytes = BroadcastLayout.DataFileBytes(ringBytes);
+            using var file = SealedMemory.Create(bytes);
+            _memory = SealedMemory.Map(file, bytes, writable: true);
+            forReaders = SealedMemory.FreezeWriters(file);
+            _header = new BroadcastHeader(_memory.Pointer);
+            _ring = _memory.Pointer + BroadcastLayout.HeaderBytes;
+            ReadOnlySpan<uint> beginning = [SharedMemoryLayout.MappingMagic, SharedMemoryLayout.Version, BroadcastLayout.Layout];
+            beginning.CopyTo(new Span<uint>(_memory.Pointer, 3));
+            *_header.RingBytes = ringBytes;
+            *_header.WaitsBy = _policy.Mode == WaitMode.Spin ? SharedMemoryLayout.WaitsBySpinning : SharedMemoryLayout.WaitsByParking;
+            *_header.Published = *_header.Claimed = *_header.Resume = first.Position;
+            _admission = new BroadcastAdmission(name, forReaders, _readers, Start);
+        }
+        catch
+        {
+            forReaders?.Dispose();
+            _memory?.Dispose();
+            _readers.Dispose();
+            throw;
+        }
+    }
+
+    public override int Limit { get; }
+
+    public override int Subscribers => _closed ? 0 : _readers.Count;
+
+    public override void Publish(ReadOnlySpan<byte> message, int timeoutMilliseconds = Channel.Forever)
+    {
+        if (message.Length > Limit || _closed || timeoutMilliseconds < Channel.Forever)
+            throw Refusal(message.Length, timeoutMilliseconds);
+        var end = _position + BroadcastLayout.Footprint(message.Length);
+        if (BroadcastLayout.Ahead(end, _claimed) > 0)
+            Claim(end, timeoutMilliseconds);
+        var record = _ring + (_position & (_ringBytes - 1));
+        *(int*)record = message.Length;
+        *(ulong*)(record + 8) = _number;
+        message.CopyTo(new Span<byte>(record + BroadcastLayout.RecordHeaderBytes, message.Length));
+        Volatile.Write(ref _numberBefore, ++_number);
+        // Release: whoever sees this position sees the record whole, and _numberBefore.
+        Volatile.Write(ref *_header.Published, end);
+        Volatile.Write(ref _numberAfter, _number);
+        _position = end;
+        if (_readers.MayPark)
+            WakeReaders();
+        GC.KeepAlive(this);
+    }
+
+    public override void Close()
+    {
+        lock (_closing)
+        {
+            if (_closed)
+                return;
+            _closed = true;
+            Interlocked.Exchange(ref *_header.Closed, 1);
+            _admission.Close();
+            Interlocked.Increment(ref *_header.Wakes);
+            Libc.WakeAll(_header.Wakes);
+            _readers.WakePublisher();
+        }
+    }
+
+    protected override void Dispose(bool disposing)
+    {
+        if (!disposing)
+            return;
+        Close();
+        lock (_closing)
+        {
+            if (_disposed)
+                return;
+            _disposed = true;
+            _admission.Join(); // its thread uses the rest
+            _readers.Dispose();
+            _memory.Dispose();
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void WakeReaders()
+    {
+        // Between our publishing and the look: either the reader sees what we published or we see that it sleeps.
+        Interlocked.MemoryBarrier();
+        if (!_readers.TakeParked())
+            return;
+        // Readers sleep on the value they saw before their last look, so that a change between the two keeps them awake.
+        Interlocked.Increment(ref *_header.Wakes);
+        Libc.WakeAll(_header.Wakes);
+    }
+
+    // Position and number at one moment, seen from the admitting thread while the publishing one goes on.
+    private BroadcastStart Start()
+    {
+        while (true)
+        {
+            var after = Volatile.Read(ref _numberAfter);
+            var position = Volatile.Read(ref *_header.Published);
+            if (Volatile.Read(ref _numberBefore) == after)
+                return new BroadcastStart(position, after);
+            SharedMemoryLink.Relax();
+        }
+    }
+
+    // Raises what may be overwritten to `end` and, to do so seldom, somewhat beyond. Behind the gate, so that a reader that is
+    // let in starts where nothing is claimed that it has still to read.
+    private bool TryToClaim(ulong end)
+    {
+        lock (_readers.Gate)
+        {
+            // Closing ends the readers' connections, and nobody is waited for any more; but what they have not read is still theirs.
+            if (_closed)
+                return false;
+            var limit = _readers.Limit(_position, _ringBytes, out _slowest);
+            if (BroadcastLayout.Ahead(end, limit) > 0)
+                return false;
+            var wished = _position + (_ringBytes / 16);
+            _claimed = BroadcastLayout.Ahead(wished, end) <= 0 ? end : BroadcastLayout.Ahead(wished, limit) <= 0 ? wished : limit;
+            MoveResume();
+            Volatile.Write(ref *_header.Claimed, _claimed);
+            // A reader that sees any byte written from here on sees the claim too, in its look after copying.
+            Interlocked.MemoryBarrier();
+            return true;
+        }
+    }
+
+    // An overtaken reader goes on a quarter to a half of the ring behind: far enough ahead of what is overwritten next, and
+    // without losing more than it must.
+    private void MoveResume()
+    {
+        if (_position - _nextResume < _ringBytes / 4)
+            return;
+        Volatile.Write(ref *_header.Resume, _nextResume);
+        _nextResume = _position;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Claim(ulong end, int timeoutMilliseconds)
+    {
+        if (TryToClaim(end))
+            return;
+        var result = SharedMemoryWait.Until(new Room(this, end), _policy, new Deadline(timeoutMilliseconds));
+        if (result != WaitResult.Ready)
+            throw result == WaitResult.ClosedHere
+                ? ClosedHere()
+                : new IpcException(Status.TimedOut,
+                    $"a subscriber of {_address} that asked to be waited for made no room within the time-out; nothing was published");
+    }
+
+    private IpcException Refusal(int length, int timeoutMilliseconds)
+    {
+        if (timeoutMilliseconds < Channel.Forever)
+            return new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        return _closed
+            ? ClosedHere()
+            : new IpcException(Status.MessageTooLarge,
+                $"a message of {length} bytes is over the limit of {Limit} at {_address}: raise size= (a message may have half of it) or max=");
+    }
+
+    private IpcException ClosedHere() => new(Status.Closed, $"the publisher at {_address} was closed here");
+
+    private readonly struct Room(BroadcastPublisher publisher, ulong end) : IWaiting
+    {
+        public bool IsMet() => publisher.TryToClaim(end);
+
+        public WaitResult? ReasonToStop(bool look) => publisher._closed ? WaitResult.ClosedHere : null;
+
+        public bool Sleep(int milliseconds)
+        {
+            var asked = publisher._slowest;
+            var wanted = publisher._readers.Page(asked).RoomWanted;
+            // Full fence: the reader that moves its cursor after our look sees the 1.
+            Interlocked.Exchange(ref *wanted, 1);
+            // Another reader may have become the slowest meanwhile: then there is news, and the wait starts anew.
+            if (IsMet() || publisher._slowest != asked || publisher._closed)
+                return false;
+            return !Libc.SleepOn(wanted, 1, milliseconds);
+        }
+    }
+}

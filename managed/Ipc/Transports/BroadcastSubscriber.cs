@@ -1,0 +1,351 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>One reader of `broadcast`. It trusts nothing it reads: a publisher can write anything at any time, and one that need not wait
+/// for this reader overwrites what is being read as a matter of course. So a message is copied out first and then found
+/// good, by a look at how far the publisher has claimed the ring.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed unsafe class BroadcastSubscriber : Subscriber
+{
+    // A call that may not wait still gets over being overtaken, and over another time while it does that.
+    private const int MostAttemptsInTime = 8;
+
+    private readonly string _address;
+    private readonly LocalName _name;
+    private readonly WaitPolicy _waitPolicy;
+    private readonly bool _waitedFor;
+    private readonly bool _publisherMayPark;
+    private readonly int _limit;
+    private readonly Descriptor _socket;
+    private readonly MappedMemory _data;
+    private readonly MappedMemory _ownPage;
+    private readonly BroadcastHeader _header;
+    private readonly BroadcastPage _page;
+    private readonly byte* _ring;
+    private readonly ulong _ringBytes;
+    private readonly Lock _closing = new();
+    private volatile bool _closed;
+
+    // The receiving thread's.
+    private ulong _position;
+    private ulong _number; // of the next message, if none is lost
+    private bool _overtaken; // messages were lost since the last one delivered
+    private bool _publisherGone;
+    private Status _broken;
+
+    /// <summary>Joins over a connection, which it then owns, also when this throws.</summary>
+    public BroadcastSubscriber(Address address, LocalName name, Descriptor connection, Deadline deadline)
+    {
+        (_address, _name, _socket, _waitPolicy, _limit) = (address.ToString(), name, connection, WaitPolicy.Of(address), address.Limit);
+        _waitedFor = address.Option("policy") != "drop";
+        try
+        {
+            Descriptor[] files = [];
+            try
+            {
+                var greeting = Join(deadline, out files);
+                (_data, _ownPage) = Map(files[0], files[1]);
+                (_position, _number) = (greeting.Position, greeting.Number);
+            }
+            finally
+            {
+                foreach (var file in files)
+                    file.Dispose();
+            }
+            _header = new BroadcastHeader(_data.Pointer);
+            _page = new BroadcastPage(_ownPage.Pointer);
+            _ring = _data.Pointer + BroadcastLayout.HeaderBytes;
+            // Read once: the publisher can change it while we check.
+            _ringBytes = Volatile.Read(ref *_header.RingBytes);
+            _publisherMayPark = Volatile.Read(ref *_header.WaitsBy) != SharedMemoryLayout.WaitsBySpinning;
+            ReadOnlySpan<uint> beginning = [SharedMemoryLayout.MappingMagic, SharedMemoryLayout.Version, BroadcastLayout.Layout];
+            if (!new ReadOnlySpan<uint>(_data.Pointer, 3).SequenceEqual(beginning) || !BroadcastLayout.IsRingSize(_ringBytes) ||
+                _data.Bytes != BroadcastLayout.DataFileBytes(_ringBytes) || _position % 16 != 0)
+                throw NotTheForm();
+        }
+        catch (Exception e)
+        {
+            if (e is IpcException { Status: Status.PeerClosed })
+                LocalSocket.ForgetDeadServer(name, connection);
+            _data?.Dispose();
+            _ownPage?.Dispose();
+            connection.Dispose();
+            throw;
+        }
+    }
+
+    public override int Receive(Span<byte> buffer, out long lost, int timeoutMilliseconds = Channel.Forever)
+    {
+        if (_closed || _broken != Status.Ok || timeoutMilliseconds < Channel.Forever)
+            throw Refusal(timeoutMilliseconds);
+        if (!HasMessage || !TryTake(buffer, out var length, out lost))
+            length = ReceiveSlowly(buffer, out lost, timeoutMilliseconds);
+        GC.KeepAlive(this);
+        return length;
+    }
+
+    public override void Close()
+    {
+        lock (_closing)
+        {
+            if (_closed)
+                return;
+            _closed = true;
+            // All readers share the word they sleep on, and it cannot be written here: wake them all, they look and sleep again.
+            // A thread of our own on its way to sleep misses that, and looks around after a slice.
+            Interlocked.MemoryBarrier();
+            Libc.WakeAll(_header.Wakes);
+            LocalSocket.ShutDown(_socket);
+        }
+    }
+
+    protected override void Dispose(bool disposing)
+    {
+        if (!disposing)
+            return;
+        Close();
+        _data.Dispose();
+        _ownPage.Dispose();
+        _socket.Dispose();
+    }
+
+    // ---- joining
+
+    private BroadcastGreeting Join(Deadline deadline, out Descriptor[] files)
+    {
+        var join = new BroadcastJoin
+        {
+            Magic = BroadcastLayout.JoinMagic,
+            Version = SharedMemoryLayout.Version,
+            Policy = _waitedFor ? BroadcastLayout.PolicyWait : BroadcastLayout.PolicyDrop,
+            WaitsBy = _waitPolicy.Mode == WaitMode.Spin ? SharedMemoryLayout.WaitsBySpinning : SharedMemoryLayout.WaitsByParking,
+        };
+        // A publisher that goes meanwhile says so by the end of its answer.
+        _ = DescriptorMessage.Send(_socket, &join, sizeof(BroadcastJoin), []);
+        while (Libc.Poll(_socket, Libc.POLLIN, deadline.LeftMilliseconds) == 0)
+        {
+            if (deadline.Expired)
+            {
+                files = [];
+                throw new IpcException(Status.TimedOut, $"the publisher at {_address} did not let this subscriber in within the time-out");
+            }
+        }
+        BroadcastGreeting greeting = default;
+        var got = DescriptorMessage.Receive(_socket, &greeting, sizeof(BroadcastGreeting), out files);
+        if (got is 0 or -Libc.ECONNRESET)
+            throw new IpcException(Status.PeerClosed, $"the publisher at {_address} closed or died before it let this subscriber in: open it again");
+        if (got != sizeof(BroadcastGreeting) || greeting is not
+            { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version, Layout: BroadcastLayout.Layout })
+            throw new IpcException(Status.NotOurProtocol, $"what listens at {_address} is not a publisher, or of another version: check the address");
+        if (greeting.Answer == BroadcastLayout.Full)
+            throw new IpcException(Status.NotAvailable,
+                $"the publisher at {_address} has all the subscribers it can have ({BroadcastLayout.MostReaders}): close one of them first");
+        return greeting.Answer == BroadcastLayout.Welcome && files.Length == 2 ? greeting : throw NotTheForm();
+    }
+
+    private (MappedMemory Data, MappedMemory Page) Map(Descriptor dataFile, Descriptor pageFile)
+    {
+        // Without the seals the publisher could shrink the memory under us, and touching it would kill this process.
+        var bytes = SealedMemory.BytesOf(dataFile);
+        if (bytes < BroadcastLayout.HeaderBytes || SealedMemory.BytesOf(pageFile) != BroadcastLayout.PageBytes)
+            throw NotTheForm();
+        var data = SealedMemory.Map(dataFile, bytes, writable: false);
+        try
+        {
+            return (data, SealedMemory.Map(pageFile, BroadcastLayout.PageBytes, writable: true));
+        }
+        catch
+        {
+            data.Dispose();
+            throw;
+        }
+    }
+
+    private IpcException NotTheForm() => new(Status.NotOurProtocol,
+        $"the shared memory that the publisher at {_address} handed over is not of the form expected: check the address and both versions");
+
+    // ---- receiving
+
+    private bool HasMessage
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Volatile.Read(ref *_header.Published) != _position;
+    }
+
+    // Call after reading from the ring: whether what was read was still whole then.
+    private bool IsStillThere
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            Volatile.ReadBarrier();
+            return Volatile.Read(ref *_header.Claimed) - _position <= _ringBytes;
+        }
+    }
+
+    // Copies the message at the position out; false: the publisher has overtaken this reader, which goes on elsewhere.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryTake(Span<byte> buffer, out int length, out long lost)
+    {
+        var record = _ring + (_position & (_ringBytes - 1));
+        // Copied once: the publisher may change them while we check.
+        length = Volatile.Read(ref *(int*)record);
+        var number = Volatile.Read(ref *(ulong*)(record + 8));
+        if (IsStillThere)
+        {
+            Check(length, number);
+            if (length > buffer.Length)
+                ThrowTooSmall(length, buffer.Length);
+            new ReadOnlySpan<byte>(record + BroadcastLayout.RecordHeaderBytes, length).CopyTo(buffer);
+            if (IsStillThere)
+            {
+                lost = (long)(number - _number);
+                _number = number + 1;
+                _overtaken = false;
+                _position += BroadcastLayout.Footprint(length);
+                if (_waitedFor)
+                    GiveBack();
+                return true;
+            }
+        }
+        GoOnElsewhere();
+        lost = 0;
+        return false;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private int ReceiveSlowly(Span<byte> buffer, out long lost, int timeoutMilliseconds)
+    {
+        var deadline = new Deadline(timeoutMilliseconds);
+        for (var attempts = 1; ; attempts++)
+        {
+            if (_closed || _broken != Status.Ok)
+                throw Refusal(timeoutMilliseconds);
+            if (!HasMessage)
+                WaitForMessage(deadline);
+            if (TryTake(buffer, out var length, out lost))
+                return length;
+            if (attempts >= MostAttemptsInTime && deadline.Expired)
+                throw new IpcException(Status.TimedOut,
+                    $"{_address} is overwritten faster than this subscriber can copy: raise size= at the publisher");
+        }
+    }
+
+    // What a record says of itself, once it is known to be whole; no publisher of ours writes anything that fails here.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Check(int length, ulong number)
+    {
+        var published = Volatile.Read(ref *_header.Published);
+        if ((ulong)(uint)length > _ringBytes / 2 || BroadcastLayout.Footprint(length) > published - _position ||
+            (_overtaken ? BroadcastLayout.Ahead(number, _number) <= 0 : number != _number))
+            Break(Status.NotOurProtocol);
+        if (length > _limit)
+            Break(Status.PeerTooLarge);
+    }
+
+    // Goes on where the publisher says an overtaken reader should, or at the newest when even that is gone.
+    private void GoOnElsewhere()
+    {
+        if (_waitedFor)
+        {
+            // The publisher has given this reader up: because it closed or broke the contract.
+            if (ReasonToStop(true) is { } reason)
+                throw Ended(reason);
+            Break(Status.NotOurProtocol);
+        }
+        _overtaken = true;
+        var resume = Volatile.Read(ref *_header.Resume);
+        var good = BroadcastLayout.Ahead(resume, _position) > 0 && resume % 16 == 0 && Volatile.Read(ref *_header.Claimed) - resume <= _ringBytes;
+        _position = good ? resume : Volatile.Read(ref *_header.Published);
+        if (_position % 16 != 0)
+            Break(Status.NotOurProtocol);
+    }
+
+    // Tells the publisher, which alone needs to know, how far this reader is.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void GiveBack()
+    {
+        // Release: our copying is over before the publisher may overwrite.
+        Volatile.Write(ref *_page.Cursor, _position);
+        if (!_publisherMayPark)
+            return;
+        // Either the publisher sees the cursor or we see that it sleeps.
+        Interlocked.MemoryBarrier();
+        if (Volatile.Read(ref *_page.RoomWanted) != 0 && Interlocked.Exchange(ref *_page.RoomWanted, 0) != 0)
+            Libc.WakeAll(_page.RoomWanted);
+    }
+
+    // ---- waiting and ending
+
+    private void WaitForMessage(Deadline deadline)
+    {
+        var result = SharedMemoryWait.Until(new Message(this), _waitPolicy, deadline);
+        if (result == WaitResult.TimedOut)
+            throw new IpcException(Status.TimedOut, $"nothing was published at {_address} within the time-out");
+        if (result != WaitResult.Ready)
+            throw Ended(result);
+    }
+
+    private WaitResult? ReasonToStop(bool look)
+    {
+        if (_closed)
+            return WaitResult.ClosedHere;
+        if (_publisherGone || Volatile.Read(ref *_header.Closed) != 0)
+            return WaitResult.PeerGone;
+        if (!look || Libc.Poll(_socket, Libc.POLLIN, 0) == 0)
+            return null;
+        _publisherGone = true;
+        LocalSocket.ForgetDeadServer(_name, _socket);
+        return WaitResult.PeerGone;
+    }
+
+    private IpcException Ended(WaitResult reason) => reason == WaitResult.ClosedHere
+        ? new IpcException(Status.Closed, $"the subscriber of {_address} was closed here")
+        : new IpcException(Status.PeerClosed, $"the publisher at {_address} closed or died, or has ended this subscription");
+
+    private IpcException Refusal(int timeoutMilliseconds)
+    {
+        if (timeoutMilliseconds < Channel.Forever)
+            return new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (_closed)
+            return Ended(WaitResult.ClosedHere);
+        return _broken == Status.PeerTooLarge
+            ? new IpcException(_broken, $"the publisher at {_address} published a message over this side's limit of {_limit} bytes: raise it with max=")
+            : new IpcException(_broken, $"the publisher at {_address} wrote a damaged message: open it again");
+    }
+
+    [DoesNotReturn]
+    private void Break(Status status)
+    {
+        _broken = status;
+        throw Refusal(0);
+    }
+
+    [DoesNotReturn]
+    private static void ThrowTooSmall(int length, int capacity) => throw new IpcException(Status.BufferTooSmall,
+        $"the message has {length} bytes and the buffer {capacity}: ask again with room for it");
+
+    private readonly struct Message(BroadcastSubscriber subscriber) : IWaiting
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public bool IsMet() => subscriber.HasMessage;
+
+        public WaitResult? ReasonToStop(bool look) => subscriber.ReasonToStop(look);
+
+        public bool Sleep(int milliseconds)
+        {
+            var parked = subscriber._page.Parked;
+            // Full fence: whoever publishes after our look sees the 1.
+            Interlocked.Exchange(ref *parked, 1);
+            // Seen before the last look: whoever publishes after that look changes it, and then there is no sleep.
+            var wakes = Volatile.Read(ref *subscriber._header.Wakes);
+            var quiet = !IsMet() && Volatile.Read(ref *subscriber._header.Closed) == 0 && !subscriber._closed;
+            var whole = quiet && !Libc.SleepOn(subscriber._header.Wakes, wakes, milliseconds);
+            Volatile.Write(ref *parked, 0);
+            return whole;
+        }
+    }
+}

@@ -1,0 +1,77 @@
+using System.Globalization;
+using System.Runtime.InteropServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>Memory mapped into this process; unmapped when disposed, or when the collector finds it forgotten.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed unsafe class MappedMemory : SafeHandle
+{
+    private readonly nuint _bytes;
+
+    public MappedMemory(nint memory, ulong bytes) : base(-1, ownsHandle: true)
+    {
+        SetHandle(memory);
+        _bytes = (nuint)bytes;
+    }
+
+    public byte* Pointer => (byte*)handle;
+    public ulong Bytes => _bytes;
+    public override bool IsInvalid => handle == -1;
+    protected override bool ReleaseHandle() => Libc.Unmap((void*)handle, _bytes) == 0;
+}
+
+/// <summary>Nameless memory of zeros that can neither grow nor shrink, so that nobody who maps it can be killed by touching it.</summary>
+[SupportedOSPlatform("linux")]
+internal static unsafe class SealedMemory
+{
+    private const int SizeSeals = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW;
+
+    public static Descriptor Create(ulong bytes)
+    {
+        var file = Libc.CreateMemoryFile("ipc");
+        if (Libc.Truncate(file, (long)bytes) == 0 && Libc.FileControl(file, Libc.F_ADD_SEALS, SizeSeals) == 0)
+            return file;
+        var failure = Libc.Failure(Status.System, $"cannot make {bytes} bytes of shared memory");
+        file.Dispose();
+        throw failure;
+    }
+
+    /// <summary>The size of what a peer handed over; 0 if it is not sealed so.</summary>
+    public static ulong BytesOf(Descriptor file)
+    {
+        var seals = Libc.FileControl(file, Libc.F_GET_SEALS, 0);
+        return seals >= 0 && (seals & SizeSeals) == SizeSeals && Libc.GetStatus(file, out var status) ? status.Size : 0;
+    }
+
+    public static MappedMemory Map(Descriptor file, ulong bytes, bool writable)
+    {
+        var protection = writable ? Libc.PROT_READ | Libc.PROT_WRITE : Libc.PROT_READ;
+        var memory = Libc.Map(null, (nuint)bytes, protection, Libc.MAP_SHARED, file, 0);
+        return memory != -1 ? new MappedMemory(memory, bytes) : throw CannotMap(bytes);
+    }
+
+    /// <summary>The same in place of what is mapped at <paramref name="where"/>, at one stroke: who looks there meanwhile finds the old
+    /// or the new.</summary>
+    public static void MapOver(byte* where, Descriptor file, ulong bytes)
+    {
+        if (Libc.Map(where, (nuint)bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED | Libc.MAP_FIXED, file, 0) == -1)
+            throw CannotMap(bytes);
+    }
+
+    /// <summary>Keeps everybody, this process included, from writing to the memory by anything but the mappings there are now, and
+    /// gives a descriptor that is good for reading only.</summary>
+    public static Descriptor FreezeWriters(Descriptor file)
+    {
+        // Kernels before 5.1 know no such seal; there the read-only descriptor alone has to do.
+        if (Libc.FileControl(file, Libc.F_ADD_SEALS, Libc.F_SEAL_FUTURE_WRITE) != 0 && Libc.LastError != Libc.EINVAL)
+            throw Libc.Failure(Status.System, "cannot seal shared memory against writing");
+        if (Libc.FileControl(file, Libc.F_ADD_SEALS, Libc.F_SEAL_SEAL) != 0)
+            throw Libc.Failure(Status.System, "cannot seal shared memory");
+        var path = string.Create(CultureInfo.InvariantCulture, $"/proc/self/fd/{file.DangerousGetHandle()}");
+        return Libc.Open(path, Libc.O_RDONLY) ?? throw Libc.Failure(Status.System, $"cannot open shared memory for readers by {path}");
+    }
+
+    private static IpcException CannotMap(ulong bytes) => Libc.Failure(Status.System, $"cannot map {bytes} bytes of shared memory");
+}

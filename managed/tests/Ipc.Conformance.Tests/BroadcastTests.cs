@@ -1,0 +1,136 @@
+using System.Buffers.Binary;
+using Ipc.Native;
+using Xunit;
+
+namespace Ipc.Conformance;
+
+/// <summary>Broadcasts between the implementations: a publisher of one side and subscribers of both in this one process, each with its
+/// own mapping, as processes would have.</summary>
+public class BroadcastTests
+{
+    private const int Patience = 20_000;
+    private const int Largest = 3000;
+
+    // Read when the library is first needed in this process, so it must be set before.
+    static BroadcastTests() => BoundLibrary.Choose();
+
+    private static string NewAddress(string options) => $"broadcast://conformance-{Guid.NewGuid():N}?{options}";
+
+    private static Publisher Publish(string side, string address) => side == "bound" ? NativeIpc.Publish(address) : ManagedIpc.Publish(address);
+
+    private static Subscriber Subscribe(string side, string address) =>
+        side == "bound" ? NativeIpc.Subscribe(address, Patience) : ManagedIpc.Subscribe(address, Patience);
+
+    private static int Write(Span<byte> message, long index)
+    {
+        var length = 8 + (int)(index * 7919 % (index % 50 == 0 ? Largest - 7 : 100));
+        BinaryPrimitives.WriteInt64LittleEndian(message, index);
+        for (var i = 8; i < length; i++)
+            message[i] = (byte)((index * 31) + (i * 7));
+        return length;
+    }
+
+    private static long ReadAll(Subscriber subscriber, long count)
+    {
+        var buffer = new byte[Largest + 8];
+        var expected = new byte[Largest + 8];
+        long next = 0, lostInAll = 0;
+        while (next != count)
+        {
+            var length = subscriber.Receive(buffer, out var lost, Patience);
+            next += lost;
+            lostInAll += lost;
+            Assert.True(expected.AsSpan(0, Write(expected, next)).SequenceEqual(buffer.AsSpan(0, length)), $"message {next} is torn or not the one due");
+            next++;
+        }
+        return lostInAll;
+    }
+
+    public static TheoryData<string, string, string> Pairs
+    {
+        get
+        {
+            var data = new TheoryData<string, string, string>();
+            foreach (var publisher in new[] { "bound", "managed" })
+            {
+                foreach (var wait in new[] { "spin", "adaptive", "block" })
+                {
+                    data.Add(publisher, wait, "wait");
+                    data.Add(publisher, wait, "drop");
+                }
+            }
+            return data;
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Pairs))]
+    public async Task SubscribersOfBothSidesReadWhatEitherPublishes(string side, string wait, string policy)
+    {
+        const int Count = 20_000;
+        var address = NewAddress($"size=64k&wait={wait}&policy={policy}");
+        using var publisher = Publish(side, address);
+        var readers = new[] { "bound", "managed" }.Select(other =>
+        {
+            var subscriber = Subscribe(other, address);
+            return Task.Factory.StartNew(() =>
+            {
+                using (subscriber)
+                {
+                    var lost = ReadAll(subscriber, Count);
+                    Assert.Equal(Status.PeerClosed, Assert.Throws<IpcException>(() => subscriber.Receive(new byte[8], out _, Patience)).Status);
+                    return lost;
+                }
+            }, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        }).ToArray();
+        Assert.Equal(2, publisher.Subscribers);
+        var publishing = Task.Factory.StartNew(() =>
+        {
+            var message = new byte[Largest + 8];
+            for (var i = 0; i < Count; i++)
+                publisher.Publish(message.AsSpan(0, Write(message, i)), policy == "drop" ? 0 : Patience);
+            publisher.Close();
+        }, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        await publishing;
+        foreach (var lost in await Task.WhenAll(readers))
+            Assert.InRange(lost, 0, policy == "wait" ? 0 : Count);
+    }
+
+    [Theory]
+    [InlineData("bound", "managed")]
+    [InlineData("managed", "bound")]
+    public void EndsAndLimitsAreTheSameAcrossSides(string publishing, string subscribing)
+    {
+        var address = NewAddress("size=64k");
+        var publisher = Publish(publishing, address);
+        Assert.Equal(32768, publisher.Limit);
+        Assert.Equal(Status.NameInUse, Assert.Throws<IpcException>(() => Publish(subscribing, address)).Status);
+        var subscribers = Enumerable.Range(0, 64).Select(_ => Subscribe(subscribing, address)).ToArray();
+        Assert.Equal(64, publisher.Subscribers);
+        Assert.Equal(Status.NotAvailable, Assert.Throws<IpcException>(() => Subscribe(subscribing, address)).Status);
+        Assert.Equal(Status.MessageTooLarge, Assert.Throws<IpcException>(() => publisher.Publish(new byte[32769])).Status);
+        var message = new byte[32768];
+        Assert.Equal(Status.TimedOut, Assert.Throws<IpcException>(() =>
+        {
+            for (var i = 0; i < 10; i++)
+                publisher.Publish(message, 0);
+        }).Status);
+        Assert.Equal(Status.BufferTooSmall, Assert.Throws<IpcException>(() => subscribers[0].Receive(new byte[10], out _, 0)).Status);
+        foreach (var subscriber in subscribers.Skip(1))
+            subscriber.Dispose();
+        Assert.Equal(message.Length, subscribers[0].Receive(message, out _, Patience));
+        publisher.Publish([], Patience); // its room is free now, and the others are gone
+        publisher.Dispose();
+        Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => publisher.Publish([])).Status);
+        Assert.Equal(Status.NoServer, Assert.Throws<IpcException>(() => Subscribe(subscribing, address)).Status);
+        var left = 0;
+        Assert.Equal(Status.PeerClosed, Assert.Throws<IpcException>(() =>
+        {
+            for (; left < 10; left++)
+                subscribers[0].Receive(message, out _, Patience);
+        }).Status);
+        Assert.InRange(left, 1, 3);
+        subscribers[0].Dispose();
+        Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => subscribers[0].Receive(message, out _)).Status);
+    }
+}

@@ -1,0 +1,45 @@
+using Ipc.Lab.Planning;
+using Ipc.Lab.Running;
+using Xunit;
+
+namespace Ipc.Lab.Tests;
+
+/// <summary>One-way launches with the real peers of a built tree: every pair, shortly.</summary>
+public sealed class RealPeersTests : IDisposable
+{
+    private const int Count = 2000; // messages of each client
+
+    private static readonly (string Transport, string Scenario, string Workload)[] s_cells =
+    [
+        ("shm", "oneway", "oneway-32"), ("shm", "oneway-batch", "oneway-0.1k"), ("shm", "fanin", "oneway-3k"),
+        ("unix", "oneway-batch", "oneway-32"), ("pipe", "fanin", "oneway-0.1k"), ("pipe", "oneway", "oneway-3k"),
+    ];
+
+    private readonly TemporaryFolder _folder = new();
+
+    public static TheoryData<string> Pairs { get; } = [.. Grid.AllPairs];
+
+    public void Dispose() => _folder.Dispose();
+
+    [Theory]
+    [MemberData(nameof(Pairs))]
+    public async Task EveryPairCountsTheSameAtBothEnds(string pair)
+    {
+        var launcher = new Launcher(Programs.OfThisTree(), LaunchBounds.Usual);
+        foreach (var (transport, scenario, workload) in s_cells)
+        {
+            var cell = new Cell(transport, pair, "raw", scenario, workload, Count);
+            var task = new LaunchTask(
+                cell, PeerWorkloads.Of(workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.02, 0.02),
+                Path.Combine(_folder.Path, "launch.u32"));
+
+            var (record, samples) = await launcher.RunAsync(task, 0, 0, CancellationToken.None);
+
+            Assert.Equal((long)Count * cell.Scene.Clients, record.Operations);
+            Assert.Equal(record.Operations * Choices.WorkloadEntry(workload).RequestBytes, record.Bytes);
+            Assert.InRange(samples.Length, 1, Count * cell.Scene.Clients / cell.Scene.Portion);
+            Assert.True(record.Server!.After!.CpuNs >= record.Server.Before!.CpuNs);
+            Assert.True(record.Client!.After!.CpuNs >= record.Client.Before!.CpuNs);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "shared_memory/link.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "ipc/ipc.hpp"
+
+// Both ends of one connection in one process. Through the inside: two mappings of one memory; through the C ABI: a listener
+// and a client as a user has them.
+struct Links {
+    std::unique_ptr<ipc::shared_memory::Link> server;
+    std::unique_ptr<ipc::shared_memory::Link> client;
+
+    explicit Links(ipc::shared_memory::WaitMode wait, uint64_t data_bytes = 256 * 1024);
+};
+
+struct Channels {
+    ipc::Channel server;
+    ipc::Channel client;
+
+    // `options` as in an address: "wait=spin&size=16M".
+    explicit Channels(const std::string& options);
+};

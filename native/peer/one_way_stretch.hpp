@@ -1,0 +1,251 @@
+#pragma once
+
+#include "cell.hpp"
+#include "control.hpp"
+#include "failure.hpp"
+#include "ipc/ipc.hpp"
+#include "measure.hpp"
+#include "one_way_message.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+// A one-way cell is two stretches, warm-up and measurement, each ended by an end mark from every sender. What is here is
+// the same for every way to send and to receive: a Sink gives room for a message and sends it, a Source gives the next one.
+namespace ipc::peer {
+
+// The receiver's time, taken once for so many messages and divided down: a clock read for every message would cost more
+// than the message. Any number of threads may add.
+class Portions {
+  public:
+    // messages: of one sample. expected_samples 0: keep none.
+    Portions(uint64_t messages, double expected_samples)
+        : portion_(messages), keeps_(expected_samples > 0), samples_(touched_samples(expected_samples)) {}
+
+    // A thread has its first message. The first of all begins the stretch.
+    void begin();
+    // A thread has received so many more.
+    void add(uint64_t messages);
+    // A thread has received so many more and then its last end mark.
+    void end(uint64_t messages);
+
+    // Nanoseconds from the first message of all to the last end mark of all.
+    int64_t elapsed_ns() const { return end_ns_ - begin_ns_; }
+    uint64_t operations() const { return operations_; }
+    // Picoseconds per message of each portion, saturated; the whole stretch where it is shorter than one.
+    const std::vector<uint32_t>& samples() const { return samples_; }
+
+  private:
+    void keep(int64_t now);
+
+    const uint64_t portion_;
+    const bool keeps_;
+    std::mutex mutex_;
+    std::vector<uint32_t> samples_;
+    int64_t begin_ns_ = 0;
+    int64_t last_ns_ = 0;
+    int64_t end_ns_ = 0;
+    uint64_t pending_ = 0; // messages since the last sample
+    uint64_t operations_ = 0;
+};
+
+[[noreturn]] void fail_message_length(size_t found, size_t expected);
+[[noreturn]] void fail_message_content(uint64_t head);
+
+// What has arrived from each client so far, and whether it is what is due.
+class Arrivals {
+  public:
+    Arrivals(const Cell& cell, const MessagePattern& pattern) : pattern_(pattern) {
+        for (uint32_t client = 0; client < cell.clients; ++client) next_.push_back(MessageHead::first_of(client));
+    }
+
+    // Takes messages until `most` have come or `senders` end marks; returns how many messages (end marks do not count).
+    template <class Source>
+    uint64_t take(Source& source, uint64_t most, uint32_t senders) {
+        uint64_t taken = 0;
+        while (taken < most) {
+            size_t length = 0;
+            const uint8_t* const message = source.next(&length);
+            if (length != pattern_.length()) [[unlikely]]
+                fail_message_length(length, pattern_.length());
+            const uint64_t head = head_of(message);
+            const uint64_t client = MessageHead::client_of(head);
+            if constexpr (Source::may_lose) skip_lost(source.lost());
+            if (client >= next_.size() || head != next_[client]) [[unlikely]] {
+                check_end_mark(message, head);
+                if (++ended_ == senders) break;
+                continue;
+            }
+            if (!pattern_.is_right(message, head)) [[unlikely]]
+                fail_message_content(head);
+            next_[client] = head + 1;
+            ++taken;
+        }
+        return taken;
+    }
+
+    bool has_ended(uint32_t senders) const { return ended_ == senders; }
+    void begin_stretch() { ended_ = 0; }
+    void check_stretch() const {} // each message was checked in its turn
+    uint64_t lost() const { return lost_; }
+
+  private:
+    void skip_lost(uint64_t lost) {
+        lost_ += lost;
+        next_[0] += lost;
+    }
+    void check_end_mark(const uint8_t* message, uint64_t head) const;
+    const MessagePattern& pattern_;
+    std::vector<uint64_t> next_; // head of the next message of each client
+    uint32_t ended_ = 0;
+    uint64_t lost_ = 0; // a broadcast may drop messages, and says so
+};
+
+// The same for a queue that gives the newest message first: every message of the stretch once, in whatever order. An end
+// mark then only tells how many there are; that they are those, sums over their numbers and squares tell.
+class UnorderedArrivals {
+  public:
+    UnorderedArrivals(const Cell& cell, const MessagePattern& pattern) : pattern_(pattern), clients_(cell.clients) {
+        for (uint32_t client = 0; client < cell.clients; ++client)
+            clients_[client].end = MessageHead::first_of(client);
+    }
+
+    template <class Source>
+    uint64_t take(Source& source, uint64_t most, uint32_t senders) {
+        static_assert(!Source::may_lose);
+        uint64_t taken = 0;
+        while (taken < most && !has_ended(senders)) {
+            size_t length = 0;
+            const uint8_t* const message = source.next(&length);
+            taken += note(message, length);
+        }
+        return taken;
+    }
+
+    bool has_ended(uint32_t senders) const { return ended_ == senders && left_ == 0; }
+    void begin_stretch();
+    // Throws a Failure unless each message of the stretch came once.
+    void check_stretch() const;
+
+  private:
+    struct Client {
+        uint64_t first = 0; // head of its first message of this stretch
+        uint64_t end = 0;   // that of its end mark, once it has come
+        bool has_ended = false;
+        uint64_t sum = 0;
+        uint64_t squares = 0;
+    };
+
+    // 1 for a message, 0 for an end mark.
+    uint64_t note(const uint8_t* message, size_t length);
+
+    const MessagePattern& pattern_;
+    std::vector<Client> clients_;
+    uint32_t ended_ = 0;
+    int64_t left_ = 0; // what the end marks so far announced, less what came
+};
+
+// Receives one stretch of `senders` senders from one source, and tells `portions` how it goes. No clock is read between
+// two portions.
+template <class Source, class Arriving>
+void receive_stretch(Source& source, Arriving& arrivals, Portions& portions, uint32_t senders, uint32_t portion) {
+    arrivals.begin_stretch();
+    uint64_t taken = arrivals.take(source, 1, senders);
+    portions.begin();
+    while (!arrivals.has_ended(senders)) {
+        portions.add(taken);
+        taken = arrivals.take(source, portion, senders);
+    }
+    portions.end(taken);
+    arrivals.check_stretch();
+}
+
+// Sends stretches: messages whose sequence runs on from one to the next.
+template <class Sink>
+class Sender {
+  public:
+    Sender(const Control& control, Sink& sink, const MessagePattern& pattern, uint32_t client)
+        : control_(control), sink_(sink), pattern_(pattern), head_(MessageHead::first_of(client)) {}
+
+    // One message on its way at once.
+    void send_first() {
+        put(head_++);
+        sink_.flush();
+    }
+
+    // Sends until so many have gone or the time has come, then the end mark; returns how many messages went.
+    uint64_t send(uint64_t count, int64_t until_ns) {
+        constexpr uint64_t burst = 64; // messages between two looks at the clock
+        uint64_t sent = 0;
+        do {
+            control_.throw_if_ended();
+            const uint64_t due = std::min(burst, count - sent);
+            for (uint64_t i = 0; i < due; ++i) put(head_++);
+            sent += due;
+        } while (sent < count && now_ns() < until_ns);
+        sink_.flush();
+        put(head_ | MessageHead::end_mark);
+        sink_.flush();
+        return sent;
+    }
+
+  private:
+    void put(uint64_t head) {
+        pattern_.write(sink_.room(), head);
+        sink_.put();
+    }
+
+    const Control& control_;
+    Sink& sink_;
+    const MessagePattern& pattern_;
+    uint64_t head_;
+};
+
+// The pattern of a cell; a Failure if its messages have no room for a head.
+MessagePattern pattern_of(const Cell& cell);
+
+// How many samples the measured stretch will bring, judged by the warm-up's rate.
+double expected_samples(const Cell& cell, const Portions& warm_up, uint32_t senders);
+
+// Tells what a stretch brought; the samples are written before. `before` null: it was the warm-up.
+void report_received(const Cell& cell, Control& control, Portions& portions, uint64_t lost, const Usage* before);
+
+// The course of a sender: warm-up stretch, `warm`, go, measured stretch, `measured`. `confirmed` waits until the stretch has
+// arrived, where the transport can tell. begin_ns: when the sender began to connect.
+template <class Sink, class Confirmed>
+void run_sender(const Cell& cell, Control& control, Sink& sink, int64_t begin_ns, Confirmed&& confirmed) {
+    const MessagePattern pattern = pattern_of(cell);
+    Sender sender(control, sink, pattern, cell.role == Role::client ? cell.client : 0);
+    constexpr uint64_t no_count = std::numeric_limits<uint64_t>::max();
+    constexpr int64_t no_end = std::numeric_limits<int64_t>::max();
+
+    sender.send_first();
+    const int64_t cold_ns = now_ns() - begin_ns;
+    const uint64_t warm = 1 + sender.send(no_count, now_ns() + static_cast<int64_t>(cell.warmup_seconds * 1e9));
+    confirmed();
+    control.emit({{"event", "warm"}, {"operations", warm}, {"cold_ns", cold_ns}});
+    const auto memory_before = read_memory();
+    control.wait_for_go();
+
+    Usage before = read_counters();
+    const int64_t start_ns = now_ns();
+    const uint64_t sent = sender.send(cell.count.value_or(no_count),
+                                      cell.count ? no_end : start_ns + static_cast<int64_t>(cell.seconds * 1e9));
+    const int64_t elapsed_ns = now_ns() - start_ns;
+    Usage after = read_counters();
+    before.memory_bytes = memory_before;
+    after.memory_bytes = read_memory();
+    confirmed();
+    control.emit({{"event", "measured"},
+                  {"operations", sent},
+                  {"elapsed_ns", elapsed_ns},
+                  {"bytes", sent * pattern.length()},
+                  {"usage_before", to_json(before)},
+                  {"usage_after", to_json(after)}});
+}
+
+} // namespace ipc::peer

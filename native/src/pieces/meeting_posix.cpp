@@ -1,0 +1,113 @@
+#include "pieces/meeting.hpp"
+
+#include "pieces/piece_channel.hpp"
+#include "posix/local_socket.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace ipc::pieces {
+namespace {
+
+constexpr uint32_t greeting_version = 1;
+
+// Option wait, which every transport of this room has: block or spin.
+bool spins(const Address& address) {
+    return address.option("wait") == "spin";
+}
+
+class MeetingListener final : public FrameListener {
+  public:
+    MeetingListener(const Form& form, const Address& address) : form_(form), address_(address) {}
+
+    Status open() {
+        if (Status s = form_.check(address_)) return s;
+        posix::LocalName name;
+        if (Status s = posix::private_name(address_, form_.name_prefix, &name)) return s;
+        if (Status s = posix::LocalListener::open(name, &listener_)) return s;
+        form_.sweep(address_);
+        return IPC_OK;
+    }
+
+    Status accept(const Deadline& deadline, FrameChannel** channel) override {
+        posix::Descriptor connection;
+        if (Status s = listener_->accept(deadline, &connection)) return s;
+        const int socket = connection.get();
+        auto peer = std::make_shared<PeerSocket>(std::move(connection), std::string(), form_.tokens);
+        Greeting greeting{};
+        greeting.magic = form_.magic;
+        greeting.version = greeting_version;
+        std::unique_ptr<PieceLink> link;
+        if (Status s = form_.offer(address_, peer, &greeting, &link)) return s;
+        // The greeting is smaller than any socket's buffer: it goes whole or not at all.
+        if (::send(socket, &greeting, sizeof greeting, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof greeting)) {
+            if (errno == EPIPE || errno == ECONNRESET)
+                return fail(IPC_PEER_CLOSED, "the client left before the connection was made");
+            return fail_system(IPC_SYSTEM, errno, "cannot greet the client");
+        }
+        *channel = new PieceChannel(std::move(link), std::move(peer), address_.limit(), spins(address_));
+        return IPC_OK;
+    }
+
+    void close() override { listener_->close(); }
+    const char* address() const override { return address_.text().c_str(); }
+
+  private:
+    const Form& form_;
+    Address address_;
+    std::unique_ptr<posix::LocalListener> listener_;
+};
+
+Status receive_greeting(const Form& form, int socket, const Deadline& deadline, Greeting* greeting) {
+    auto* bytes = reinterpret_cast<char*>(greeting);
+    for (size_t have = 0; have < sizeof *greeting;) {
+        pollfd readable{socket, POLLIN, 0};
+        int ready;
+        do ready = poll(&readable, 1, deadline.left_ms());
+        while (ready < 0 && errno == EINTR);
+        if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for the server's greeting");
+        if (ready == 0) return fail(IPC_TIMED_OUT, "the server did not accept this client in time");
+        const ssize_t got = recv(socket, bytes + have, sizeof *greeting - have, 0);
+        if (got == 0 || (got < 0 && errno == ECONNRESET))
+            return fail(IPC_PEER_CLOSED, "the server closed or died before it accepted this client: connect again");
+        if (got < 0 && errno != EINTR) return fail_system(IPC_SYSTEM, errno, "cannot receive the server's greeting");
+        if (got > 0) have += static_cast<size_t>(got);
+    }
+    if (greeting->magic != form.magic || greeting->version != greeting_version ||
+        greeting->id[sizeof greeting->id - 1] != '\0')
+        return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server, or of another version");
+    return IPC_OK;
+}
+
+} // namespace
+
+Status listen(const Form& form, const Address& address, FrameListener** listener) {
+    auto made = std::make_unique<MeetingListener>(form, address);
+    if (Status s = made->open()) return s;
+    *listener = made.release();
+    return IPC_OK;
+}
+
+Status connect(const Form& form, const Address& address, const Deadline& deadline, FrameChannel** channel) {
+    if (Status s = form.check(address)) return s;
+    posix::LocalName name;
+    posix::Descriptor connection;
+    if (Status s = posix::private_name(address, form.name_prefix, &name)) return s;
+    if (Status s = posix::connect_local(name, deadline, &connection)) return s;
+    const int socket = connection.get();
+    auto peer = std::make_shared<PeerSocket>(std::move(connection), name.path, form.tokens);
+    Greeting greeting{};
+    if (Status s = receive_greeting(form, socket, deadline, &greeting)) {
+        // The status stays what it was; forgetting may set no sentence of its own.
+        if (s == IPC_PEER_CLOSED) posix::forget_dead_server(name.path, socket);
+        return s;
+    }
+    std::unique_ptr<PieceLink> link;
+    if (Status s = form.take_up(address, peer, greeting, deadline, &link)) return s;
+    *channel = new PieceChannel(std::move(link), std::move(peer), address.limit(), spins(address));
+    return IPC_OK;
+}
+
+} // namespace ipc::pieces

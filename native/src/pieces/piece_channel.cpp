@@ -1,0 +1,252 @@
+#include "pieces/piece_channel.hpp"
+
+#include "core/frame_header.hpp"
+
+#include "shared_memory/link.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace ipc::pieces {
+namespace {
+
+// Long enough to cost nothing, short enough that close() and a death are noticed soon.
+constexpr int64_t slice_ns = 50'000'000;
+
+Status closed() {
+    return fail(IPC_CLOSED, "this channel was closed here");
+}
+
+} // namespace
+
+PieceChannel::PieceChannel(std::unique_ptr<PieceLink> link, std::shared_ptr<PeerSocket> peer, size_t limit, bool spins)
+    : FrameChannel(limit), link_(std::move(link)), peer_(std::move(peer)), spins_(spins) {}
+
+Status PieceChannel::check(const Failure& failure) const {
+    if (peer_->closed_here()) return closed();
+    return failure.status ? fail(failure.status, "%s", failure.sentence.c_str()) : IPC_OK;
+}
+
+Status PieceChannel::broken(Failure* failure, Status status) {
+    *failure = {status, last_error()};
+    return status;
+}
+
+bool PieceChannel::in_one_piece(size_t length) const {
+    return length <= link_->piece_bytes() - frame_header_size;
+}
+
+template <class Step>
+Status PieceChannel::for_a_slice(int64_t slice, Step step) {
+    if (!spins_ || slice <= 0) return step(slice);
+    // The clock is read after a bout of looks; a peer on the same processor can only answer if we let it run.
+    constexpr int looks_in_a_bout = 100;
+    const int64_t start = shared_memory::now_ns();
+    for (bool first_bout = true;; first_bout = false) {
+        for (int look = 0; look < looks_in_a_bout; ++look) {
+            const Status status = step(0);
+            if (status != IPC_TIMED_OUT) return status;
+            shared_memory::relax();
+        }
+        if (peer_->closed_here() || shared_memory::now_ns() - start >= slice) return IPC_TIMED_OUT;
+        if (!first_bout) std::this_thread::yield();
+    }
+}
+
+// ---- sender's half
+
+Status PieceChannel::send_piece(Chunk head, Chunk body, const Deadline& deadline) {
+    while (true) {
+        if (peer_->closed_here()) return closed();
+        if (peer_->gone()) return fail(IPC_PEER_CLOSED, "the peer has closed the channel or died: connect again");
+        const Status status =
+            for_a_slice(std::min(deadline.left_ns(), slice_ns),
+                        [&](int64_t patience_ns) { return link_->send(head, body, patience_ns); });
+        if (status != IPC_TIMED_OUT) return status;
+        bool gone = false;
+        if (Status s = look_before_another_slice(&gone)) return s;
+        if (!gone && deadline.expired()) return fail(IPC_TIMED_OUT, "the peer took nothing within the time-out");
+    }
+}
+
+Status PieceChannel::send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) {
+    if (Status s = check(send_failure_)) return s;
+    std::byte header[frame_header_size];
+    write_frame_header(header, kind, id, length);
+    const auto* bytes = static_cast<const std::byte*>(data);
+    const bool whole = in_one_piece(length);
+    Status status = send_piece({header, sizeof header}, {bytes, whole ? length : 0}, deadline);
+    if (status == IPC_TIMED_OUT || status == IPC_CLOSED) return status;
+    for (size_t sent = 0; !status && !whole && sent < length;) {
+        const size_t part = std::min(length - sent, link_->piece_bytes());
+        status = send_piece({bytes + sent, part}, {nullptr, 0}, deadline);
+        if (status == IPC_TIMED_OUT)
+            fail(status, "the time-out passed half-way through a message, so the channel is broken: connect again");
+        sent += part;
+    }
+    return status ? broken(&send_failure_, status) : IPC_OK;
+}
+
+Status PieceChannel::reserve(size_t length, void** data, const Deadline&) {
+    if (Status s = check(send_failure_)) return s;
+    if (!room_.grow(std::max<size_t>(length, 1)))
+        return fail(IPC_OUT_OF_MEMORY, "no memory for a message of %zu bytes", length);
+    *data = room_.data();
+    return IPC_OK;
+}
+
+Status PieceChannel::commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) {
+    return send(kind, id, room_.data(), length, deadline);
+}
+
+// ---- both
+
+Status PieceChannel::look_before_another_slice(bool* seen_gone) {
+    if (peer_->closed_here()) return closed();
+    if (Status s = peer_->look()) return s;
+    *seen_gone = peer_->gone();
+    return IPC_OK;
+}
+
+// ---- receiver's half
+
+Status PieceChannel::peer_ended() {
+    if ((has_frame_ && payload_ == nullptr && arrived_ < frame_.length) || dropped_ != 0)
+        fail(receive_failure_.status = IPC_TRUNCATED,
+             "the peer closed the channel or died in the middle of a message: connect again");
+    else
+        fail(receive_failure_.status = IPC_PEER_CLOSED, "the peer closed the channel or died");
+    return broken(&receive_failure_, receive_failure_.status);
+}
+
+Status PieceChannel::receive_piece(std::byte* wanted, const std::byte** piece, size_t* length,
+                                   const Deadline& deadline) {
+    while (true) {
+        if (peer_->closed_here()) return closed();
+        // Once the peer is gone nothing new can come: what is not there now never will be.
+        const bool last_look = peer_->gone();
+        const int64_t patience_ns = last_look ? 0 : std::min(deadline.left_ns(), slice_ns);
+        const Status status = for_a_slice(patience_ns, [&](int64_t patience) {
+            return link_->receive(wanted, piece, length, patience);
+        });
+        if (status == IPC_OK) [[likely]]
+            return IPC_OK;
+        if (status == IPC_PEER_CLOSED || (status == IPC_TIMED_OUT && last_look)) return peer_ended();
+        if (status != IPC_TIMED_OUT) return broken(&receive_failure_, status);
+        bool gone = false;
+        if (Status s = look_before_another_slice(&gone)) return s == IPC_CLOSED ? s : broken(&receive_failure_, s);
+        if (!gone && deadline.expired()) return fail(IPC_TIMED_OUT, "nothing came within the time-out");
+    }
+}
+
+Status PieceChannel::payload_piece(std::byte* to, const Deadline& deadline) {
+    const size_t left = has_frame_ ? frame_.length - arrived_ : dropped_;
+    const size_t expected = std::min(left, link_->piece_bytes());
+    const std::byte* piece = nullptr;
+    size_t length = 0;
+    if (Status s = receive_piece(expected == link_->piece_bytes() ? to : nullptr, &piece, &length, deadline)) return s;
+    if (length != expected)
+        return broken(&receive_failure_,
+                      fail(IPC_NOT_OUR_PROTOCOL, "the peer sent a piece of %zu bytes where %zu were due", length, expected));
+    if (to != nullptr && to != piece) std::memcpy(to, piece, length);
+    if (has_frame_)
+        arrived_ += length;
+    else
+        dropped_ -= length;
+    return IPC_OK;
+}
+
+Status PieceChannel::skip_dropped(const Deadline& deadline) {
+    while (dropped_ != 0)
+        if (Status s = payload_piece(nullptr, deadline)) return s;
+    return IPC_OK;
+}
+
+Status PieceChannel::next(FrameInfo* info, const Deadline& deadline) {
+    if (Status s = check(receive_failure_)) return s;
+    if (!has_frame_) {
+        if (Status s = skip_dropped(deadline)) return s;
+        const std::byte* piece = nullptr;
+        size_t length = 0;
+        if (Status s = receive_piece(nullptr, &piece, &length, deadline)) return s;
+        // The link's memory may be the peer's too: the header is copied before it is looked at.
+        std::byte header[frame_header_size];
+        FrameInfo frame{};
+        if (length >= sizeof header) std::memcpy(header, piece, sizeof header);
+        if (length < sizeof header || !read_frame_header(header, &frame))
+            return broken(&receive_failure_,
+                          fail(IPC_NOT_OUR_PROTOCOL, "the peer sent a piece of %zu bytes that begins no message", length));
+        if (frame.length > limit())
+            return broken(&receive_failure_, fail(IPC_PEER_TOO_LARGE,
+                                                  "the peer sends a message of %zu bytes over this channel's limit of "
+                                                  "%zu: raise it with max= at both ends",
+                                                  frame.length, limit()));
+        const bool whole = in_one_piece(frame.length);
+        if (length != sizeof header + (whole ? frame.length : 0))
+            return broken(&receive_failure_,
+                          fail(IPC_NOT_OUR_PROTOCOL, "the peer sent %zu bytes with the header of a message of %zu", length,
+                               frame.length));
+        frame_ = frame;
+        payload_ = whole ? piece + sizeof header : nullptr;
+        arrived_ = 0;
+        has_frame_ = true;
+    }
+    *info = frame_;
+    return IPC_OK;
+}
+
+Status PieceChannel::gather(const Deadline& deadline) {
+    if (!gathered_.grow(frame_.length))
+        return fail(IPC_OUT_OF_MEMORY, "no memory for a message of %zu bytes", frame_.length);
+    while (arrived_ < frame_.length)
+        if (Status s = payload_piece(gathered_.data() + arrived_, deadline)) return s;
+    return IPC_OK;
+}
+
+Status PieceChannel::take(void* buffer, const Deadline& deadline) {
+    if (Status s = check(receive_failure_)) return s;
+    auto* to = static_cast<std::byte*>(buffer);
+    if (payload_ != nullptr) {
+        if (frame_.length != 0) std::memcpy(to, payload_, frame_.length);
+        return release();
+    }
+    if (arrived_ != 0) {
+        // Begun before, by a call that timed out: the beginning is in gathered_.
+        if (Status s = gather(deadline)) return s;
+        std::memcpy(to, gathered_.data(), frame_.length);
+        return release();
+    }
+    while (arrived_ < frame_.length) {
+        const Status status = payload_piece(to + arrived_, deadline);
+        if (!status) continue;
+        if (status == IPC_TIMED_OUT) {
+            // The next call may come with another buffer.
+            if (!gathered_.grow(frame_.length))
+                return broken(&receive_failure_, fail(IPC_OUT_OF_MEMORY, "no memory for the rest of a message"));
+            std::memcpy(gathered_.data(), to, arrived_);
+        }
+        return status;
+    }
+    return release();
+}
+
+Status PieceChannel::view(const void** data, const Deadline& deadline) {
+    if (Status s = check(receive_failure_)) return s;
+    if (payload_ == nullptr) {
+        if (Status s = gather(deadline)) return s;
+        *data = gathered_.data();
+    } else {
+        *data = payload_;
+    }
+    return IPC_OK;
+}
+
+Status PieceChannel::release() {
+    if (payload_ == nullptr) dropped_ = frame_.length - arrived_;
+    has_frame_ = false;
+    payload_ = nullptr;
+    return IPC_OK;
+}
+
+} // namespace ipc::pieces

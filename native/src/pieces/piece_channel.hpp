@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/frame_channel.hpp"
+#include "core/growing_buffer.hpp"
+#include "pieces/peer_socket.hpp"
+#include "pieces/piece_link.hpp"
+
+#include <memory>
+#include <string>
+
+namespace ipc::pieces {
+
+// Frames over the pieces of a foreign library. A frame that fits one piece goes as one, header (that of streams,
+// core/frame_header.hpp) and payload; a longer one as a piece with the header alone and then pieces of payload, all full but
+// the last, which both ends take from and to the message's own memory.
+//
+// Waiting is the library's own (wait=block) or asking it again and again (wait=spin), either way in slices: between two the
+// channel looks whether it was closed and whether the peer lives.
+class PieceChannel final : public FrameChannel {
+  public:
+    PieceChannel(std::unique_ptr<PieceLink> link, std::shared_ptr<PeerSocket> peer, size_t limit, bool spins);
+    ~PieceChannel() override { close(); }
+
+    Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override;
+    Status reserve(size_t length, void** data, const Deadline& deadline) override;
+    Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) override;
+    Status next(FrameInfo* info, const Deadline& deadline) override;
+    Status take(void* buffer, const Deadline& deadline) override;
+    Status view(const void** data, const Deadline& deadline) override;
+    Status release() override;
+    void close() override { peer_->close(); }
+
+  private:
+    // The first failure of one half of the channel, which repeats it from then on.
+    struct Failure {
+        Status status = IPC_OK;
+        std::string sentence;
+    };
+    Status check(const Failure& failure) const;
+    static Status broken(Failure* failure, Status status);
+
+    Status send_piece(Chunk head, Chunk body, const Deadline& deadline);
+    Status receive_piece(std::byte* wanted, const std::byte** piece, size_t* length, const Deadline& deadline);
+    // Asks `step(patience_ns)`, which is the link's send or receive, until it has an answer or the slice is over.
+    template <class Step>
+    Status for_a_slice(int64_t slice_ns, Step step);
+    Status look_before_another_slice(bool* seen_gone);
+    Status peer_ended();
+    Status skip_dropped(const Deadline& deadline);
+    // The payload's next piece, to `to` (or, null, to nowhere); counts it in arrived_.
+    Status payload_piece(std::byte* to, const Deadline& deadline);
+    Status gather(const Deadline& deadline);
+    bool in_one_piece(size_t length) const;
+
+    const std::unique_ptr<PieceLink> link_;
+    const std::shared_ptr<PeerSocket> peer_;
+    const bool spins_;
+
+    // --- sender's half
+    Failure send_failure_;
+    GrowingBuffer room_;
+
+    // --- receiver's half
+    Failure receive_failure_;
+    bool has_frame_ = false;
+    FrameInfo frame_{};
+    const std::byte* payload_ = nullptr; // of a frame in one piece: in the link's memory
+    size_t arrived_ = 0;                 // payload bytes of a longer frame that have come
+    GrowingBuffer gathered_;             // and where they are, unless take() put them where they belong
+    size_t dropped_ = 0;                 // payload bytes of a released frame that are still to come
+};
+
+} // namespace ipc::pieces

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "core/status.hpp"
+#include "posix/descriptor.hpp"
+
+#include <cstddef>
+#include <utility>
+
+namespace ipc::shared_memory {
+
+// Memory mapped into this process; unmapped with this object.
+class Mapping {
+  public:
+    Mapping() = default;
+    Mapping(void* memory, size_t bytes) : memory_(memory), bytes_(bytes) {}
+    Mapping(Mapping&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)), bytes_(other.bytes_) {}
+    Mapping& operator=(Mapping&& other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~Mapping();
+
+    std::byte* data() const { return static_cast<std::byte*>(memory_); }
+    size_t bytes() const { return bytes_; }
+
+  private:
+    void* memory_ = nullptr;
+    size_t bytes_ = 0;
+};
+
+// Nameless memory of zeros that can neither grow nor shrink, so that nobody who maps it can be killed by touching it.
+Status make_sealed_memory(size_t bytes, posix::Descriptor* file);
+// The size of what a peer handed over; 0 if it is not sealed so.
+size_t sealed_bytes(const posix::Descriptor& file);
+
+enum class Access { read, read_write };
+Status map_memory(const posix::Descriptor& file, size_t bytes, Access access, Mapping* mapping);
+// The same in place of what is mapped at `where`, at one stroke: who looks there meanwhile finds the old or the new.
+Status map_memory_over(void* where, const posix::Descriptor& file, size_t bytes);
+
+// Keeps everybody, this process included, from writing to the memory by anything but the mappings there are now, and gives
+// a descriptor that is good for reading only.
+Status freeze_writers(const posix::Descriptor& file, posix::Descriptor* for_readers);
+
+} // namespace ipc::shared_memory

@@ -1,0 +1,84 @@
+#include "shared_memory/sealed_memory.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#if defined(__SANITIZE_THREAD__)
+extern "C" void AnnotateIgnoreWritesBegin(const char* file, int line);
+extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
+#endif
+
+namespace ipc::shared_memory {
+namespace {
+
+// ThreadSanitizer takes mapping over memory for a write to all of it. It is none: the system swaps whole pages, and another
+// thread's atomic look finds a word of the old page or of the new one.
+struct LooksMeanwhileAreIntended {
+#if defined(__SANITIZE_THREAD__)
+    LooksMeanwhileAreIntended() {
+        AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    }
+    ~LooksMeanwhileAreIntended() {
+        AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+    }
+#else
+    LooksMeanwhileAreIntended() {} // not trivial, or it would be an unused variable
+#endif
+};
+
+constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
+
+} // namespace
+
+Mapping::~Mapping() {
+    if (memory_ != nullptr) munmap(memory_, bytes_);
+}
+
+Status make_sealed_memory(size_t bytes, posix::Descriptor* file) {
+    file->reset(memfd_create("ipc", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!*file || ftruncate(file->get(), static_cast<off_t>(bytes)) != 0 ||
+        fcntl(file->get(), F_ADD_SEALS, size_seals) != 0)
+        return fail_system(IPC_SYSTEM, errno, "cannot make %zu bytes of shared memory", bytes);
+    return IPC_OK;
+}
+
+size_t sealed_bytes(const posix::Descriptor& file) {
+    struct stat about {};
+    // -1, for what cannot be sealed at all, has every bit set.
+    const int seals = fcntl(file.get(), F_GET_SEALS);
+    if (seals < 0 || (seals & size_seals) != size_seals || fstat(file.get(), &about) != 0) return 0;
+    return static_cast<size_t>(about.st_size);
+}
+
+Status map_memory(const posix::Descriptor& file, size_t bytes, Access access, Mapping* mapping) {
+    const int protection = access == Access::read ? PROT_READ : PROT_READ | PROT_WRITE;
+    void* memory = mmap(nullptr, bytes, protection, MAP_SHARED, file.get(), 0);
+    if (memory == MAP_FAILED) return fail_system(IPC_SYSTEM, errno, "cannot map %zu bytes of shared memory", bytes);
+    *mapping = Mapping(memory, bytes);
+    return IPC_OK;
+}
+
+Status map_memory_over(void* where, const posix::Descriptor& file, size_t bytes) {
+    const LooksMeanwhileAreIntended intended;
+    if (mmap(where, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.get(), 0) == MAP_FAILED)
+        return fail_system(IPC_SYSTEM, errno, "cannot map %zu bytes of shared memory", bytes);
+    return IPC_OK;
+}
+
+Status freeze_writers(const posix::Descriptor& file, posix::Descriptor* for_readers) {
+    // Kernels before 5.1 know no such seal; there the read-only descriptor alone has to do.
+    if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0 && errno != EINVAL)
+        return fail_system(IPC_SYSTEM, errno, "cannot seal shared memory against writing");
+    if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL) != 0)
+        return fail_system(IPC_SYSTEM, errno, "cannot seal shared memory");
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/self/fd/%d", file.get());
+    for_readers->reset(open(path, O_RDONLY | O_CLOEXEC));
+    if (!*for_readers) return fail_system(IPC_SYSTEM, errno, "cannot open shared memory for readers by %s", path);
+    return IPC_OK;
+}
+
+} // namespace ipc::shared_memory

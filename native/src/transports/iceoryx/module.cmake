@@ -1,0 +1,7 @@
+find_package(iceoryx_posh 2.0 QUIET)
+find_package(iceoryx_hoofs 2.0 QUIET)
+if(iceoryx_posh_FOUND AND iceoryx_hoofs_FOUND)
+  set(libraries iceoryx_posh::iceoryx_posh)
+else()
+  set(missing "iceoryx 2 (iceoryx_posh)")
+endif()

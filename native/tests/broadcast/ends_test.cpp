@@ -1,0 +1,137 @@
+// Readers and publishers that die, and more readers than there is room for.
+#include "support.hpp"
+
+#include <sys/resource.h>
+
+namespace ipc::test {
+namespace {
+
+int64_t processor_time_us() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1'000'000 + used.ru_utime.tv_usec + used.ru_stime.tv_usec;
+}
+
+TEST(BroadcastEnds, AReaderKilledWhileItIsWaitedForIsForgotten) {
+    for (const char* wait : {"spin", "adaptive", "block"}) {
+        const std::string where = fresh_address("size=64k&wait=" + std::string(wait));
+        std::unique_ptr<Subscriber> in_child;
+        const auto publisher = publisher_at(where);
+        const auto child = std::make_unique<Child>([&] { return subscribe_to(where, &in_child) == IPC_OK; });
+        ASSERT_TRUE(child->ready());
+        ASSERT_EQ(1u, subscribers_of(*publisher));
+        const std::vector<std::byte> kilobyte(1000);
+        while (publish(*publisher, kilobyte, 0) == IPC_OK) {
+        }
+        std::thread killing([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+            child->end();
+        });
+        const Stopwatch watch;
+        EXPECT_EQ(IPC_OK, publish(*publisher, kilobyte)) << last_error();
+        EXPECT_LT(watch.ms(), 2000);
+        killing.join();
+        EXPECT_EQ(0u, subscribers_of(*publisher));
+    }
+}
+
+TEST(BroadcastEnds, AKilledPublishersMessagesAreReadThenItsEnd) {
+    for (const char* wait : {"spin", "adaptive", "block"}) {
+        const std::string where = fresh_address("wait=" + std::string(wait));
+        std::unique_ptr<Publisher> in_child;
+        auto child = std::make_unique<Child>([&] { return publish_at(where, &in_child) == IPC_OK; });
+        ASSERT_TRUE(child->ready());
+        const auto subscriber = subscriber_of(where);
+        std::atomic<int64_t> killed_ms{0};
+        const Stopwatch watch;
+        std::thread killing([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(60));
+            killed_ms = watch.ms();
+            child->end();
+        });
+        EXPECT_EQ(IPC_PEER_CLOSED, receive(*subscriber, forever).status);
+        EXPECT_LT(watch.ms() - killed_ms, 2000);
+        killing.join();
+        EXPECT_EQ(IPC_PEER_CLOSED, receive(*subscriber, 0).status);
+        EXPECT_FALSE(exists(path_of(where))) << "whoever finds the publisher dead removes its name";
+        const auto next = publisher_at(where);
+        EXPECT_NE(nullptr, next);
+    }
+}
+
+TEST(BroadcastEnds, WhatAKilledPublisherPublishedIsStillRead) {
+    const std::string where = fresh_address();
+    std::unique_ptr<Publisher> in_child;
+    auto child = std::make_unique<Child>([&] {
+        if (publish_at(where, &in_child) != IPC_OK) return false;
+        // Publishes as soon as there is a reader, beside the thread that says "ready".
+        std::thread([&in_child] {
+            size_t readers = 0;
+            while (readers == 0) in_child->subscribers(&readers);
+            for (uint64_t i = 0; i < 100; ++i) in_child->publish(&i, sizeof i, Deadline(0));
+        }).detach();
+        return true;
+    });
+    ASSERT_TRUE(child->ready());
+    const auto subscriber = subscriber_of(where);
+    EXPECT_EQ(IPC_OK, receive(*subscriber).status);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    child->end();
+    for (int i = 1; i < 100; ++i) EXPECT_EQ(IPC_OK, receive(*subscriber).status) << i;
+    EXPECT_EQ(IPC_PEER_CLOSED, receive(*subscriber).status);
+    EXPECT_FALSE(exists(path_of(where)));
+}
+
+TEST(BroadcastEnds, SixtyFourReadersAndNoMore) {
+    const std::string where = fresh_address("size=64k&wait=block");
+    const auto publisher = publisher_at(where);
+    std::vector<std::unique_ptr<Subscriber>> subscribers;
+    for (unsigned i = 0; i < 64; ++i) {
+        subscribers.push_back(subscriber_of(where + (i % 2 != 0 ? "&policy=drop" : "")));
+        ASSERT_NE(nullptr, subscribers.back());
+    }
+    EXPECT_EQ(64u, subscribers_of(*publisher));
+    std::unique_ptr<Subscriber> one_more;
+    EXPECT_EQ(IPC_NOT_AVAILABLE, subscribe_to(where, &one_more));
+    EXPECT_NE(std::string::npos, std::string(last_error()).find("64")) << last_error();
+    for (uint64_t i = 0; i < 200; ++i) {
+        ASSERT_EQ(IPC_OK, publish(*publisher, message_of(i, 2000), 0));
+        for (auto& subscriber : subscribers) {
+            const Received got = receive(*subscriber, 0, 2008);
+            ASSERT_EQ(IPC_OK, got.status);
+            ASSERT_EQ(static_cast<int64_t>(i), index_of(got.bytes.data(), got.bytes.size(), 2000));
+        }
+    }
+    subscribers[17].reset();
+    ASSERT_TRUE(eventually([&] { return subscribers_of(*publisher) == 63; }));
+    EXPECT_EQ(IPC_OK, subscribe_to(where, &one_more)) << last_error();
+    EXPECT_EQ(64u, subscribers_of(*publisher));
+    ASSERT_EQ(IPC_OK, publish(*publisher, message_of(1, 0), 0));
+    EXPECT_EQ(IPC_OK, receive(*one_more, 0).status);
+}
+
+TEST(BroadcastEnds, PlacesAreGivenAgainManyTimes) {
+    const std::string where = fresh_address("size=64k");
+    const auto publisher = publisher_at(where);
+    for (uint64_t i = 0; i < 300; ++i) {
+        const auto subscriber = subscriber_of(where);
+        ASSERT_NE(nullptr, subscriber);
+        ASSERT_EQ(IPC_OK, publish(*publisher, message_of(i, 4000)));
+        const Received got = receive(*subscriber);
+        ASSERT_EQ(static_cast<int64_t>(i), index_of(got.bytes.data(), got.bytes.size(), 4000));
+    }
+    EXPECT_TRUE(eventually([&] { return subscribers_of(*publisher) == 0; }));
+}
+
+// The bound is the process's own processor time, not the wall's, so a busy machine does not matter.
+TEST(BroadcastEnds, IdleCostsNoProcessorTime) {
+    const std::string where = fresh_address();
+    const auto publisher = publisher_at(where);
+    const auto subscriber = subscriber_of(where);
+    const int64_t before = processor_time_us();
+    EXPECT_EQ(IPC_TIMED_OUT, receive(*subscriber, 1000).status);
+    EXPECT_LT(processor_time_us() - before, 20'000);
+}
+
+} // namespace
+} // namespace ipc::test
