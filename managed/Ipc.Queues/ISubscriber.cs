@@ -13,7 +13,7 @@ public interface ISubscriber : IDisposable
     bool TryDequeue(Memory<byte> buffer, CancellationToken cancellation, out ReadOnlyMemory<byte> message);
 
     /// <summary>Takes the oldest message, waiting while there is none.</summary>
-    /// <exception cref="OperationCanceledException">Cancelled, noticed within 50 ms; nothing was taken.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled, noticed within 100 ms; nothing was taken.</exception>
     ReadOnlyMemory<byte> Dequeue(CancellationToken cancellation);
 
     /// <summary>The same into the caller's buffer.</summary>

@@ -3,8 +3,8 @@ namespace Ipc.Queues;
 /// <summary>A subscriber over a queue that it owns.</summary>
 internal sealed class QueueSubscriber(MessageQueue queue) : ISubscriber
 {
-    // How long a cancellation may go unnoticed.
-    private const int SliceMilliseconds = 50;
+    // How long a cancellation may go unnoticed; each slice begins with a short spin, which must not add up while nothing comes.
+    private const int SliceMilliseconds = 100;
     // Most messages fit: they are copied once more rather than asked for twice.
     private const int UsualMessage = 1024;
 

@@ -102,7 +102,7 @@ internal sealed unsafe partial class NamedQueue
     {
         // A waker may have meant this thread, which does not come any more.
         if (_file.Memory != null && MayHaveMessage())
-            Parking.WakeIfAny(_readersParked, 1);
+            Parking.WakeOne(_readersParked);
         return new IpcException(Status.Closed, $"the queue {_address} was closed here: open it again to go on");
     }
 

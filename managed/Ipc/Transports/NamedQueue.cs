@@ -31,6 +31,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
     private readonly uint* _writersParked;
     private readonly uint _size;
     private readonly uint _mask;
+    private readonly Lock _ending = new(); // Close may come at any time, also while another thread disposes
     private bool _closed;
 
     /// <param name="file">Owned from now on.</param>
@@ -69,7 +70,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
             _writers.GiveBack();
             if (found == Found.Yes)
             {
-                Parking.WakeIfAny(_readersParked, 1);
+                Parking.WakeOne(_readersParked);
                 return true;
             }
         }
@@ -95,7 +96,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
             if (found == Found.Yes && length <= buffer.Length)
             {
                 // All: how much room each of them needs is not known here.
-                Parking.WakeIfAny(_writersParked, int.MaxValue);
+                Parking.WakeAll(_writersParked);
                 return Status.Ok;
             }
         }
@@ -104,19 +105,23 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
 
     public override void Close()
     {
-        Volatile.Write(ref _closed, true);
-        if (_file.Memory == null)
-            return; // disposed
-        // Everybody's waiters wake and look around; those of other handles go back to sleep.
-        Interlocked.MemoryBarrier();
-        Parking.WakeIfAny(_readersParked, int.MaxValue);
-        Parking.WakeIfAny(_writersParked, int.MaxValue);
+        lock (_ending)
+        {
+            Volatile.Write(ref _closed, true);
+            if (_file.Memory == null)
+                return; // disposed
+            // Everybody's waiters wake and look around; those of other handles go back to sleep.
+            Interlocked.MemoryBarrier();
+            Parking.WakeAll(_readersParked);
+            Parking.WakeAll(_writersParked);
+        }
     }
 
     protected override void Dispose(bool disposing)
     {
         Close();
-        _file.Dispose();
+        lock (_ending)
+            _file.Dispose();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -131,7 +136,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
             _writers.GiveBack();
             if (found == Found.Yes)
             {
-                Parking.WakeIfAny(_readersParked, 1);
+                Parking.WakeOne(_readersParked);
                 return true;
             }
             if (found == Found.Damage)
@@ -158,11 +163,11 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
                 continue;
             if (length <= buffer.Length)
             {
-                Parking.WakeIfAny(_writersParked, int.MaxValue);
+                Parking.WakeAll(_writersParked);
                 return Status.Ok;
             }
             // We may be the one that was woken for this message, and leave it: another shall come for it.
-            Parking.WakeIfAny(_readersParked, 1);
+            Parking.WakeOne(_readersParked);
             return Status.BufferTooSmall;
         }
     }

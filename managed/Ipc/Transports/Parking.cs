@@ -25,20 +25,34 @@ internal static unsafe class Parking
         }
     }
 
-    /// <summary>After publishing and a full fence: wakes up to <paramref name="count"/> of those who sleep.</summary>
+    /// <summary>After publishing and a full fence: wakes one of those who sleep.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static void WakeIfAny(uint* word, int count)
+    public static void WakeOne(uint* word)
     {
         var seen = Volatile.Read(ref *word);
         if ((seen & SomebodyParked) != 0)
-            Wake(word, seen, count);
+            Wake(word, seen, all: false);
+    }
+
+    /// <summary>The same for all who sleep.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void WakeAll(uint* word)
+    {
+        var seen = Volatile.Read(ref *word);
+        if ((seen & SomebodyParked) != 0)
+            Wake(word, seen, all: true);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void Wake(uint* word, uint seen, int count)
+    private static void Wake(uint* word, uint seen, bool all)
     {
-        // Nobody is left asleep. Who announced itself after our look has changed the word, and its bit stays.
-        if (Libc.Wake(word, count) < count)
-            Interlocked.CompareExchange(ref *word, seen & ~SomebodyParked, seen);
+        // One was asleep and is woken: others may be, so the bit stays.
+        if (!all && Libc.Wake(word, 1) == 1)
+            return;
+        // Cleared first, then all woken: who announced itself and does not sleep yet finds the word changed and looks again; who
+        // announced itself after our look makes the exchange fail, keeps its bit, and its second look sees what we published. It
+        // may then be another that sleeps in vain: so all are woken also when the exchange fails.
+        Interlocked.CompareExchange(ref *word, seen & ~SomebodyParked, seen);
+        Libc.WakeAll(word);
     }
 }

@@ -3,6 +3,7 @@
 #include "shared_memory/waiting.hpp"
 
 #include <atomic>
+#include <climits>
 #include <cstdint>
 
 // Parking of any number of waiters, in any processes, on one word of the mapping (docs/wire-formats.md, "Parking of many").
@@ -25,14 +26,24 @@ inline uint32_t announce_parking(ParkingWord& word) {
     return announced;
 }
 
-// After publishing and a full fence: wakes up to `count` of those who sleep.
-inline void wake_parked(ParkingWord& word, int count) {
-    uint32_t seen = word.load(std::memory_order_relaxed);
-    if ((seen & somebody_parked) == 0) [[likely]]
-        return;
-    const int woken = futex_wake(word, count);
-    // Nobody is left asleep. Who announced itself after our load has changed the word, and its bit stays.
-    if (woken < count) word.compare_exchange_strong(seen, seen & ~somebody_parked, std::memory_order_relaxed);
+enum class Wake { one, all };
+
+// The rest of wake_parked, once somebody may sleep.
+inline void really_wake_parked(ParkingWord& word, uint32_t seen, Wake whom) {
+    // One was asleep and is woken: others may be, so the bit stays.
+    if (whom == Wake::one && futex_wake(word, 1) == 1) return;
+    // Cleared first, then all woken: who announced itself and does not sleep yet finds the word changed and looks again; who
+    // announced itself after our load makes the exchange fail, keeps its bit, and its second look sees what we published. It may
+    // then be another that sleeps in vain: so all are woken also when the exchange fails.
+    word.compare_exchange_strong(seen, seen & ~somebody_parked, std::memory_order_seq_cst);
+    futex_wake(word, INT_MAX);
+}
+
+// After publishing and a full fence: wakes one or all of those who sleep.
+inline void wake_parked(ParkingWord& word, Wake whom) {
+    const uint32_t seen = word.load(std::memory_order_relaxed);
+    if ((seen & somebody_parked) != 0) [[unlikely]]
+        really_wake_parked(word, seen, whom);
 }
 
 } // namespace ipc::shared_memory

@@ -36,7 +36,8 @@ void yield_processor() {
 }
 
 bool futex_wait(const std::atomic<uint32_t>& word, uint32_t value, int64_t at_most_ns) {
-    const timespec timeout{static_cast<time_t>(at_most_ns / 1'000'000'000), static_cast<long>(at_most_ns % 1'000'000'000)};
+    const timespec timeout{static_cast<time_t>(at_most_ns / 1'000'000'000),
+                           static_cast<long>(at_most_ns % 1'000'000'000)};
     return futex(word, FUTEX_WAIT, value, &timeout) == 0 || errno != ETIMEDOUT;
 }
 

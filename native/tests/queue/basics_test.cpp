@@ -17,7 +17,8 @@ using test::take;
 TEST(Queue, KeepsOrderAndBoundaries) {
     const QueueName name;
     auto queue = name.open();
-    for (const char* text : {"first", "", "a somewhat longer third message", "4"}) EXPECT_EQ(put(*queue, std::string(text)), IPC_OK);
+    for (const char* text : {"first", "", "a somewhat longer third message", "4"})
+        EXPECT_EQ(put(*queue, std::string(text)), IPC_OK);
     EXPECT_EQ(take(*queue), "first");
     EXPECT_EQ(take(*queue), "");
     EXPECT_EQ(take(*queue), "a somewhat longer third message");
@@ -141,7 +142,8 @@ TEST(Queue, PassesTheEndOfItsPositions) {
     const QueueName name;
     auto file = name.open_file();
     const uint32_t start = 0u - 3 * 64 * 1024 - 1000;
-    for (auto* word : {&file->header().tail, &file->header().head, &file->header().head_seen, &file->header().tail_seen})
+    for (auto* word :
+         {&file->header().tail, &file->header().head, &file->header().head_seen, &file->header().tail_seen})
         word->store(start);
     auto writer = name.open();
     auto reader = name.open();

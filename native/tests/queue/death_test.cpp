@@ -66,7 +66,8 @@ TEST(QueueDeath, OfAWriterAtEachStepLosesNothing) {
     Dying(name).lock_writers().publish("its own");
     ASSERT_EQ(put(*queue, "after publishing"), IPC_OK);
     Dying(name).publish("without waking");
-    for (const char* text : {"before", "after the lock", "after half a record", "its own", "after publishing", "without waking"})
+    for (const char* text :
+         {"before", "after the lock", "after half a record", "its own", "after publishing", "without waking"})
         EXPECT_EQ(take(*queue), text);
     EXPECT_EQ(take(*queue), test::refused(IPC_TIMED_OUT));
 }

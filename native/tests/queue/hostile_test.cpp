@@ -19,7 +19,8 @@ Status open_status(const QueueName& name) {
 
 TEST(QueueFile, IsRefusedWhenItIsNone) {
     const QueueName made, truncated, longer, magic, version, size, empty, text, link, folder, fifo, open_to_others;
-    for (const QueueName* name : {&truncated, &longer, &magic, &version, &size, &open_to_others}) name->open("size=64k");
+    for (const QueueName* name : {&truncated, &longer, &magic, &version, &size, &open_to_others})
+        name->open("size=64k");
     made.open();
     EXPECT_EQ(truncate(truncated.path().c_str(), 4096 + 64 * 1024 - 1), 0);
     EXPECT_EQ(truncate(longer.path().c_str(), 4096 + 64 * 1024 + 4096), 0);
@@ -54,7 +55,8 @@ TEST(QueueFile, IsRefusedInAFolderThatIsNotSafe) {
         return test::open_queue("queue://a", &queue) == IPC_NO_PERMISSION;
     };
     EXPECT_TRUE(test::as_stranger([&] { return mkdir(QueueName::folder().c_str(), 0755) == 0 && refused_there(); }));
-    EXPECT_TRUE(test::as_stranger([&] { return symlink("/tmp", QueueName::folder().c_str()) == 0 && refused_there(); }));
+    EXPECT_TRUE(
+        test::as_stranger([&] { return symlink("/tmp", QueueName::folder().c_str()) == 0 && refused_there(); }));
     EXPECT_TRUE(test::as_stranger([&] {
         std::unique_ptr<MessageQueue> queue;
         const bool good = test::open_queue("queue://a", &queue) == IPC_OK;
@@ -81,8 +83,10 @@ TEST(QueueMemory, DamageIsAStatus) {
             (void)take(*queue);
         }
     };
-    const uint32_t values[] = {1, 4, 7, 8, 64, 108, 1000, 65528, 65536, 65544, 0x7FFFFFFF, 0x80000000, 0xFFFFFFF8, 0xFFFFFFFF};
-    for (Word* word : {&header.head_seen, &header.tail, &header.readers_parked, &header.tail_seen, &header.head, &header.writers_parked})
+    const uint32_t values[] = {1,     4,     7,     8,          64,         108,        1000,
+                               65528, 65536, 65544, 0x7FFFFFFF, 0x80000000, 0xFFFFFFF8, 0xFFFFFFFF};
+    for (Word* word : {&header.head_seen, &header.tail, &header.readers_parked, &header.tail_seen, &header.head,
+                       &header.writers_parked})
         for (const uint32_t value : values) {
             reset();
             ASSERT_EQ(put(*queue, "good"), IPC_OK);

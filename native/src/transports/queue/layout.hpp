@@ -34,8 +34,8 @@ struct Header {
     alignas(128) std::atomic<uint32_t> readers_parked;   // readers, waiting for a message
     alignas(128) std::atomic<uint32_t> reader_lock;      // as writer_lock
     std::atomic<uint32_t> tail_seen;                     // by the holder of reader_lock: tail when it last looked
-    alignas(128) std::atomic<uint32_t> head;             // by the holder of reader_lock: bytes ever taken out, modulo 2^32
-    alignas(128) std::atomic<uint32_t> writers_parked;   // writers, waiting for room
+    alignas(128) std::atomic<uint32_t> head; // by the holder of reader_lock: bytes ever taken out, modulo 2^32
+    alignas(128) std::atomic<uint32_t> writers_parked; // writers, waiting for room
 };
 static_assert(sizeof(Form) == 16 && offsetof(Header, next_participant) == 128 && offsetof(Header, writer_lock) == 256 &&
               offsetof(Header, head_seen) == 260 && offsetof(Header, tail) == 384 &&

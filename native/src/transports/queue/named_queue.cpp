@@ -1,7 +1,6 @@
 #include "transports/queue/named_queue.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 
 namespace ipc::queue {
@@ -32,7 +31,8 @@ Status NamedQueue::enqueue(const void* message, size_t length, const Deadline& d
         return closed_here();
     if (length > limit_) [[unlikely]]
         return fail(IPC_MESSAGE_TOO_LARGE,
-                    "a message of %zu bytes is over this queue's limit of %u: raise max=, or make the queue larger (size=, of which one "
+                    "a message of %zu bytes is over this queue's limit of %u: raise max=, or make the queue larger "
+                    "(size=, of which one "
                     "message may take half)",
                     length, limit_);
     const uint32_t footprint = footprint_of(static_cast<uint32_t>(length));
@@ -46,13 +46,14 @@ Status NamedQueue::enqueue(const void* message, size_t length, const Deadline& d
             // Release: whoever sees the new tail sees the whole record. This store is the moment the message exists.
             header_.tail.store(room.tail + room.skipped + footprint, std::memory_order_release);
             writer_lock_.give_back();
-            shared_memory::wake_parked(header_.readers_parked, 1);
+            shared_memory::wake_parked(header_.readers_parked, shared_memory::Wake::one);
             return IPC_OK;
         }
         writer_lock_.give_back();
         if (found == Found::damage) return damaged();
-        if (Status s = wait(header_.writers_parked, deadline, "the queue stayed full for the time-out; nothing was put in",
-                            [&] { return may_have_room(footprint); }))
+        if (Status s =
+                wait(header_.writers_parked, deadline, "the queue stayed full for the time-out; nothing was put in",
+                     [&] { return may_have_room(footprint); }))
             return s;
     }
 }
@@ -74,8 +75,9 @@ Status NamedQueue::dequeue(void* buffer, size_t capacity, size_t* length, const 
             if (record.length > capacity) [[unlikely]] {
                 reader_lock_.give_back();
                 // We may be the one that was woken for this message, and leave it: another shall come for it.
-                shared_memory::wake_parked(header_.readers_parked, 1);
-                return fail(IPC_BUFFER_TOO_SMALL, "the message has %u bytes and the buffer %zu: it stays for whoever comes next",
+                shared_memory::wake_parked(header_.readers_parked, shared_memory::Wake::one);
+                return fail(IPC_BUFFER_TOO_SMALL,
+                            "the message has %u bytes and the buffer %zu: it stays for whoever comes next",
                             record.length, capacity);
             }
             if (record.length != 0) std::memcpy(buffer, record.message, record.length);
@@ -83,7 +85,7 @@ Status NamedQueue::dequeue(void* buffer, size_t capacity, size_t* length, const 
             header_.head.store(record.after, std::memory_order_release);
             reader_lock_.give_back();
             // All: how much room each of them needs is not known here.
-            shared_memory::wake_parked(header_.writers_parked, INT_MAX);
+            shared_memory::wake_parked(header_.writers_parked, shared_memory::Wake::all);
             return IPC_OK;
         }
         reader_lock_.give_back();
@@ -94,8 +96,8 @@ Status NamedQueue::dequeue(void* buffer, size_t capacity, size_t* length, const 
 void NamedQueue::close() {
     closed_.store(true, std::memory_order_seq_cst);
     // Everybody's waiters wake and look around; those of other handles go back to sleep.
-    shared_memory::wake_parked(header_.readers_parked, INT_MAX);
-    shared_memory::wake_parked(header_.writers_parked, INT_MAX);
+    shared_memory::wake_parked(header_.readers_parked, shared_memory::Wake::all);
+    shared_memory::wake_parked(header_.writers_parked, shared_memory::Wake::all);
 }
 
 bool NamedQueue::fits(uint32_t used, uint32_t tail, uint32_t footprint, Room* room) const {
@@ -191,7 +193,8 @@ bool NamedQueue::spin(const Deadline& deadline, Ready ready) {
 }
 
 template <class Ready>
-Status NamedQueue::wait(shared_memory::ParkingWord& parked, const Deadline& deadline, const char* sentence, Ready ready) {
+Status NamedQueue::wait(shared_memory::ParkingWord& parked, const Deadline& deadline, const char* sentence,
+                        Ready ready) {
     if (ready()) return IPC_OK;
     if (deadline.expired()) return fail(IPC_TIMED_OUT, "%s", sentence);
     if (spin(deadline, ready)) return IPC_OK;
@@ -208,12 +211,13 @@ Status NamedQueue::wait(shared_memory::ParkingWord& parked, const Deadline& dead
 
 Status NamedQueue::closed_here() const {
     // A waker may have meant this thread, which does not come any more.
-    if (may_have_message()) shared_memory::wake_parked(header_.readers_parked, 1);
+    if (may_have_message()) shared_memory::wake_parked(header_.readers_parked, shared_memory::Wake::one);
     return fail(IPC_CLOSED, "this queue was closed here: open it again to go on");
 }
 
 Status NamedQueue::damaged() const {
-    return fail(IPC_NOT_OUR_PROTOCOL, "the queue's memory is damaged: remove it with ipc_queue_remove and open it anew");
+    return fail(IPC_NOT_OUR_PROTOCOL,
+                "the queue's memory is damaged: remove it with ipc_queue_remove and open it anew");
 }
 
 } // namespace ipc::queue

@@ -19,8 +19,7 @@ bool PartyLock::spin() {
     for (int look = 0; look < looks; ++look) {
         shared_memory::relax();
         uint32_t free = word_.load(std::memory_order_relaxed);
-        if (free == 0 &&
-            word_.compare_exchange_weak(free, mine_, std::memory_order_acquire, std::memory_order_relaxed))
+        if (free == 0 && word_.compare_exchange_weak(free, mine_, std::memory_order_acquire, std::memory_order_relaxed))
             return true;
     }
     return false;
@@ -46,7 +45,8 @@ Status PartyLock::take_slowly(const Deadline& deadline, const std::atomic<bool>&
         }
         if (closed.load(std::memory_order_relaxed)) return fail(IPC_CLOSED, "this queue was closed here");
         if (deadline.expired() && least.expired())
-            return fail(IPC_TIMED_OUT, "another participant has kept the queue for the whole time-out: is its process stopped?");
+            return fail(IPC_TIMED_OUT,
+                        "another participant has kept the queue for the whole time-out: is its process stopped?");
         const uint32_t sleeping = word | somebody_sleeps;
         if (word != sleeping && !word_.compare_exchange_strong(word, sleeping, std::memory_order_relaxed)) continue;
         const int64_t left = std::max(deadline.left_ns(), least.left_ns());

@@ -1,9 +1,8 @@
 // The locks' offsets are 64-bit also in a 32-bit process.
 #define _FILE_OFFSET_BITS 64
-#include "transports/queue/queue_file.hpp"
-
 #include "core/plain_name.hpp"
 #include "posix/names.hpp"
+#include "transports/queue/queue_file.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -51,8 +50,10 @@ Status make(const Place& place, uint32_t size) {
     do error = posix_fallocate(file.get(), 0, bytes);
     while (error == EINTR);
     if (error == ENOSPC || error == ENOMEM)
-        return fail(IPC_OUT_OF_MEMORY, "%s has no room for a queue of %u bytes: remove queues no longer used, or make a smaller one with size=",
-                    memory_root, size);
+        return fail(
+            IPC_OUT_OF_MEMORY,
+            "%s has no room for a queue of %u bytes: remove queues no longer used, or make a smaller one with size=",
+            memory_root, size);
     if (error != 0)
         return fail_system(IPC_SYSTEM, error, "cannot take %u bytes for the queue %s", size, place.path.c_str());
     const Form form{file_magic, file_version, size, 0}; // fresh memory is zero, which is every other word's first value
@@ -71,7 +72,8 @@ Status open_or_make(const Place& place, uint32_t size, posix::Descriptor* file) 
         file->reset(openat(place.folder.get(), place.name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (*file) return IPC_OK;
         if (errno == ELOOP || errno == EISDIR || errno == ENXIO)
-            return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue but a link, folder or socket: remove it", place.path.c_str());
+            return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue but a link, folder or socket: remove it",
+                        place.path.c_str());
         if (errno == EACCES)
             return fail_system(IPC_NO_PERMISSION, errno, "cannot open the queue %s", place.path.c_str());
         if (errno != ENOENT) return fail_system(IPC_SYSTEM, errno, "cannot open the queue %s", place.path.c_str());
@@ -85,17 +87,19 @@ Status check_file(const posix::Descriptor& file, const Place& place, uint32_t* s
     struct stat about {};
     if (fstat(file.get(), &about) != 0)
         return fail_system(IPC_SYSTEM, errno, "cannot look at the queue %s", place.path.c_str());
-    if (!S_ISREG(about.st_mode))
-        return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue: remove it", place.path.c_str());
+    if (!S_ISREG(about.st_mode)) return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue: remove it", place.path.c_str());
     if (about.st_uid != geteuid() || (about.st_mode & 0077) != 0)
-        return fail(IPC_NO_PERMISSION, "the queue %s belongs to another user or is open to others (mode %04o): have it removed",
+        return fail(IPC_NO_PERMISSION,
+                    "the queue %s belongs to another user or is open to others (mode %04o): have it removed",
                     place.path.c_str(), static_cast<unsigned>(about.st_mode & 07777));
     Form form{};
     const bool whole = pread(file.get(), &form, sizeof form, 0) == static_cast<ssize_t>(sizeof form);
     if (!whole || form.magic != file_magic)
-        return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue, or damaged: remove it with ipc_queue_remove", place.path.c_str());
+        return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue, or damaged: remove it with ipc_queue_remove",
+                    place.path.c_str());
     if (form.version != file_version)
-        return fail(IPC_NOT_OUR_PROTOCOL, "the queue %s was made by version %u of its format and this library has %u: remove it",
+        return fail(IPC_NOT_OUR_PROTOCOL,
+                    "the queue %s was made by version %u of its format and this library has %u: remove it",
                     place.path.c_str(), form.version, file_version);
     if (!is_size(form.size) || about.st_size != off_t{header_bytes} + form.size)
         return fail(IPC_NOT_OUR_PROTOCOL, "the queue %s is truncated or damaged: remove it with ipc_queue_remove",
@@ -126,8 +130,8 @@ Status QueueFile::open(const Address& address, uint32_t size, std::unique_ptr<Qu
     const size_t bytes = size_t{header_bytes} + size_found;
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened.get(), 0);
     if (memory == MAP_FAILED)
-        return fail_system(errno == ENOMEM ? IPC_OUT_OF_MEMORY : IPC_SYSTEM, errno, "cannot map the %zu bytes of the queue %s",
-                           bytes, place.path.c_str());
+        return fail_system(errno == ENOMEM ? IPC_OUT_OF_MEMORY : IPC_SYSTEM, errno,
+                           "cannot map the %zu bytes of the queue %s", bytes, place.path.c_str());
     std::unique_ptr<QueueFile> made(new QueueFile(std::move(opened), memory, size_found));
     if (Status s = made->become_participant(address)) return s;
     *file = std::move(made);
