@@ -38,8 +38,6 @@ internal static unsafe partial class Libc
     public static readonly int O_DIRECTORY = Arm ? 0x4000 : 0x10000, O_NOFOLLOW = Arm ? 0x8000 : 0x20000;
     public static readonly int O_TMPFILE = 0x400000 | O_DIRECTORY;
     public const int LOCK_EX = 2, LOCK_NB = 4;
-    public const int F_OFD_GETLK = 36, F_OFD_SETLK = 37;
-    public const short F_WRLCK = 1, F_UNLCK = 2;
     public const int F_GETFL = 3, F_SETFL = 4, F_ADD_SEALS = 1033, F_GET_SEALS = 1034, F_SEAL_SEAL = 1, F_SEAL_SHRINK = 2, F_SEAL_GROW = 4, F_SEAL_FUTURE_WRITE = 16;
     public const uint S_IFMT = 0xF000, S_IFIFO = 0x1000, S_IFDIR = 0x4000, S_IFREG = 0x8000, S_IFLNK = 0xA000, S_IFSOCK = 0xC000;
 
@@ -86,17 +84,6 @@ internal static unsafe partial class Libc
         public long Seconds;
         /// <summary>Microseconds in a timeval, nanoseconds in a timespec.</summary>
         public long Fraction;
-    }
-
-    /// <summary>A lock on bytes of a file: struct flock with 64-bit offsets.</summary>
-    [StructLayout(LayoutKind.Sequential)]
-    public struct ByteLock
-    {
-        public short Kind;
-        public short From; // 0: the file's beginning
-        public long Start;
-        public long Length;
-        public int Process;
     }
 
     /// <summary>The beginning of struct statx; the kernel fills 256 bytes.</summary>
@@ -147,12 +134,8 @@ internal static unsafe partial class Libc
     private static partial int OpenCall(string path, int flags, uint mode);
     [LibraryImport("libc", EntryPoint = "openat", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     private static partial int OpenAtCall(Descriptor folder, string name, int flags, uint mode);
-    [LibraryImport("libc", EntryPoint = "linkat", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
-    private static partial int LinkAt(int folder, string path, Descriptor newFolder, string name, int flags);
     [LibraryImport("libc", EntryPoint = "unlinkat", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     private static partial int UnlinkAt(Descriptor folder, string name, int flags);
-    [LibraryImport("libc", EntryPoint = "posix_fallocate")]
-    private static partial int Allocate(Descriptor file, long offset, long length);
     [LibraryImport("libc", EntryPoint = "close")]
     public static partial int Close(int descriptor);
     [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
@@ -228,36 +211,8 @@ internal static unsafe partial class Libc
         return descriptor >= 0 ? new Descriptor(descriptor) : null;
     }
 
-    /// <summary>Gives a nameless file (O_TMPFILE) its name. False with <see cref="LastError"/> set.</summary>
-    public static bool NameIn(Descriptor folder, string name, Descriptor file)
-    {
-        var counted = false;
-        try
-        {
-            file.DangerousAddRef(ref counted);
-            return LinkAt(AtFdCwd, $"/proc/self/fd/{file.DangerousGetHandle()}", folder, name, AtSymlinkFollow) == 0;
-        }
-        finally
-        {
-            if (counted)
-                file.DangerousRelease();
-        }
-    }
-
     /// <summary>Removes a name. False with <see cref="LastError"/> set.</summary>
     public static bool RemoveIn(Descriptor folder, string name) => UnlinkAt(folder, name, 0) == 0;
-
-    /// <summary>Makes a file so long and takes its room now; 0 or an error number.</summary>
-    public static int TakeRoom(Descriptor file, long length)
-    {
-        int error;
-        do
-        {
-            error = Allocate(file, 0, length);
-        }
-        while (error == EINTR);
-        return error;
-    }
 
     /// <summary>An empty sealable file in memory; throws.</summary>
     public static Descriptor CreateMemoryFile(string name)

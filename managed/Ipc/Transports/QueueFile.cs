@@ -76,10 +76,8 @@ internal sealed unsafe class QueueFile : IDisposable
     /// <summary>Whether a participant's process may still be there; true also when that cannot be known.</summary>
     public bool IsAlive(uint participant)
     {
-        if (participant == Participant)
-            return true; // a lock never stands in its own holder's way
-        var question = LockOf(participant);
-        return Libc.FileControl(_file, Libc.F_OFD_GETLK, (nint)(&question)) != 0 || question.Kind != Libc.F_UNLCK;
+        // A lock never stands in its own holder's way.
+        return participant == Participant || Libc.AreBytesLocked(_file, participant, 1);
     }
 
     /// <summary>Unmaps, and lets go of the number; when nobody is inside.</summary>
@@ -124,7 +122,7 @@ internal sealed unsafe class QueueFile : IDisposable
     // killed here leaves nothing behind. Afterwards it is there, made by us or by somebody who was faster.
     private static void Make(Descriptor folder, string name, string path, uint size)
     {
-        using var file = Libc.OpenIn(folder, ".", Libc.O_TMPFILE | Libc.O_RDWR, OwnerReadsAndWrites);
+        using var file = Libc.OpenNameless(folder, OwnerReadsAndWrites);
         // A very strict umask must not keep the other processes of this user out.
         if (file is null || Libc.ChangeMode(file, OwnerReadsAndWrites) != 0)
             throw Libc.Failure(Status.System, $"cannot make a file for the queue {path}");
@@ -179,8 +177,8 @@ internal sealed unsafe class QueueFile : IDisposable
             {
                 continue;
             }
-            var claim = LockOf(number);
-            if (Libc.FileControl(_file, Libc.F_OFD_SETLK, (nint)(&claim)) == 0)
+            // One byte of the file for each participant. The kernel does not ask whether the file has that byte.
+            if (Libc.TryLockBytes(_file, number, 1))
             {
                 Participant = number;
                 return;
@@ -190,7 +188,4 @@ internal sealed unsafe class QueueFile : IDisposable
         }
         throw new IpcException(Status.System, $"another program keeps the file of the queue {address} locked: end it, or remove the queue");
     }
-
-    // One byte of the file for each participant. The kernel does not ask whether the file has that byte.
-    private static Libc.ByteLock LockOf(uint participant) => new() { Kind = Libc.F_WRLCK, Start = participant, Length = 1 };
 }

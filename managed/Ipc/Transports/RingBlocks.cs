@@ -134,7 +134,7 @@ internal readonly unsafe struct RingBlocks
     private static void WakeOne(uint* word)
     {
         if (Interlocked.Exchange(ref *word, 0) != 0)
-            Libc.WakeOne(word);
+            _ = Libc.Wake(word, 1);
     }
 
     /// <summary>Bytes from one block to the next: header and payload in whole cache lines.</summary>

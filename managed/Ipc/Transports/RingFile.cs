@@ -46,7 +46,7 @@ internal sealed unsafe class RingFile : IDisposable
             existing.Dispose();
             existing = null;
         }
-        var ring = new RingFile(existing ?? Make(address, count, bytes), path, address);
+        var ring = new RingFile(existing ?? Make(names, address, count, bytes), path, address);
         try
         {
             if (existing is not null)
@@ -54,7 +54,7 @@ internal sealed unsafe class RingFile : IDisposable
             else
                 ring.MapNew(address, count, bytes);
             ring.TakeNumber();
-            if (existing is null && !Libc.Name(ring._file, path))
+            if (existing is null && !Libc.NameIn(names, Path.GetFileName(path), ring._file))
                 throw Libc.Failure(Status.System, $"cannot give the new ring its name {path}");
             return ring;
         }
@@ -133,12 +133,12 @@ internal sealed unsafe class RingFile : IDisposable
     }
 
     // Without a name, which it gets once it is complete: no half-made ring stays behind, wherever we are killed.
-    private static Descriptor Make(Address address, uint count, uint blockBytes)
+    private static Descriptor Make(Descriptor folder, Address address, uint count, uint blockBytes)
     {
         var bytes = RingBlocks.FileBytes(count, blockBytes);
-        var file = Libc.OpenUnnamed(Folder);
+        var file = Libc.OpenNameless(folder, 0b110_000_000);
         // Allocated now: a full file system must not show later, as a signal at the first touch of a page.
-        var error = file is null ? Libc.LastError : Libc.Allocate(file, (long)bytes);
+        var error = file is null ? Libc.LastError : Libc.TakeRoom(file, (long)bytes);
         if (error == 0)
             return file!;
         file?.Dispose();
