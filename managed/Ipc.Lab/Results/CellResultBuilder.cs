@@ -83,28 +83,27 @@ internal static class CellResultBuilder
     private static CellResult WithFloor(
         CellResult cell, IReadOnlyList<LaunchRecord> launches, FloorFigures? floors, IReadOnlyDictionary<int, FloorFigures> floorOfRound)
     {
-        if (cell.Transport == Cell.NoTransport)
+        if (FloorOfCell.Of(cell.Transport, cell.Scenario, cell.Workload) is not { } floor)
             return cell;
-        var scene = Choices.ScenarioEntry(cell.Scenario);
-        var floor = scene.Receiver is null ? RoundTripFloor(cell.Transport) : "oneway";
-        double? At(FloorFigures? figures) => scene.Receiver is null
-            ? figures?.For(floor, cell.Workload)
-            : figures?.ForOneWay(Choices.WorkloadEntry(cell.Workload).RequestBytes, scene.Batch > 0);
-        // Round by round: a virtual machine's processors may be moved closer together or further apart during a run, and
-        // floor and cell move with them.
-        var ratios = launches.Zip(cell.LaunchP50Ns, (launch, p50) => At(floorOfRound.GetValueOrDefault(launch.Round)) is > 0 and { } ns ? p50 / ns : (double?)null);
+        var held = launches.Zip(cell.LaunchP50Ns, (launch, p50) => (P50: p50, Floor: FloorOf(launch, floor, floorOfRound)))
+            .Where(l => l.Floor > 0).ToList();
         return cell with
         {
-            Floor = floor,
-            FloorNs = At(floors),
-            FloorRatio = Medians.Of(ratios.OfType<double>()) is { } ratio ? Math.Round(ratio, 3) : null,
+            Floor = floor.Name,
+            FloorNs = floor.In(floors),
+            FloorRatio = Medians.Of(held.Select(l => l.P50 / l.Floor!.Value)) is { } ratio ? Math.Round(ratio, 3) : null,
+            FloorLaunches = held.Count,
         };
     }
 
-    private static string RoundTripFloor(string spec)
+    // Of the same moment if there is one: a virtual machine's processors are moved closer together and further apart by the host,
+    // and floor and cell move with them. A launch during which they were moved is held against nothing.
+    private static double? FloorOf(LaunchRecord launch, FloorOfCell floor, IReadOnlyDictionary<int, FloorFigures> floorOfRound)
     {
-        var transport = Registry.Transport(TransportSpec.IdOf(spec));
-        return transport.FloorWhen?.FirstOrDefault(when => TransportSpec.HasOption(spec, when.Key)).Value ?? transport.Floor;
+        const double MostBetween = 1.25;
+        if (launch.FloorsAroundNs is not [var before, var after])
+            return floor.In(floorOfRound.GetValueOrDefault(launch.Round));
+        return Math.Max(before, after) <= MostBetween * Math.Min(before, after) ? (before + after) / 2 : null;
     }
 
     private static CellResult WithCosts(CellResult result, IReadOnlyList<LaunchRecord> launches)

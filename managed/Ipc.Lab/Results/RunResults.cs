@@ -59,8 +59,10 @@ internal sealed record CellResult
     public double? BytesPerS { get; init; }
     public string? Floor { get; init; }
     public double? FloorNs { get; init; }
-    /// <summary>The median, over the rounds, of a launch's p50 by the floor measured in the same round.</summary>
+    /// <summary>The median, over the launches, of a launch's p50 by the floor of the same moment (docs/measurement.md).</summary>
     public double? FloorRatio { get; init; }
+    /// <summary>How many launches that median is of.</summary>
+    public int? FloorLaunches { get; init; }
     public double? ColdNs { get; init; }
     public BySide? CpuNsPerOp { get; init; }
     public BySide? VoluntarySwitchesPerOp { get; init; }

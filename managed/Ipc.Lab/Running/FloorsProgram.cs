@@ -10,12 +10,15 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
 {
     private sealed record Sizes(string Id, int RequestBytes, int ReplyBytes);
 
-    /// <summary>One round of floors at the sizes of these workloads, and of one-way messages of these bytes. A failure is a record with a reason; only a stop throws.</summary>
-    public async Task<FloorRecord> MeasureAsync(int round, Pins pins, LaunchTiming timing, IEnumerable<string> workloads, IEnumerable<int> oneWaySizes, CancellationToken stop)
+    /// <summary>One round of floors at the sizes of these workloads and at the smallest, against which cells without sizes of their own are held, and of one-way messages of these bytes. A failure is a record with a reason; only a stop throws.</summary>
+    public Task<FloorRecord> MeasureAsync(int round, Pins pins, LaunchTiming timing, IEnumerable<string> workloads, IEnumerable<int> oneWaySizes, CancellationToken stop) =>
+        MeasureAsync(round, Arguments(pins, timing, workloads.Append(FloorFigures.SmallestSize), oneWaySizes), stop);
+
+    private async Task<FloorRecord> MeasureAsync(int round, string[] arguments, CancellationToken stop)
     {
         try
         {
-            await using var process = ChildProcess.Start(program, Arguments(pins, timing, workloads, oneWaySizes));
+            await using var process = ChildProcess.Start(program, arguments);
             var text = await ReadAsync(process, stop).ConfigureAwait(false);
             var code = await process.WaitAsync(TimeSpan.FromSeconds(2)).ConfigureAwait(false);
             if (code != 0)
@@ -36,10 +39,18 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
         }
     }
 
+    /// <summary>The floor of one cell, shortly; null if it could not be measured.</summary>
+    public async Task<double?> MeasureOneAsync(Pins pins, FloorOfCell floor, CancellationToken stop)
+    {
+        string[] arguments = floor.OneWayBytes is { } bytes
+            ? [.. Arguments(pins, Schedule.FloorAroundTiming, [], [bytes]), "--only", "oneway"]
+            : [.. Arguments(pins, Schedule.FloorAroundTiming, [floor.Workload], []), "--only", "slot"];
+        return floor.In((await MeasureAsync(0, arguments, stop).ConfigureAwait(false)).Figures);
+    }
+
     private static string[] Arguments(Pins pins, LaunchTiming timing, IEnumerable<string> workloads, IEnumerable<int> oneWaySizes)
     {
-        // The smallest is always there: cells without sizes of their own are held against it.
-        var sizes = workloads.Append(FloorFigures.SmallestSize).Distinct().Select(Choices.WorkloadEntry).Where(w => w.RequestBytes + w.ReplyBytes > 0)
+        var sizes = workloads.Distinct().Select(Choices.WorkloadEntry).Where(w => w.RequestBytes + w.ReplyBytes > 0)
             .Select(w => new Sizes(w.Id, w.RequestBytes, w.ReplyBytes)).ToArray();
         return
         [

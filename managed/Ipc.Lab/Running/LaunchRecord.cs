@@ -29,6 +29,8 @@ internal sealed record LaunchRecord
     public long Bytes { get; init; }
     /// <summary>Messages that a broadcast dropped for its subscribers and told them so.</summary>
     public long Lost { get; init; }
+    /// <summary>The floor of this cell right before and right after the launch, in nanoseconds; null if only the round's is known.</summary>
+    public IReadOnlyList<double>? FloorsAroundNs { get; init; }
     /// <summary>Connect plus first operation.</summary>
     public long? ColdNs { get; init; }
     public UsageSpan? Server { get; init; }

@@ -99,8 +99,15 @@ internal sealed class RunSession(
         LaunchRecord record;
         try
         {
+            var floor = _plan.Schedule.FloorsAround && FloorOfCell.Of(cell) is { IsOfMemory: true } ofMemory ? ofMemory : null;
+            var before = await FloorAsync(floor, stop).ConfigureAwait(false);
             var (done, samples) = await launcher.RunAsync(task, index, round, stop).ConfigureAwait(false);
-            record = done with { Samples = folder.KeepSamples(cell, round, samples) };
+            var after = await FloorAsync(floor, stop).ConfigureAwait(false);
+            record = done with
+            {
+                Samples = folder.KeepSamples(cell, round, samples),
+                FloorsAroundNs = before is { } first && after is { } second ? [first, second] : null,
+            };
         }
         catch (PeerFailure failure)
         {
@@ -110,6 +117,9 @@ internal sealed class RunSession(
         _launches.Add(record);
         folder.Add(record);
     }
+
+    private async Task<double?> FloorAsync(FloorOfCell? floor, CancellationToken stop) =>
+        floor is null ? null : await floorsProgram.MeasureOneAsync(_plan.Pins, floor, stop).ConfigureAwait(false);
 
     private JsonNode WorkloadOf(string id)
     {

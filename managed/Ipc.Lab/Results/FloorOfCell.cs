@@ -1,0 +1,38 @@
+using Ipc.Lab.Planning;
+
+namespace Ipc.Lab.Results;
+
+/// <summary>Which floor bounds a cell, and where it stands among the figures.</summary>
+/// <param name="Name">The floor's name in the registry, or oneway.</param>
+/// <param name="Workload">At whose sizes.</param>
+/// <param name="OneWayBytes">For one-way scenarios: the message's bytes.</param>
+internal sealed record FloorOfCell(string Name, string Workload, int? OneWayBytes, bool Batch)
+{
+    /// <summary>The floor of a cell; null without IPC.</summary>
+    public static FloorOfCell? Of(Cell cell) => cell.IsAlone ? null : Of(cell.Transport, cell.Scenario, cell.Workload);
+
+    /// <summary>The same by the words of a result.</summary>
+    public static FloorOfCell? Of(string transport, string scenario, string workload)
+    {
+        if (transport == Cell.NoTransport)
+            return null;
+        var scene = Choices.ScenarioEntry(scenario);
+        return scene.Receiver is null
+            ? new FloorOfCell(RoundTripFloor(transport), workload, null, false)
+            : new FloorOfCell("oneway", workload, Choices.WorkloadEntry(workload).RequestBytes, scene.Batch > 0);
+    }
+
+    private static string RoundTripFloor(string spec)
+    {
+        var transport = Registry.Transport(TransportSpec.IdOf(spec));
+        return transport.FloorWhen?.FirstOrDefault(when => TransportSpec.HasOption(spec, when.Key)).Value ?? transport.Floor;
+    }
+
+    /// <summary>Whether it is made of nothing but cache lines, whose cost follows how far apart the host has put the two processors;
+    /// and whether it has sizes of its own.</summary>
+    public bool IsOfMemory => Name is "slot" or "oneway" && (OneWayBytes is not null || Choices.WorkloadEntry(Workload) is { } w && w.RequestBytes + w.ReplyBytes > 0);
+
+    /// <summary>The figure in nanoseconds, or null if it was not measured.</summary>
+    public double? In(FloorFigures? figures) =>
+        OneWayBytes is { } bytes ? figures?.ForOneWay(bytes, Batch) : figures?.For(Name, Workload);
+}
