@@ -4,6 +4,8 @@ namespace Ipc.Lab.Planning;
 internal static class Grid
 {
     public static IReadOnlyList<string> AllTransports { get; } = [.. Registry.Transports.Select(t => t.Id)];
+    /// <summary>Those that are ours to recommend: foreign libraries are there to be compared with, and have not every side.</summary>
+    public static IReadOnlyList<string> OwnTransports { get; } = [.. Registry.Transports.Where(t => t.Module is null).Select(t => t.Id)];
     public static IReadOnlyList<string> AllPairs { get; } = [.. from server in Registry.Sides from client in Registry.Sides select $"{server.Id}:{client.Id}"];
     public static IReadOnlyList<string> AllCodecs { get; } = [.. Registry.Codecs.Select(c => c.Id)];
     public static IReadOnlyList<string> ObjectCodecs { get; } = [.. Registry.Codecs.Where(c => c.Objects).Select(c => c.Id)];

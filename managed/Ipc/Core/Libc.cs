@@ -42,8 +42,8 @@ internal static unsafe partial class Libc
     public const uint S_IFMT = 0xF000, S_IFIFO = 0x1000, S_IFDIR = 0x4000, S_IFREG = 0x8000, S_IFLNK = 0xA000, S_IFSOCK = 0xC000;
 
     // Memory and waiting.
-    public const uint MFD_CLOEXEC = 1, MFD_ALLOW_SEALING = 2;
-    public const int PROT_READ = 1, PROT_WRITE = 2, MAP_SHARED = 1, MAP_FIXED = 0x10;
+    public const uint MFD_CLOEXEC = 1, MFD_ALLOW_SEALING = 2, MFD_HUGETLB = 4;
+    public const int PROT_READ = 1, PROT_WRITE = 2, MAP_SHARED = 1, MAP_FIXED = 0x10, MADV_POPULATE_WRITE = 23;
     private const int FutexWait = 0, FutexWake = 1;
     private const int AtFdCwd = -100, AtSymlinkNoFollow = 0x100, AtSymlinkFollow = 0x400, AtEmptyPath = 0x1000;
     private const uint StatxBasic = 0x7FF;
@@ -90,6 +90,7 @@ internal static unsafe partial class Libc
     [StructLayout(LayoutKind.Explicit, Size = 256)]
     public struct FileStatus
     {
+        [FieldOffset(4)] public uint BlockSize; // of a memory file: its page size
         [FieldOffset(20)] public uint User;
         [FieldOffset(28)] public ushort Mode;
         [FieldOffset(32)] public ulong Inode;
@@ -165,6 +166,8 @@ internal static unsafe partial class Libc
     public static partial int Truncate(Descriptor file, long length);
     [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
     public static partial nint Map(void* where, nuint length, int protection, int flags, Descriptor file, long offset);
+    [LibraryImport("libc", EntryPoint = "madvise", SetLastError = true)]
+    public static partial int Advise(void* memory, nuint length, int advice);
     [LibraryImport("libc", EntryPoint = "munmap", SetLastError = true)]
     public static partial int Unmap(void* where, nuint length);
     [LibraryImport("libc", EntryPoint = "syscall", SetLastError = true)]
@@ -215,9 +218,9 @@ internal static unsafe partial class Libc
     public static bool RemoveIn(Descriptor folder, string name) => UnlinkAt(folder, name, 0) == 0;
 
     /// <summary>An empty sealable file in memory; throws.</summary>
-    public static Descriptor CreateMemoryFile(string name)
+    public static Descriptor CreateMemoryFile(string name, uint flags = 0)
     {
-        var descriptor = MemoryFile(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        var descriptor = MemoryFile(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
         return descriptor >= 0 ? new Descriptor(descriptor) : throw Failure(Status.System, "cannot make a shared memory file");
     }
 

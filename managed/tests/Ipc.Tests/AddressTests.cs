@@ -66,7 +66,7 @@ public sealed class AddressTests
     {
         var failure = Assert.Throws<IpcException>(() => Address.Parse("shm://a?speed=high"));
         Assert.Equal(Status.BadOption, failure.Status);
-        Assert.Contains("wait, spin, size, max", failure.Message, StringComparison.Ordinal);
+        Assert.Contains("wait, spin, size, pages, prefault, max", failure.Message, StringComparison.Ordinal);
         Assert.Equal(Status.BadOption, Pair.StatusOf(() => Address.Parse("unix://a").Option("wait")));
     }
 

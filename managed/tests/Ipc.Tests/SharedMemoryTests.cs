@@ -48,6 +48,40 @@ public sealed class SharedMemoryTests
         }
     }
 
+    /// <summary>What the system refuses is said in one sentence; what it grants works like any other memory.</summary>
+    [Theory]
+    [InlineData("pages=huge")]
+    [InlineData("prefault=yes")]
+    public void HugePagesAndPrefaultingAreHadOrRefused(string option)
+    {
+        var address = $"shm://test-{Guid.NewGuid():N}?{option}";
+        using var listener = ManagedIpc.Listen(address);
+        var connecting = Aside.Run(() =>
+        {
+            try
+            {
+                using var client = ManagedIpc.Connect(address, Pair.Patience);
+                client.Send(new byte[50_000], Pair.Patience);
+                return Status.Ok;
+            }
+            catch (IpcException e)
+            {
+                return e.Status;
+            }
+        });
+        try
+        {
+            using var server = listener.Accept(Pair.Patience);
+            Assert.Equal(50_000, server.Receive(new byte[50_000], Pair.Patience));
+            Assert.Equal(Status.Ok, connecting.Join());
+        }
+        catch (IpcException e) when (e.Status == Status.NotAvailable)
+        {
+            Assert.Contains(option, e.Message, StringComparison.Ordinal);
+            Assert.NotEqual(Status.Ok, connecting.Join());
+        }
+    }
+
     [Fact]
     public void PositionsPassTheEndOf32Bits()
     {
@@ -171,20 +205,20 @@ public sealed class SharedMemoryTests
     public unsafe void NonsenseInASlotBreaksTheChannel(string what, Status status)
     {
         using var ends = new Ends(true, "&max=20k");
-        var slot = new RingMemory(ends.ClientLink, 0).Slot(0);
+        var slot = new ShmRingMemory(ends.ClientLink, 0).Slot(0);
         var (length, kindAndFlags, total) = what switch
         {
-            "length" => (32 * 1024 + 1, 1u | RingMemory.InData, 0ul),
+            "length" => (32 * 1024 + 1, 1u | ShmRingMemory.InData, 0ul),
             "negative length" => (-5, 1u, 0ul),
             "kind 0" => (1, 0u, 0ul),
             "kind 5" => (1, 5u, 0ul),
             "flags" => (1, 1u | (16 << 16), 0ul),
             "leaves the slots" => (497, 1u, 0ul),
-            "skip of everything" => (0, RingMemory.Skip, 0ul),
-            "continues nothing" => (100, 1u | RingMemory.InData | RingMemory.Continues, 0ul),
-            "total too large" => (100, 1u | RingMemory.InData | RingMemory.More, ulong.MaxValue),
-            "total too small" => (100, 1u | RingMemory.InData | RingMemory.More, 100ul),
-            _ => (20 * 1024 + 1, 1u | RingMemory.InData, 0ul),
+            "skip of everything" => (0, ShmRingMemory.Skip, 0ul),
+            "continues nothing" => (100, 1u | ShmRingMemory.InData | ShmRingMemory.Continues, 0ul),
+            "total too large" => (100, 1u | ShmRingMemory.InData | ShmRingMemory.More, ulong.MaxValue),
+            "total too small" => (100, 1u | ShmRingMemory.InData | ShmRingMemory.More, 100ul),
+            _ => (20 * 1024 + 1, 1u | ShmRingMemory.InData, 0ul),
         };
         *(int*)(slot + 4) = length;
         *(uint*)(slot + 8) = kindAndFlags;
@@ -204,13 +238,13 @@ public sealed class SharedMemoryTests
         for (var i = 0; i < 2000; i++)
         {
             var length = 49 + (i % 350);
-            var slots = RingMemory.SlotsFor(length);
+            var slots = ShmRingMemory.SlotsFor(length);
             if ((position % 16) + slots > 16)
                 position += 16 - (position % 16);
             var message = new byte[length];
             // In each place where a slot's first word will be: the stamp that slot would have in the next lap.
             for (var at = 48; at + 8 <= length; at += 64)
-                BitConverter.TryWriteBytes(message.AsSpan(at), RingMemory.Stamp(position + 1 + (ulong)((at - 48) / 64) + 16) | (7UL << 32));
+                BitConverter.TryWriteBytes(message.AsSpan(at), ShmRingMemory.Stamp(position + 1 + (ulong)((at - 48) / 64) + 16) | (7UL << 32));
             ends.Client.Send(message, Pair.Patience);
             Assert.Equal(length, ends.Server.Receive(buffer, Pair.Patience));
             Assert.True(message.AsSpan().SequenceEqual(buffer.AsSpan(0, length)));

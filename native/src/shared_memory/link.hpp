@@ -4,6 +4,7 @@
 #include "core/deadline.hpp"
 #include "core/status.hpp"
 #include "shared_memory/layout.hpp"
+#include "shared_memory/sealed_memory.hpp"
 #include "shared_memory/waiting.hpp"
 
 #include <atomic>
@@ -13,23 +14,29 @@
 
 namespace ipc::shared_memory {
 
+// How this side has its memory, from the address's options pages= and prefault= where a transport has them.
+struct MemoryOptions {
+    Pages pages = Pages::normal; // the listener's
+    bool prefault = false;
+};
+
 // The mapping two processes share and what tells them about each other: the words for parking, the flags for closing, and
 // the socket that ends when the peer dies. The system-dependent half is link_posix.cpp.
 class Link {
   public:
     // The server's end: makes the memory and sends it over `socket`, which the link then owns, also when this fails.
     static Status offer(int socket, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
-                        Link** link);
+                        Link** link, MemoryOptions memory = {});
     // The client's end: receives the memory over `socket`, checks and maps it. `server_name`: path to remove should the server die.
     static Status take_up(int socket, Layout layout, WaitPolicy policy, std::string server_name,
-                          const Deadline& deadline, Link** link);
+                          const Deadline& deadline, Link** link, MemoryOptions memory = {});
     ~Link();
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
 
     unsigned side() const { return side_; } // 0 client, 1 server
-    Header& header() const { return *static_cast<Header*>(memory_); }
-    std::byte* memory() const { return static_cast<std::byte*>(memory_); }
+    Header& header() const { return *reinterpret_cast<Header*>(memory_.data()); }
+    std::byte* memory() const { return memory_.data(); }
     // Our own copies; the ones in the mapping may be changed by the peer.
     uint32_t slot_count() const { return slot_count_; }
     uint64_t data_bytes() const { return data_bytes_; }
@@ -63,12 +70,12 @@ class Link {
     void close();
 
   private:
-    Link(int socket, void* memory, size_t bytes, unsigned side, uint32_t slot_count, uint64_t data_bytes,
+    Link(int socket, Mapping memory, unsigned side, uint32_t slot_count, uint64_t data_bytes,
          WaitPolicy policy, std::string server_name);
 
     // Looks for a reason to stop waiting; `look_at_socket` costs a system call.
     Status reason_to_stop(bool look_at_socket);
-    // Sleeps until woken, the deadline or the end of a slice of 50 ms; true for the latter.
+    // Sleeps until woken, the deadline or the end of a slice of 200 ms; true for the latter.
     bool sleep(std::atomic<uint32_t>& parked, const Deadline& deadline);
     void wake(std::atomic<uint32_t>& parked);
     Status spin_housekeeping(int64_t spun_ns, int64_t* next_look_ns);
@@ -76,10 +83,9 @@ class Link {
     static constexpr int64_t first_socket_look_ns = 1'000'000;
 
     int socket_;
-    void* memory_;
+    Mapping memory_;
     RingControl* outgoing_;
     RingControl* incoming_;
-    size_t bytes_;
     unsigned side_;
     uint32_t slot_count_;
     uint64_t data_bytes_;

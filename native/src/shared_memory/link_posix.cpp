@@ -1,5 +1,6 @@
 #include "posix/local_socket.hpp"
 #include "shared_memory/handover.hpp"
+#include "shared_memory/handover.hpp"
 #include "shared_memory/link.hpp"
 
 #include <cerrno>
@@ -14,7 +15,7 @@
 namespace ipc::shared_memory {
 namespace {
 
-constexpr int64_t slice_ns = 50'000'000;
+constexpr int64_t slice_ns = 200'000'000; // a peer killed outright is noticed between two
 constexpr int64_t socket_look_interval_ns = 5'000'000;
 constexpr int64_t yield_after_ns = 100'000;
 constexpr int required_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -47,8 +48,8 @@ Status send_greeting(int socket, Layout layout, int memory_fd) {
     return fail_system(IPC_SYSTEM, error, "cannot hand the shared memory over");
 }
 
-// Receives the greeting and its descriptor; *memory_fd is the caller's to close when this returns IPC_OK.
-Status receive_greeting(int socket, Layout layout, const Deadline& deadline, int* memory_fd) {
+// Receives the greeting and its descriptor.
+Status receive_greeting(int socket, Layout layout, const Deadline& deadline, posix::Descriptor* memory_file) {
     pollfd readable{socket, POLLIN, 0};
     int ready;
     do ready = poll(&readable, 1, deadline.left_ms());
@@ -57,107 +58,93 @@ Status receive_greeting(int socket, Layout layout, const Deadline& deadline, int
     if (ready == 0) return fail(IPC_TIMED_OUT, "the server did not hand over its shared memory in time");
 
     Greeting greeting{};
-    posix::Descriptor memory;
-    size_t fd_count = 0;
-    const long got = receive_with_descriptors(socket, &greeting, sizeof greeting, &memory, 1, &fd_count);
-    const bool good = got == static_cast<long>(sizeof greeting) && greeting.magic == handover_magic &&
-                      greeting.version == version && greeting.layout == static_cast<uint32_t>(layout) && fd_count == 1;
-    if (!good) {
-        if (got == 0 || got == -ECONNRESET)
-            return fail(IPC_PEER_CLOSED,
-                        "the server closed or died before it handed over its shared memory: connect again");
-        return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server, or of another version");
-    }
-    *memory_fd = memory.release();
-    return IPC_OK;
+    size_t descriptors = 0;
+    const long got = receive_with_descriptors(socket, &greeting, sizeof greeting, memory_file, 1, &descriptors);
+    if (got == static_cast<long>(sizeof greeting) && greeting.magic == handover_magic && greeting.version == version &&
+        greeting.layout == static_cast<uint32_t>(layout) && descriptors == 1)
+        return IPC_OK;
+    if (got == 0 || got == -ECONNRESET)
+        return fail(IPC_PEER_CLOSED, "the server closed or died before it handed over its shared memory: connect again");
+    return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server, or of another version");
 }
 
 } // namespace
 
-Link::Link(int socket, void* memory, size_t bytes, unsigned side, uint32_t slot_count, uint64_t data_bytes,
-           WaitPolicy policy, std::string server_name)
-    : socket_(socket), memory_(memory), outgoing_(&header().ring[side]), incoming_(&header().ring[side ^ 1]),
-      bytes_(bytes), side_(side), slot_count_(slot_count), data_bytes_(data_bytes),
-      policy_(policy), server_name_(std::move(server_name)) {
+Link::Link(int socket, Mapping memory, unsigned side, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
+           std::string server_name)
+    : socket_(socket), memory_(std::move(memory)), outgoing_(&header().ring[side]), incoming_(&header().ring[side ^ 1]),
+      side_(side), slot_count_(slot_count), data_bytes_(data_bytes), policy_(policy),
+      server_name_(std::move(server_name)) {
     auto waits_by = policy.mode == WaitMode::spin ? WaitsBy::spinning : WaitsBy::parking;
     outgoing().waits_by.store(static_cast<uint32_t>(waits_by), std::memory_order_release);
 }
 
 Link::~Link() {
     close();
-    munmap(memory_, bytes_);
     ::close(socket_);
 }
 
-Status Link::offer(int socket, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
-                   Link** link) {
-    const size_t bytes = mapping_bytes(slot_count, data_bytes);
-    int fd = memfd_create("ipc", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    void* memory = MAP_FAILED;
-    Status status = IPC_OK;
-    if (fd < 0 || bytes == 0 || ftruncate(fd, static_cast<off_t>(bytes)) != 0 ||
-        fcntl(fd, F_ADD_SEALS, required_seals) != 0 ||
-        (memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
-        status = fail_system(IPC_SYSTEM, errno, "cannot make %zu bytes of shared memory", bytes);
-    if (!status) {
-        auto* header = static_cast<Header*>(memory); // fresh memfd pages are zero, which is every word's first value
-        header->magic = mapping_magic;
-        header->version = version;
-        header->layout = static_cast<uint32_t>(layout);
-        header->slot_count = slot_count;
-        header->data_bytes = data_bytes;
-        status = send_greeting(socket, layout, fd);
-    }
-    if (fd >= 0) ::close(fd);
-    if (status) {
-        if (memory != MAP_FAILED) munmap(memory, bytes);
-        ::close(socket);
-        return status;
-    }
-    *link = new Link(socket, memory, bytes, 1, slot_count, data_bytes, policy, {});
+Status Link::offer(int socket, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy, Link** link,
+                   MemoryOptions options) {
+    posix::Descriptor connection(socket);
+    size_t bytes = mapping_bytes(slot_count, data_bytes);
+    if (bytes == 0) return fail(IPC_SYSTEM, "no mapping has %u slots and %llu bytes of data", slot_count,
+                                static_cast<unsigned long long>(data_bytes));
+    posix::Descriptor file;
+    Mapping memory;
+    if (Status s = make_sealed_memory(&bytes, options.pages, &file)) return s;
+    if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL) != 0)
+        return fail_system(IPC_SYSTEM, errno, "cannot seal %zu bytes of shared memory", bytes);
+    if (Status s = map_memory(file, bytes, Access::read_write, &memory)) return s;
+    if (options.prefault)
+        if (Status s = prefault(memory)) return s;
+    auto* header = reinterpret_cast<Header*>(memory.data()); // fresh pages are zero, which is every word's first value
+    header->magic = mapping_magic;
+    header->version = version;
+    header->layout = static_cast<uint32_t>(layout);
+    header->slot_count = slot_count;
+    header->data_bytes = data_bytes;
+    if (Status s = send_greeting(socket, layout, file.get())) return s;
+    *link = new Link(connection.release(), std::move(memory), 1, slot_count, data_bytes, policy, {});
     return IPC_OK;
 }
 
+// Maps what the server handed over and takes its numbers, which it may change at any time, over once.
+static Status check_and_map(const posix::Descriptor& file, Layout layout, Mapping* memory, uint32_t* slot_count,
+                            uint64_t* data_bytes) {
+    // Without the seals the server could shrink the memory under us, and touching it would kill this process.
+    const size_t bytes = (fcntl(file.get(), F_GET_SEALS) & required_seals) == required_seals ? sealed_bytes(file) : 0;
+    if (bytes >= header_bytes) {
+        if (Status s = map_memory(file, bytes, Access::read_write, memory)) return s;
+        const volatile auto* header = reinterpret_cast<const Header*>(memory->data());
+        *slot_count = header->slot_count;
+        *data_bytes = header->data_bytes;
+        const bool power_of_two = (*slot_count & (*slot_count - 1)) == 0 &&
+                                  (layout == Layout::event || (*data_bytes & (*data_bytes - 1)) == 0);
+        const size_t needed = mapping_bytes(*slot_count, *data_bytes);
+        if (header->magic == mapping_magic && header->version == version &&
+            header->layout == static_cast<uint32_t>(layout) && power_of_two &&
+            (*slot_count != 0) == (layout == Layout::slots) && needed != 0 && bytes >= needed)
+            return IPC_OK;
+    }
+    return fail(IPC_NOT_OUR_PROTOCOL, "the shared memory the server handed over is not of the form expected");
+}
+
 Status Link::take_up(int socket, Layout layout, WaitPolicy policy, std::string server_name, const Deadline& deadline,
-                     Link** link) {
-    int fd = -1;
-    Status status = receive_greeting(socket, layout, deadline, &fd);
-    void* memory = MAP_FAILED;
-    size_t bytes = 0;
+                     Link** link, MemoryOptions options) {
+    posix::Descriptor connection(socket);
+    posix::Descriptor file;
+    Mapping memory;
     uint32_t slot_count = 0;
     uint64_t data_bytes = 0;
-    if (!status) {
-        struct stat about {};
-        // Without the seals the server could shrink the memory under us, and touching it would kill this process.
-        bool sound = (fcntl(fd, F_GET_SEALS) & required_seals) == required_seals && fstat(fd, &about) == 0 &&
-                     about.st_size >= static_cast<off_t>(header_bytes);
-        if (sound) {
-            bytes = static_cast<size_t>(about.st_size);
-            memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-            if (memory == MAP_FAILED)
-                status = fail_system(IPC_SYSTEM, errno, "cannot map %zu bytes of shared memory", bytes);
-        }
-        if (memory != MAP_FAILED) {
-            auto* header = static_cast<const Header*>(memory);
-            slot_count = header->slot_count;
-            data_bytes = header->data_bytes;
-            bool power_of_two = (slot_count & (slot_count - 1)) == 0 &&
-                                (layout == Layout::event || (data_bytes & (data_bytes - 1)) == 0);
-            sound = header->magic == mapping_magic && header->version == version &&
-                    header->layout == static_cast<uint32_t>(layout) && power_of_two &&
-                    (slot_count != 0) == (layout == Layout::slots) && bytes == mapping_bytes(slot_count, data_bytes);
-        }
-        if (!status && !sound)
-            status = fail(IPC_NOT_OUR_PROTOCOL, "the shared memory the server handed over is not of the form expected");
-        ::close(fd);
-    }
+    Status status = receive_greeting(socket, layout, deadline, &file);
+    if (!status) status = check_and_map(file, layout, &memory, &slot_count, &data_bytes);
+    if (!status && options.prefault) status = prefault(memory);
     if (status) {
-        if (memory != MAP_FAILED) munmap(memory, bytes);
         if (status == IPC_PEER_CLOSED) posix::forget_dead_server(server_name, socket);
-        ::close(socket);
         return status;
     }
-    *link = new Link(socket, memory, bytes, 0, slot_count, data_bytes, policy, std::move(server_name));
+    *link = new Link(connection.release(), std::move(memory), 0, slot_count, data_bytes, policy, std::move(server_name));
     return IPC_OK;
 }
 

@@ -14,6 +14,7 @@ struct Form {
     const char* name_prefix; // of the socket in the private folder
     uint32_t (*slot_count)(const Address& address);
     uint64_t (*data_bytes)(const Address& address); // a multiple of 4096
+    MemoryOptions (*memory_options)(const Address& address);
     FrameChannel* (*make_channel)(std::unique_ptr<Link> link, size_t limit);
 };
 

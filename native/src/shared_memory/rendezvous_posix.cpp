@@ -19,7 +19,8 @@ class Rendezvous final : public FrameListener {
         if (Status s = listener_->accept(deadline, &connection)) return s;
         Link* link = nullptr;
         if (Status s = Link::offer(connection.release(), form_.layout, form_.slot_count(address_),
-                                   form_.data_bytes(address_), wait_policy(address_), &link))
+                                   form_.data_bytes(address_), wait_policy(address_), &link,
+                                   form_.memory_options(address_)))
             return s;
         *channel = form_.make_channel(std::unique_ptr<Link>(link), address_.limit());
         return IPC_OK;
@@ -49,7 +50,8 @@ Status connect(const Form& form, const Address& address, const Deadline& deadlin
     if (Status s = posix::private_name(address, form.name_prefix, &name)) return s;
     if (Status s = posix::connect_local(name, deadline, &connection)) return s;
     Link* link = nullptr;
-    if (Status s = Link::take_up(connection.release(), form.layout, wait_policy(address), name.path, deadline, &link))
+    if (Status s = Link::take_up(connection.release(), form.layout, wait_policy(address), name.path, deadline, &link,
+                               form.memory_options(address)))
         return s;
     *channel = form.make_channel(std::unique_ptr<Link>(link), address.limit());
     return IPC_OK;

@@ -29,13 +29,19 @@ class Mapping {
     size_t bytes_ = 0;
 };
 
+enum class Pages { normal, huge };
+
 // Nameless memory of zeros that can neither grow nor shrink, so that nobody who maps it can be killed by touching it.
 Status make_sealed_memory(size_t bytes, posix::Descriptor* file);
+// The same of either kind of page. Huge ones round *bytes up; IPC_NOT_AVAILABLE when the system has too few of them.
+Status make_sealed_memory(size_t* bytes, Pages pages, posix::Descriptor* file);
 // The size of what a peer handed over; 0 if it is not sealed so.
 size_t sealed_bytes(const posix::Descriptor& file);
 
 enum class Access { read, read_write };
 Status map_memory(const posix::Descriptor& file, size_t bytes, Access access, Mapping* mapping);
+// Has the system put memory behind every page now rather than at its first use. IPC_NOT_AVAILABLE when it refuses.
+Status prefault(const Mapping& mapping);
 // The same in place of what is mapped at `where`, at one stroke: who looks there meanwhile finds the old or the new.
 Status map_memory_over(void* where, const posix::Descriptor& file, size_t bytes);
 

@@ -31,6 +31,18 @@ struct LooksMeanwhileAreIntended {
 
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
 
+Status no_huge_pages(size_t bytes) {
+    return fail_system(IPC_NOT_AVAILABLE, errno,
+                       "cannot have %zu bytes in huge pages: reserve some with 'sysctl vm.nr_hugepages=N', or leave pages=huge "
+                       "out",
+                       bytes);
+}
+
+bool is_of_huge_pages(const posix::Descriptor& file) {
+    struct stat about {};
+    return fstat(file.get(), &about) == 0 && about.st_blksize > 65536; // no normal page is so large
+}
+
 } // namespace
 
 Mapping::~Mapping() {
@@ -38,11 +50,21 @@ Mapping::~Mapping() {
 }
 
 Status make_sealed_memory(size_t bytes, posix::Descriptor* file) {
-    file->reset(memfd_create("ipc", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (!*file || ftruncate(file->get(), static_cast<off_t>(bytes)) != 0 ||
-        fcntl(file->get(), F_ADD_SEALS, size_seals) != 0)
-        return fail_system(IPC_SYSTEM, errno, "cannot make %zu bytes of shared memory", bytes);
-    return IPC_OK;
+    return make_sealed_memory(&bytes, Pages::normal, file);
+}
+
+Status make_sealed_memory(size_t* bytes, Pages pages, posix::Descriptor* file) {
+    const bool huge = pages == Pages::huge;
+    file->reset(memfd_create("ipc", MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge ? MFD_HUGETLB : 0u)));
+    struct stat about {};
+    if (huge && *file && fstat(file->get(), &about) == 0) {
+        const auto page = static_cast<size_t>(about.st_blksize);
+        *bytes = (*bytes + page - 1) / page * page;
+    }
+    if (*file && ftruncate(file->get(), static_cast<off_t>(*bytes)) == 0 &&
+        fcntl(file->get(), F_ADD_SEALS, size_seals) == 0)
+        return IPC_OK;
+    return huge ? no_huge_pages(*bytes) : fail_system(IPC_SYSTEM, errno, "cannot make %zu bytes of shared memory", *bytes);
 }
 
 size_t sealed_bytes(const posix::Descriptor& file) {
@@ -56,9 +78,22 @@ size_t sealed_bytes(const posix::Descriptor& file) {
 Status map_memory(const posix::Descriptor& file, size_t bytes, Access access, Mapping* mapping) {
     const int protection = access == Access::read ? PROT_READ : PROT_READ | PROT_WRITE;
     void* memory = mmap(nullptr, bytes, protection, MAP_SHARED, file.get(), 0);
-    if (memory == MAP_FAILED) return fail_system(IPC_SYSTEM, errno, "cannot map %zu bytes of shared memory", bytes);
+    if (memory == MAP_FAILED) {
+        const int why = errno;
+        const bool huge = is_of_huge_pages(file); // which are not reserved before they are mapped
+        errno = why;
+        return huge ? no_huge_pages(bytes) : fail_system(IPC_SYSTEM, why, "cannot map %zu bytes of shared memory", bytes);
+    }
     *mapping = Mapping(memory, bytes);
     return IPC_OK;
+}
+
+Status prefault(const Mapping& mapping) {
+    constexpr int populate_for_writing = 23; // MADV_POPULATE_WRITE, since Linux 5.14
+    if (madvise(mapping.data(), mapping.bytes(), populate_for_writing) == 0) return IPC_OK;
+    return fail_system(IPC_NOT_AVAILABLE, errno,
+                       "cannot have all %zu bytes of shared memory put in place beforehand: leave prefault=yes out",
+                       mapping.bytes());
 }
 
 Status map_memory_over(void* where, const posix::Descriptor& file, size_t bytes) {

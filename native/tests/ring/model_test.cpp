@@ -97,28 +97,6 @@ TEST(FifoModel, DISABLED_CursorsOfTwoWritersAndTwoReaders) {
                   .first = UINT64_MAX,
                   .parking = false});
 }
-// Longer still.
-TEST(FifoModel, DISABLED_TwoWritersTwoReaders) {
-    expect_sound({.writers = 2, .readers = 2, .blocks = 2, .each_writes = 1, .each_reads = 1, .first = UINT64_MAX});
-}
-TEST(FifoModel, DISABLED_OneWriterTwoReadersAroundTheRing) {
-    expect_sound(
-        {.writers = 1, .readers = 2, .blocks = 2, .each_writes = 4, .each_reads = 2, .first = end_of_turns - 2});
-}
-TEST(FifoModel, DISABLED_OneOfThreeDies) {
-    expect_sound({.writers = 2, .readers = 1, .blocks = 2, .each_writes = 1, .each_reads = 2, .deaths = true});
-    expect_sound({.writers = 1, .readers = 2, .blocks = 2, .each_writes = 2, .each_reads = 1, .deaths = true});
-}
-TEST(LifoModel, DISABLED_TwoWritersOneReader) {
-    expect_sound({.lifo = true, .writers = 2, .readers = 1, .blocks = 2, .each_writes = 1, .each_reads = 2});
-}
-TEST(LifoModel, DISABLED_OneWriterTwoReaders) {
-    expect_sound({.lifo = true, .writers = 1, .readers = 2, .blocks = 2, .each_writes = 2, .each_reads = 1});
-}
-TEST(LifoModel, DISABLED_OneOfThreeDies) {
-    expect_sound(
-        {.lifo = true, .writers = 2, .readers = 1, .blocks = 2, .each_writes = 1, .each_reads = 2, .deaths = true});
-}
 
 } // namespace
 } // namespace ipc::ring::test

@@ -2,8 +2,11 @@
 #include "core/status.hpp"
 #include "link_pair.hpp"
 
+#include <cstring>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 
 using ipc::FrameInfo;
 using ipc::FrameKind;
@@ -114,4 +117,36 @@ TEST(ShmChannel, ClosingLetsThePeerReadTheRestFirst) {
     EXPECT_EQ(IPC_PEER_CLOSED, pair.server->next(&info, forever));
     EXPECT_EQ(IPC_PEER_CLOSED, pair.server->send(FrameKind::message, 0, "x", 1, forever));
     EXPECT_EQ(IPC_CLOSED, pair.client->next(&info, forever));
+}
+
+// What the system refuses is said in one sentence; what it grants works like any other memory.
+TEST(ShmChannel, HugePagesAndPrefaultingAreHadOrRefused) {
+    using namespace ipc::shared_memory;
+    for (const MemoryOptions memory : {MemoryOptions{Pages::huge, false}, MemoryOptions{Pages::normal, true}}) {
+        int ends[2];
+        ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+        Link* server = nullptr;
+        Link* client = nullptr;
+        const ipc::Status offered =
+            Link::offer(ends[0], Layout::slots, 16, 65536, {WaitMode::adaptive, 50'000}, &server, memory);
+        if (offered != IPC_OK) {
+            EXPECT_EQ(IPC_NOT_AVAILABLE, offered);
+            EXPECT_NE(nullptr, std::strstr(ipc::last_error(), memory.prefault ? "prefault=yes" : "pages=huge"))
+                << ipc::last_error();
+            close(ends[1]);
+            continue;
+        }
+        ASSERT_EQ(IPC_OK, Link::take_up(ends[1], Layout::slots, {WaitMode::adaptive, 50'000}, {}, forever, &client,
+                                        {Pages::normal, memory.prefault}))
+            << ipc::last_error();
+        ipc::shm::ShmChannel sender{std::unique_ptr<Link>(client), 1 << 20};
+        ipc::shm::ShmChannel receiver{std::unique_ptr<Link>(server), 1 << 20};
+        const auto sent = pattern(50'000, 1);
+        ASSERT_EQ(IPC_OK, sender.send(FrameKind::message, 0, sent.data(), sent.size(), forever));
+        FrameInfo info{};
+        ASSERT_EQ(IPC_OK, receiver.next(&info, forever));
+        std::vector<std::byte> got(info.length);
+        ASSERT_EQ(IPC_OK, receiver.take(got.data(), forever));
+        EXPECT_EQ(sent, got);
+    }
 }

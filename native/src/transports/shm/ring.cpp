@@ -122,12 +122,10 @@ Status RingReader::really_wait_for_record(const Deadline& deadline) {
                       [&] { return Slot::low(word.load(std::memory_order_acquire)) == stamp; });
 }
 
-// A record that is not all in one slot; a peer may have written anything.
-Status RingReader::find_longer(Record* record, const Deadline& deadline) {
+// A record that is no message in slots; a peer may have written anything.
+Status RingReader::find_elsewhere(Record* record, const Deadline& deadline) {
     const uint32_t flags = record->kind_and_flags & ~kind_mask;
-    if (flags == 0) {
-        if (is_within_slots(record->length)) return IPC_OK;
-    } else if (flags == flag_skip) {
+    if (flags == flag_skip) {
         // Only at a place other than the first, so that a peer cannot lead us round for ever.
         const uint64_t to_end = memory_.slots_to_end(slot_position_);
         if (to_end < memory_.slot_count) {

@@ -213,8 +213,8 @@ class RingWriter {
 class RingReader {
   public:
     RingReader(shared_memory::Link& link, uint64_t first_position = 0)
-        : link_(link), memory_(ring_memory(link, link.side() ^ 1)), looks_(link.spins() ? 100 : 1),
-          slot_position_(first_position), given_slots_(first_position) {}
+        : link_(link), memory_(ring_memory(link, link.side() ^ 1)), longest_in_slots_(memory_.longest_in_slots()),
+          looks_(link.spins() ? 100 : 1), slot_position_(first_position), given_slots_(first_position) {}
 
     struct Record {
         uint32_t kind_and_flags;
@@ -240,9 +240,9 @@ class RingReader {
         record->kind_and_flags = Slot::low(kind_and_id);
         record->id = Slot::high(kind_and_id);
         record->bytes = slot.payload();
-        if (record->in_slots() && record->length <= Slot::first_bytes) [[likely]]
+        if (record->in_slots() && is_within_slots(record->length)) [[likely]]
             return IPC_OK;
-        return find_longer(record, deadline);
+        return find_elsewhere(record, deadline);
     }
     void consume(const Record& record) {
         if (record.in_slots()) {
@@ -275,8 +275,8 @@ class RingReader {
   private:
     // Whether a message in slots of so many bytes, as its writer says, stays within what a writer of ours would use.
     bool is_within_slots(size_t length) const {
-        return length <= Slot::first_bytes || (length <= memory_.longest_in_slots() &&
-                                               slots_for(length) <= memory_.slots_to_end(slot_position_));
+        return length <= Slot::first_bytes ||
+               (length <= longest_in_slots_ && slots_for(length) <= memory_.slots_to_end(slot_position_));
     }
     // Looks for the next record as often as a wait does before it first reads the clock. Here rather than in the wait, so that
     // no way back from a function lies between a record's arrival and its use.
@@ -301,10 +301,11 @@ class RingReader {
     bool owes_slots() const { return slot_position_ - given_slots_ >= memory_.slot_count / 4; }
     void give_back();
     Status really_wait_for_record(const Deadline& deadline);
-    Status find_longer(Record* record, const Deadline& deadline);
+    Status find_elsewhere(Record* record, const Deadline& deadline);
 
     shared_memory::Link& link_;
     RingMemory memory_;
+    size_t longest_in_slots_;
     int looks_; // in a bout
     uint64_t slot_position_;
     uint64_t data_position_ = 0;

@@ -10,6 +10,11 @@ constexpr uint32_t slots_per_ring = 256;
 
 const shared_memory::Form form{shared_memory::Layout::slots, "shm-", [](const Address&) { return slots_per_ring; },
                                [](const Address& address) { return uint64_t{address.option_size("size")}; },
+                               [](const Address& address) -> shared_memory::MemoryOptions {
+                                   return {address.option("pages") == "huge" ? shared_memory::Pages::huge
+                                                                             : shared_memory::Pages::normal,
+                                           address.option("prefault") == "yes"};
+                               },
                                [](std::unique_ptr<shared_memory::Link> link, size_t limit) -> FrameChannel* {
                                    return new shm::ShmChannel(std::move(link), limit);
                                }};

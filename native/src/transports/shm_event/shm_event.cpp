@@ -9,6 +9,7 @@ const shared_memory::Form form{
     shared_memory::Layout::event, "event-", [](const Address&) { return uint32_t{0}; },
     // A block holds the largest message; its pages cost memory only once they are written.
     [](const Address& address) { return (uint64_t{address.limit()} + 4095) & ~uint64_t{4095}; },
+    [](const Address&) { return shared_memory::MemoryOptions{}; },
     [](std::unique_ptr<shared_memory::Link> link, size_t limit) -> FrameChannel* {
         return new shm_event::EventChannel(std::move(link), limit);
     }};

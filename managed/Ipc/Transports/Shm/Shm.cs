@@ -23,12 +23,12 @@ internal sealed class ShmTransport : Transport
 
     public override Listener Listen(Address address) =>
         SharedMemoryHandover.Listen(LocalNames.InPrivateFolder(address, "shm-"), address, SharedMemoryLayout.Slots, SlotsPerRing, SizeOf(address),
-            link => new ShmChannel(link, address.Limit, address.ToString()));
+            link => new ShmChannel(link, address.Limit, address.ToString()), MemoryOptions.Of(address));
 
     public override Channel Connect(Address address, int timeoutMilliseconds)
     {
         SizeOf(address);
-        return new ShmChannel(SharedMemoryHandover.Connect(LocalNames.InPrivateFolder(address, "shm-"), address, SharedMemoryLayout.Slots, timeoutMilliseconds),
+        return new ShmChannel(SharedMemoryHandover.Connect(LocalNames.InPrivateFolder(address, "shm-"), address, SharedMemoryLayout.Slots, timeoutMilliseconds, MemoryOptions.Of(address)),
             address.Limit, address.ToString());
     }
 

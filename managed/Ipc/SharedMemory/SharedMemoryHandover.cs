@@ -20,28 +20,30 @@ internal static unsafe class SharedMemoryHandover
     }
 
     /// <summary>A listener whose channels talk through shared memory made for each of them.</summary>
-    public static Listener Listen(LocalName name, Address address, uint layout, uint slotCount, ulong dataBytes, Func<SharedMemoryLink, Channel> open) =>
+    public static Listener Listen(
+        LocalName name, Address address, uint layout, uint slotCount, ulong dataBytes, Func<SharedMemoryLink, Channel> open, MemoryOptions options = default) =>
         LocalListener.Open(name, connection =>
-            Offer(connection, layout, slotCount, dataBytes, WaitPolicy.Of(address)) is { } link ? open(link) : null);
+            Offer(connection, layout, slotCount, dataBytes, WaitPolicy.Of(address), options) is { } link ? open(link) : null);
 
     /// <summary>A client's connection to such a listener.</summary>
-    public static SharedMemoryLink Connect(LocalName name, Address address, uint layout, int timeoutMilliseconds)
+    public static SharedMemoryLink Connect(LocalName name, Address address, uint layout, int timeoutMilliseconds, MemoryOptions options = default)
     {
         var deadline = new Deadline(timeoutMilliseconds);
-        return TakeUp(LocalSocket.Connect(name, deadline), layout, WaitPolicy.Of(address), name, deadline);
+        return TakeUp(LocalSocket.Connect(name, deadline), layout, WaitPolicy.Of(address), name, deadline, options);
     }
 
     /// <summary>The server's end; owns the connection from now on. Null when the client is gone already.</summary>
-    public static SharedMemoryLink? Offer(Descriptor connection, uint layout, uint slotCount, ulong dataBytes, WaitPolicy policy)
+    public static SharedMemoryLink? Offer(Descriptor connection, uint layout, uint slotCount, ulong dataBytes, WaitPolicy policy, MemoryOptions options = default)
     {
         byte* memory = null;
         var bytes = SharedMemoryLayout.MappingBytes(layout, slotCount, dataBytes);
         try
         {
-            using var file = Libc.CreateMemoryFile("ipc");
+            using var file = CreateFile(options.HugePages, ref bytes);
             if (Libc.Truncate(file, (long)bytes) != 0 || Libc.FileControl(file, Libc.F_ADD_SEALS, RequiredSeals) != 0)
                 throw Libc.Failure(Status.System, $"cannot make {bytes} bytes of shared memory");
             memory = Map(file, bytes);
+            options.Apply(memory, bytes);
             // A fresh file is zero, which is every other word's first value.
             ReadOnlySpan<uint> header = [SharedMemoryLayout.MappingMagic, SharedMemoryLayout.Version, layout, slotCount];
             header.CopyTo(new Span<uint>(memory, 4));
@@ -59,7 +61,7 @@ internal static unsafe class SharedMemoryHandover
     }
 
     /// <summary>The client's end; owns the connection from now on.</summary>
-    public static SharedMemoryLink TakeUp(Descriptor connection, uint layout, WaitPolicy policy, LocalName server, Deadline deadline)
+    public static SharedMemoryLink TakeUp(Descriptor connection, uint layout, WaitPolicy policy, LocalName server, Deadline deadline, MemoryOptions options = default)
     {
         byte* memory = null;
         ulong bytes = 0;
@@ -76,9 +78,10 @@ internal static unsafe class SharedMemoryHandover
             var slotCount = Volatile.Read(ref *(uint*)(memory + 12));
             var dataBytes = Volatile.Read(ref *(ulong*)(memory + 16));
             var header = new ReadOnlySpan<uint>(memory, 3);
-            if (!header.SequenceEqual([SharedMemoryLayout.MappingMagic, SharedMemoryLayout.Version, layout]) ||
-                SharedMemoryLayout.MappingBytes(layout, slotCount, dataBytes) != bytes)
+            var needed = SharedMemoryLayout.MappingBytes(layout, slotCount, dataBytes);
+            if (!header.SequenceEqual([SharedMemoryLayout.MappingMagic, SharedMemoryLayout.Version, layout]) || needed == 0 || bytes < needed)
                 throw NotTheForm(server);
+            options.Apply(memory, bytes);
             return new SharedMemoryLink(connection, memory, bytes, 0, slotCount, dataBytes, policy, server);
         }
         catch (Exception e)
@@ -90,10 +93,34 @@ internal static unsafe class SharedMemoryHandover
         }
     }
 
+    // Huge pages round the bytes up.
+    private static Descriptor CreateFile(bool hugePages, ref ulong bytes)
+    {
+        if (!hugePages)
+            return Libc.CreateMemoryFile("ipc");
+        try
+        {
+            var file = Libc.CreateMemoryFile("ipc", Libc.MFD_HUGETLB);
+            if (Libc.GetStatus(file, out var status) && status.BlockSize > 0)
+                bytes = (bytes + status.BlockSize - 1) / status.BlockSize * status.BlockSize;
+            return file;
+        }
+        catch (IpcException)
+        {
+            throw MemoryOptions.NoHugePages(bytes);
+        }
+    }
+
     private static byte* Map(Descriptor file, ulong bytes)
     {
         var memory = Libc.Map(null, (nuint)bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, file, 0);
-        return memory != -1 ? (byte*)memory : throw Libc.Failure(Status.System, $"cannot map {bytes} bytes of shared memory");
+        if (memory != -1)
+            return (byte*)memory;
+        var error = Libc.LastError;
+        // Huge pages are not reserved before they are mapped; no normal page is as large as this.
+        throw Libc.GetStatus(file, out var status) && status.BlockSize > 65536
+            ? MemoryOptions.NoHugePages(bytes)
+            : Libc.Failure(Status.System, $"cannot map {bytes} bytes of shared memory", error);
     }
 
     private static void GiveUp(Descriptor connection, byte* memory, ulong bytes)

@@ -6,14 +6,14 @@ using System.Runtime.Versioning;
 namespace Ipc;
 
 /// <summary>The memory of one ring of `shm`, as its reader or its writer finds its way in it. docs/wire-formats.md, "slots and data";
-/// twin of native RingMemory and Slot.</summary>
+/// twin of native ShmRingMemory and Slot.</summary>
 /// <remarks>
 /// A message begins in a slot, behind the slot's header, and goes on through the slots that follow: its bytes are contiguous, and
 /// up to 48 of them share the header's cache line, so that a short message crosses between processors as one line and a longer one
 /// as neighbouring lines, which are fetched together.
 /// </remarks>
 [SupportedOSPlatform("linux")]
-internal readonly unsafe struct RingMemory
+internal readonly unsafe struct ShmRingMemory
 {
     public const int FirstBytes = 48; // of payload in the slot that has the header
     public const int HeaderBytes = SharedMemoryLayout.SlotBytes - FirstBytes;
@@ -32,7 +32,7 @@ internal readonly unsafe struct RingMemory
     private readonly ulong _slotMask;
     private readonly ulong _dataMask;
 
-    public RingMemory(SharedMemoryLink link, int ring)
+    public ShmRingMemory(SharedMemoryLink link, int ring)
     {
         var slotsBytes = (ulong)link.SlotCount * SharedMemoryLayout.SlotBytes;
         var slots = link.Memory + SharedMemoryLayout.HeaderBytes;

@@ -15,14 +15,14 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     private enum Room { None, Slots, Data, Apart }
 
     // sender's half
-    private readonly RingWriter _writer;
+    private readonly ShmRingWriter _writer;
     private readonly int _wholeRecord; // up to here a copied message is one record
     private Room _room;
     private int _roomLength;
     private byte[] _apart = [];
 
     // receiver's half
-    private readonly RingReader _reader;
+    private readonly ShmRingReader _reader;
     private bool _hasFrame;
     private FrameInfo _frame;
     private bool _inSeveral;
@@ -37,8 +37,8 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     /// <param name="firstData">The same in the data areas.</param>
     public ShmChannel(SharedMemoryLink link, int limit, string address, ulong firstSlot = 0, ulong firstData = 0) : base(link, limit, address)
     {
-        _writer = new RingWriter(link, firstSlot, firstData);
-        _reader = new RingReader(link, firstSlot, firstData);
+        _writer = new ShmRingWriter(link, firstSlot, firstData);
+        _reader = new ShmRingReader(link, firstSlot, firstData);
         _wholeRecord = Math.Min(LongestSingleRecord, _writer.LargestRecord);
     }
 
@@ -49,7 +49,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         if (payload.Length <= _writer.LongestInSlots)
         {
             CheckRoom(_writer.WaitForSlots(payload.Length, deadline));
-            RingMemory.Copy(ref MemoryMarshal.GetReference(payload), ref *_writer.SlotRoom, payload.Length);
+            ShmRingMemory.Copy(ref MemoryMarshal.GetReference(payload), ref *_writer.SlotRoom, payload.Length);
             _writer.PublishInSlots((uint)kind, id, payload.Length);
         }
         else if (payload.Length <= _wholeRecord)
@@ -88,7 +88,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             if (first)
                 _writer.PutTotal(payload.Length);
             done += length;
-            _writer.PublishInData((uint)kind | (done < payload.Length ? RingMemory.More : 0) | (first ? 0 : RingMemory.Continues), id, length);
+            _writer.PublishInData((uint)kind | (done < payload.Length ? ShmRingMemory.More : 0) | (first ? 0 : ShmRingMemory.Continues), id, length);
         }
     }
 
@@ -167,9 +167,9 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         var result = _reader.Wait(deadline);
         if (result != WaitResult.Ready)
             throw CannotReceive(result, false);
-        if (_reader.IsDamaged || _reader.Kind - 1 > 3 || (_reader.Flags & RingMemory.Continues) != 0)
+        if (_reader.IsDamaged || _reader.Kind - 1 > 3 || (_reader.Flags & ShmRingMemory.Continues) != 0)
             throw Damaged();
-        _inSeveral = (_reader.Flags & RingMemory.More) != 0;
+        _inSeveral = (_reader.Flags & ShmRingMemory.More) != 0;
         var length = _inSeveral ? CheckedTotal() : _reader.Length;
         if (length > Limit)
             throw TooLarge((ulong)length);
@@ -196,7 +196,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             return;
         }
         // The base class gives exactly the room of the frame that NextFrame told of.
-        RingMemory.Copy(ref MemoryMarshal.GetReference(_reader.Bytes), ref MemoryMarshal.GetReference(buffer), _frame.Length);
+        ShmRingMemory.Copy(ref MemoryMarshal.GetReference(_reader.Bytes), ref MemoryMarshal.GetReference(buffer), _frame.Length);
         _reader.Consume();
         _hasFrame = false;
     }
@@ -259,7 +259,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
                 throw CannotReceive(result, true);
         }
         var rest = _frame.Length - have;
-        var flags = RingMemory.InData | (have > 0 ? RingMemory.Continues : 0) | (_reader.Length < rest ? RingMemory.More : 0);
+        var flags = ShmRingMemory.InData | (have > 0 ? ShmRingMemory.Continues : 0) | (_reader.Length < rest ? ShmRingMemory.More : 0);
         if (_reader.IsDamaged || _reader.Flags != flags || _reader.Length == 0 || _reader.Length > rest)
             throw Damaged();
         return true;

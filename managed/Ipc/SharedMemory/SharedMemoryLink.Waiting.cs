@@ -55,7 +55,7 @@ internal sealed unsafe partial class SharedMemoryLink
     // A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks, and
     // not at all when what is waited for arrives within the first.
     private const int LooksBeforeTheClock = 100;
-    private const int SliceMilliseconds = 50;
+    private const int SliceMilliseconds = 200; // a peer killed outright is noticed between two
     private static readonly long s_yieldAfter = Stopwatch.Frequency / 10_000; // 0.1 ms
     private static readonly long s_socketLookInterval = Stopwatch.Frequency / 200; // 5 ms
 

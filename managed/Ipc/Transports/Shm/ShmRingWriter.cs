@@ -7,10 +7,10 @@ namespace Ipc;
 /// <summary>The writer's half of a ring: knows how far it has written and, as of its last look, how far the reader has read, so
 /// that the reader's line is fetched only when the ring seems full.</summary>
 [SupportedOSPlatform("linux")]
-internal sealed unsafe class RingWriter
+internal sealed unsafe class ShmRingWriter
 {
     private readonly SharedMemoryLink _link;
-    private readonly RingMemory _memory;
+    private readonly ShmRingMemory _memory;
     private readonly RingControl _control;
     private readonly SpinBudget _spinBudget = new();
     private ulong _slotPosition;
@@ -21,10 +21,10 @@ internal sealed unsafe class RingWriter
     /// <param name="link">The mapping; this side's own ring is written.</param>
     /// <param name="firstSlot">Both sides' starting position, 0 but in tests.</param>
     /// <param name="firstData">The same in the data area, a multiple of 64.</param>
-    public RingWriter(SharedMemoryLink link, ulong firstSlot = 0, ulong firstData = 0)
+    public ShmRingWriter(SharedMemoryLink link, ulong firstSlot = 0, ulong firstData = 0)
     {
         _link = link;
-        _memory = new RingMemory(link, link.Side);
+        _memory = new ShmRingMemory(link, link.Side);
         _control = link.Outgoing;
         LongestInSlots = _memory.LongestInSlots;
         (_slotPosition, _slotsRead, _dataPosition, _dataRead) = (firstSlot, firstSlot, firstData, firstData);
@@ -44,19 +44,19 @@ internal sealed unsafe class RingWriter
     {
         if (_link.PeerHasClosed)
             return WaitResult.PeerGone;
-        var count = RingMemory.SlotsFor(length);
+        var count = ShmRingMemory.SlotsFor(length);
         return FitsHere(count) ? WaitResult.Ready : WaitLongerForSlots(count, deadline);
     }
 
     /// <summary>After WaitForSlots: the place of the message's bytes.</summary>
-    public byte* SlotRoom => _memory.Slot(_slotPosition) + RingMemory.HeaderBytes;
+    public byte* SlotRoom => _memory.Slot(_slotPosition) + ShmRingMemory.HeaderBytes;
 
     /// <summary>Makes a message visible whose bytes are in place, and wakes the reader if it sleeps.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PublishInSlots(uint kind, uint id, int length)
     {
         PutHeader(_memory.Slot(_slotPosition), kind, id, length);
-        _slotPosition += RingMemory.SlotsFor(length);
+        _slotPosition += ShmRingMemory.SlotsFor(length);
         _link.WakeIfParked(_control.ReaderParked);
     }
 
@@ -76,13 +76,13 @@ internal sealed unsafe class RingWriter
             var length = lengths[done];
             if ((uint)length > (uint)LongestInSlots || length > left)
                 break;
-            var count = RingMemory.SlotsFor(length);
+            var count = ShmRingMemory.SlotsFor(length);
             if (!FitsHere(count) && !MakesRoom(count))
                 break;
             var slot = _memory.Slot(_slotPosition);
-            RingMemory.Copy(ref from, ref slot[RingMemory.HeaderBytes], length);
+            ShmRingMemory.Copy(ref from, ref slot[ShmRingMemory.HeaderBytes], length);
             *(ulong*)(slot + 8) = kind;
-            var word = ((ulong)(uint)length << 32) | RingMemory.Stamp(_slotPosition);
+            var word = ((ulong)(uint)length << 32) | ShmRingMemory.Stamp(_slotPosition);
             // The reader waits at the first message's stamp. That comes last, so that the reader does not come after each
             // single line while the next ones are being written.
             if (first == null)
@@ -128,8 +128,8 @@ internal sealed unsafe class RingWriter
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PublishInData(uint kindAndFlags, uint id, int length)
     {
-        _dataPosition = _memory.Place(_dataPosition, length) + RingMemory.Footprint(length);
-        PutHeader(_memory.Slot(_slotPosition), kindAndFlags | RingMemory.InData, id, length);
+        _dataPosition = _memory.Place(_dataPosition, length) + ShmRingMemory.Footprint(length);
+        PutHeader(_memory.Slot(_slotPosition), kindAndFlags | ShmRingMemory.InData, id, length);
         _slotPosition++;
         _link.WakeIfParked(_control.ReaderParked);
     }
@@ -141,7 +141,7 @@ internal sealed unsafe class RingWriter
     {
         *(ulong*)(slot + 8) = ((ulong)id << 32) | kindAndFlags;
         // Release: whoever sees the stamp sees all of the record.
-        Volatile.Write(ref *(ulong*)slot, ((ulong)(uint)length << 32) | RingMemory.Stamp(_slotPosition));
+        Volatile.Write(ref *(ulong*)slot, ((ulong)(uint)length << 32) | ShmRingMemory.Stamp(_slotPosition));
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -159,7 +159,7 @@ internal sealed unsafe class RingWriter
     }
 
     private bool HasRoomForData(int length) =>
-        HasSlots(1) && _memory.Place(_dataPosition, length) + RingMemory.Footprint(length) - _dataRead <= _memory.DataBytes;
+        HasSlots(1) && _memory.Place(_dataPosition, length) + ShmRingMemory.Footprint(length) - _dataRead <= _memory.DataBytes;
 
     // A message is never split at the ring's end: what is left there is passed over. No wake-up: the message follows.
     private void SkipIfTooNearTheEnd(ulong count)
@@ -167,7 +167,7 @@ internal sealed unsafe class RingWriter
         var toEnd = _memory.SlotsToEnd(_slotPosition);
         if (count <= toEnd)
             return;
-        PutHeader(_memory.Slot(_slotPosition), RingMemory.Skip, 0, 0);
+        PutHeader(_memory.Slot(_slotPosition), ShmRingMemory.Skip, 0, 0);
         _slotPosition += toEnd;
     }
 
@@ -214,7 +214,7 @@ internal sealed unsafe class RingWriter
     }
 
     // Room for a message in so many slots, or if those are 0 for a record of so many bytes in the data area.
-    private readonly struct RoomCondition(RingWriter writer, ulong slots, int dataBytes) : IWaitCondition
+    private readonly struct RoomCondition(ShmRingWriter writer, ulong slots, int dataBytes) : IWaitCondition
     {
         public bool IsMet()
         {

@@ -6,10 +6,10 @@ namespace Ipc;
 
 /// <summary>The reader's half of a ring. A record is looked at, then consumed; its room goes back to the writer in portions.</summary>
 [SupportedOSPlatform("linux")]
-internal sealed unsafe class RingReader
+internal sealed unsafe class ShmRingReader
 {
     private readonly SharedMemoryLink _link;
-    private readonly RingMemory _memory;
+    private readonly ShmRingMemory _memory;
     private readonly RingControl _control;
     private ulong _slotPosition;
     private ulong _dataPosition;
@@ -28,10 +28,10 @@ internal sealed unsafe class RingReader
     /// <param name="link">The mapping; the peer's ring is read.</param>
     /// <param name="firstSlot">Both sides' starting position, 0 but in tests.</param>
     /// <param name="firstData">The same in the data area, a multiple of 64.</param>
-    public RingReader(SharedMemoryLink link, ulong firstSlot = 0, ulong firstData = 0)
+    public ShmRingReader(SharedMemoryLink link, ulong firstSlot = 0, ulong firstData = 0)
     {
         _link = link;
-        _memory = new RingMemory(link, link.Side ^ 1);
+        _memory = new ShmRingMemory(link, link.Side ^ 1);
         _control = link.Incoming;
         _looks = link.LooksInABout;
         _longestInSlots = _memory.LongestInSlots;
@@ -41,8 +41,8 @@ internal sealed unsafe class RingReader
             GiveBack();
     }
 
-    public uint Kind => _kindAndFlags & RingMemory.KindMask;
-    public uint Flags => _kindAndFlags & ~RingMemory.KindMask;
+    public uint Kind => _kindAndFlags & ShmRingMemory.KindMask;
+    public uint Flags => _kindAndFlags & ~ShmRingMemory.KindMask;
     public uint Id { get; private set; }
     public int Length => _length;
     /// <summary>The record's bytes, which the peer can still change.</summary>
@@ -61,7 +61,7 @@ internal sealed unsafe class RingReader
         var slot = _memory.Slot(_slotPosition);
         if (!LookForABout(slot, out var word))
         {
-            var result = WaitLonger(new StampCondition((ulong*)slot, RingMemory.Stamp(_slotPosition)), deadline);
+            var result = WaitLonger(new StampCondition((ulong*)slot, ShmRingMemory.Stamp(_slotPosition)), deadline);
             if (result != WaitResult.Ready)
                 return result;
             word = Volatile.Read(ref *(ulong*)slot);
@@ -71,8 +71,8 @@ internal sealed unsafe class RingReader
         var kindAndId = *(ulong*)(slot + 8);
         _kindAndFlags = (uint)kindAndId;
         Id = (uint)(kindAndId >> 32);
-        _bytes = slot + RingMemory.HeaderBytes;
-        return IsInSlots && (uint)_length <= RingMemory.FirstBytes ? WaitResult.Ready : FindLonger(slot, deadline);
+        _bytes = slot + ShmRingMemory.HeaderBytes;
+        return IsInSlots && IsWithinSlots(_length) ? WaitResult.Ready : FindElsewhere(slot, deadline);
     }
 
     /// <summary>Takes a message of exactly this kind and id if it arrives within a bout of looks, lies in slots and fits: the answer
@@ -88,9 +88,9 @@ internal sealed unsafe class RingReader
         var bytes = (int)(word >> 32);
         if ((uint)bytes > (uint)to.Length || !IsWithinSlots(bytes))
             return false;
-        RingMemory.Copy(ref slot[RingMemory.HeaderBytes], ref MemoryMarshal.GetReference(to), bytes);
+        ShmRingMemory.Copy(ref slot[ShmRingMemory.HeaderBytes], ref MemoryMarshal.GetReference(to), bytes);
         length = bytes;
-        ConsumeSlots(RingMemory.SlotsFor(bytes));
+        ConsumeSlots(ShmRingMemory.SlotsFor(bytes));
         return true;
     }
 
@@ -99,7 +99,7 @@ internal sealed unsafe class RingReader
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool LookForABout(byte* slot, out ulong word)
     {
-        var stamp = RingMemory.Stamp(_slotPosition);
+        var stamp = ShmRingMemory.Stamp(_slotPosition);
         for (var looks = _looks; ; SharedMemoryLink.Relax())
         {
             // Acquire: pairs with the writer's release of the stamp.
@@ -113,13 +113,13 @@ internal sealed unsafe class RingReader
 
     // Whether a message in slots of so many bytes, as its writer says, stays within what a writer of ours would use.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsWithinSlots(int length) => (uint)length <= RingMemory.FirstBytes
-        || ((uint)length <= (uint)_longestInSlots && RingMemory.SlotsFor(length) <= _memory.SlotsToEnd(_slotPosition));
+    private bool IsWithinSlots(int length) => (uint)length <= ShmRingMemory.FirstBytes
+        || ((uint)length <= (uint)_longestInSlots && ShmRingMemory.SlotsFor(length) <= _memory.SlotsToEnd(_slotPosition));
 
     private bool IsInSlots
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => _kindAndFlags <= RingMemory.KindMask;
+        get => _kindAndFlags <= ShmRingMemory.KindMask;
     }
 
     /// <summary>The record is done with. Its memory may be written again from here on.</summary>
@@ -127,7 +127,7 @@ internal sealed unsafe class RingReader
     public void Consume()
     {
         if (IsInSlots)
-            ConsumeSlots(RingMemory.SlotsFor(_length));
+            ConsumeSlots(ShmRingMemory.SlotsFor(_length));
         else
             ConsumeData();
     }
@@ -144,18 +144,18 @@ internal sealed unsafe class RingReader
             var slot = _memory.Slot(_slotPosition);
             var word = Volatile.Read(ref *(ulong*)slot);
             var length = (int)(word >> 32);
-            if ((uint)word != RingMemory.Stamp(_slotPosition) || (uint)length > (uint)room)
+            if ((uint)word != ShmRingMemory.Stamp(_slotPosition) || (uint)length > (uint)room)
                 break;
             // Anything unusual is left for a caller who looks at it in peace.
             if (*(uint*)(slot + 8) != kind)
                 break;
             if (!IsWithinSlots(length))
                 break;
-            RingMemory.Copy(ref slot[RingMemory.HeaderBytes], ref at, length);
+            ShmRingMemory.Copy(ref slot[ShmRingMemory.HeaderBytes], ref at, length);
             lengths[count] = length;
             at = ref Unsafe.Add(ref at, length);
             room -= length;
-            ConsumeSlots(RingMemory.SlotsFor(length));
+            ConsumeSlots(ShmRingMemory.SlotsFor(length));
         }
         return count;
     }
@@ -174,22 +174,17 @@ internal sealed unsafe class RingReader
     private void ConsumeData()
     {
         _slotPosition++;
-        _dataPosition = _memory.Place(_dataPosition, _length) + RingMemory.Footprint(_length);
+        _dataPosition = _memory.Place(_dataPosition, _length) + ShmRingMemory.Footprint(_length);
         if (_slotPosition - _slotsGivenBack >= _memory.SlotCount / 4 || _dataPosition - _dataGivenBack >= _memory.DataBytes / 4)
             GiveBackAndWake();
     }
 
-    // A record that is not all in one slot; a peer may have written anything.
+    // A record that is no message in slots; a peer may have written anything.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private WaitResult FindLonger(byte* slot, Deadline deadline)
+    private WaitResult FindElsewhere(byte* slot, Deadline deadline)
     {
         var toEnd = _memory.SlotsToEnd(_slotPosition);
-        if (IsInSlots)
-        {
-            if (IsWithinSlots(_length))
-                return WaitResult.Ready;
-        }
-        else if (Flags == RingMemory.Skip)
+        if (Flags == ShmRingMemory.Skip)
         {
             // Only at a place other than the first, so that a peer cannot lead us round for ever.
             if (toEnd < _memory.SlotCount)
@@ -198,11 +193,11 @@ internal sealed unsafe class RingReader
                 return Wait(deadline);
             }
         }
-        else if ((Flags & RingMemory.InData) != 0 && (Flags & ~(RingMemory.InData | RingMemory.More | RingMemory.Continues)) == 0
+        else if ((Flags & ShmRingMemory.InData) != 0 && (Flags & ~(ShmRingMemory.InData | ShmRingMemory.More | ShmRingMemory.Continues)) == 0
                  && (uint)_length <= (uint)_memory.LargestRecord)
         {
             _bytes = _memory.Data(_memory.Place(_dataPosition, _length));
-            TotalLength = Flags == (RingMemory.InData | RingMemory.More) ? *(ulong*)(slot + RingMemory.HeaderBytes) : (ulong)_length;
+            TotalLength = Flags == (ShmRingMemory.InData | ShmRingMemory.More) ? *(ulong*)(slot + ShmRingMemory.HeaderBytes) : (ulong)_length;
             return WaitResult.Ready;
         }
         IsDamaged = true;
@@ -243,8 +238,8 @@ internal sealed unsafe class RingReader
         for (var position = _slotsGivenBack; position != _slotPosition; position++)
         {
             var word = (ulong*)_memory.Slot(position);
-            if ((uint)*word != RingMemory.Stamp(position))
-                *word = RingMemory.Stamp(position);
+            if ((uint)*word != ShmRingMemory.Stamp(position))
+                *word = ShmRingMemory.Stamp(position);
         }
     }
 

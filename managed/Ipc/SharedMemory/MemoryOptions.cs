@@ -1,0 +1,21 @@
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>How this side has its memory: the options pages= (the listener's) and prefault=.</summary>
+[SupportedOSPlatform("linux")]
+internal readonly unsafe record struct MemoryOptions(bool HugePages, bool Prefault)
+{
+    /// <summary>Of a transport that has both options.</summary>
+    public static MemoryOptions Of(Address address) => new(address.Option("pages") == "huge", address.Option("prefault") == "yes");
+
+    public static IpcException NoHugePages(ulong bytes) => Libc.Failure(Status.NotAvailable,
+        $"cannot have {bytes} bytes in huge pages: reserve some with 'sysctl vm.nr_hugepages=N', or leave pages=huge out");
+
+    /// <summary>Has the system put memory behind every page now rather than at its first use, if asked for.</summary>
+    public void Apply(byte* memory, ulong bytes)
+    {
+        if (Prefault && Libc.Advise(memory, (nuint)bytes, Libc.MADV_POPULATE_WRITE) != 0)
+            throw Libc.Failure(Status.NotAvailable, $"cannot have all {bytes} bytes of shared memory put in place beforehand: leave prefault=yes out");
+    }
+}
