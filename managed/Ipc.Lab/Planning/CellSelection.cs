@@ -51,7 +51,8 @@ internal static class CellSelection
     private static List<Cell> Product(RunRequest request)
     {
         var workloads = request.Workloads.Count > 0 ? request.Workloads
-            : request.Scenarios.Count > 0 ? FirstWorkloadOfEach(request.Scenarios) : [DefaultWorkload];
+            : request.Scenarios.Count > 0 ? FirstWorkloadOfEach(request.Scenarios)
+            : request.Transports.Count > 0 ? FirstWorkloadOfEachKind(request.Transports) : [DefaultWorkload];
         var pairs = request.Pairs.Count > 0 ? request.Pairs : Presets.MainPairs;
         var transports = request.Transports.Count > 0 ? request.Transports : Grid.AllTransports;
         return
@@ -72,6 +73,16 @@ internal static class CellSelection
                     : Registry.Workloads.First(w => w.Scenarios.Contains(scenario)).Id)
             .Distinct(),
     ];
+
+    private static List<string> FirstWorkloadOfEachKind(IReadOnlyList<string> transports) =>
+    [
+        .. transports.Select(Grid.KindOf).Distinct()
+            .Select(kind => Fits(Choices.WorkloadEntry(DefaultWorkload), kind) ? DefaultWorkload : Registry.Workloads.First(w => Fits(w, kind)).Id)
+            .Distinct(),
+    ];
+
+    private static bool Fits(WorkloadEntry workload, string kind) =>
+        workload.Scenarios.Any(s => Choices.ScenarioEntry(s).Kinds.Contains(kind));
 
     // Registry order states which scenario a workload was made for: of each transport the first that its kind can play.
     private static IEnumerable<(string Scenario, IReadOnlyList<string> Transports)> MainScenarios(string workload, IReadOnlyList<string> transports)
@@ -108,6 +119,8 @@ internal static class CellSelection
         var kinds = request.Transports.Select(Grid.KindOf).Distinct().ToList();
         if (scenarios.Count > 0 && kinds.Count > 0 && !scenarios.SelectMany(s => s.Kinds).Intersect(kinds).Any())
             return $"scenario '{scenarios[0].Id}' is played over {string.Join(" or ", scenarios[0].Kinds)} transports, and '{request.Transports[0]}' is of kind {kinds[0]}; see `ipc list transports`";
+        if (request.Workloads.Count > 0 && kinds.Count > 0 && !request.Workloads.Any(w => kinds.Any(k => Fits(Choices.WorkloadEntry(w), k))))
+            return $"workload '{request.Workloads[0]}' is not played over transports of kind {kinds[0]}, as '{request.Transports[0]}' is; there are {string.Join(", ", Registry.Workloads.Where(w => Fits(w, kinds[0])).Select(w => w.Id))}";
         return request.Preset is null
             ? "no cell fits these choices together; leave one out, or see `ipc list workloads`"
             : $"preset '{request.Preset}' has no cell that fits these choices; leave one out, or leave --preset out to measure exactly what you name";

@@ -9,8 +9,10 @@ internal readonly unsafe record struct MemoryOptions(bool HugePages, bool Prefau
     /// <summary>Of a transport that has both options.</summary>
     public static MemoryOptions Of(Address address) => new(address.Option("pages") == "huge", address.Option("prefault") == "yes");
 
-    public static IpcException NoHugePages(ulong bytes) => Libc.Failure(Status.NotAvailable,
-        $"cannot have {bytes} bytes in huge pages: reserve some with 'sysctl vm.nr_hugepages=N', or leave pages=huge out");
+    /// <param name="bytes">That were asked for.</param>
+    /// <param name="error">The system's.</param>
+    public static IpcException NoHugePages(ulong bytes, int error) => Libc.Failure(Status.NotAvailable,
+        $"cannot have {bytes} bytes in huge pages: reserve some with 'sysctl vm.nr_hugepages=N', or leave pages=huge out", error);
 
     /// <summary>Has the system put memory behind every page now rather than at its first use, if asked for.</summary>
     public void Apply(byte* memory, ulong bytes)

@@ -107,7 +107,7 @@ internal static unsafe class SharedMemoryHandover
         }
         catch (IpcException)
         {
-            throw MemoryOptions.NoHugePages(bytes);
+            throw MemoryOptions.NoHugePages(bytes, Libc.LastError);
         }
     }
 
@@ -119,7 +119,7 @@ internal static unsafe class SharedMemoryHandover
         var error = Libc.LastError;
         // Huge pages are not reserved before they are mapped; no normal page is as large as this.
         throw Libc.GetStatus(file, out var status) && status.BlockSize > 65536
-            ? MemoryOptions.NoHugePages(bytes)
+            ? MemoryOptions.NoHugePages(bytes, error)
             : Libc.Failure(Status.System, $"cannot map {bytes} bytes of shared memory", error);
     }
 

@@ -159,9 +159,18 @@ public sealed class PlanningTests
     }
 
     [Fact]
+    public void ATransportNamedAloneIsPlayedAsItsKindCanBe()
+    {
+        Assert.All(PlanOf(new RunRequest { Transports = ["broadcast"] }).Cells, c => Assert.Equal("broadcast", c.Cell.Scenario));
+        Assert.Equal(["call", "oneway"], PlanOf(new RunRequest { Transports = ["shm", "ring"] }).Cells.Select(c => c.Cell.Scenario).Distinct().Order());
+    }
+
+    [Fact]
     public void EveryMistakeIsASentenceThatSaysWhatThereIs()
     {
         Assert.Equal($"there is no transport 'quic'; the transports are {string.Join(", ", Registry.Transports.Select(t => t.Id))}", MistakeOf(new() { Transports = ["quic"] }));
+        Assert.Equal("workload '64' is not played over transports of kind queue, as 'queue' is; there are oneway-32, oneway-0.1k, oneway-3k",
+            MistakeOf(new() { Transports = ["queue"], Workloads = ["64"] }));
         Assert.Contains("'lazy'", MistakeOf(new() { Transports = ["shm?wait=lazy"] }), StringComparison.Ordinal);
         Assert.Contains("'colour'", MistakeOf(new() { Transports = ["shm?colour=red"] }), StringComparison.Ordinal);
         Assert.Equal("pair 'native' is not of the form server:client, e.g. native:managed", MistakeOf(new() { Pairs = ["native"] }));

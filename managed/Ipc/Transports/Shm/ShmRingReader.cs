@@ -18,6 +18,8 @@ internal sealed unsafe class ShmRingReader
     private readonly SpinBudget _spinBudget = new();
     private readonly int _looks; // in a bout
     private readonly int _longestInSlots;
+    private byte* _slot;      // the next one
+    private int _longestHere; // bytes that a message there can have in slots, whatever its writer says
     private bool _spans; // since room was last given back some message took several slots
 
     // The record at the read position, copied once out of the shared memory.
@@ -37,6 +39,7 @@ internal sealed unsafe class ShmRingReader
         _longestInSlots = _memory.LongestInSlots;
         (_slotPosition, _dataPosition) = (firstSlot, firstData);
         (_slotsGivenBack, _dataGivenBack) = (firstSlot, firstData);
+        LookAhead();
         if (firstSlot != 0 || firstData != 0)
             GiveBack();
     }
@@ -58,7 +61,7 @@ internal sealed unsafe class ShmRingReader
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public WaitResult Wait(Deadline deadline)
     {
-        var slot = _memory.Slot(_slotPosition);
+        var slot = _slot;
         if (!LookForABout(slot, out var word))
         {
             var result = WaitLonger(new StampCondition((ulong*)slot, ShmRingMemory.Stamp(_slotPosition)), deadline);
@@ -72,7 +75,7 @@ internal sealed unsafe class ShmRingReader
         _kindAndFlags = (uint)kindAndId;
         Id = (uint)(kindAndId >> 32);
         _bytes = slot + ShmRingMemory.HeaderBytes;
-        return IsInSlots && IsWithinSlots(_length) ? WaitResult.Ready : FindElsewhere(slot, deadline);
+        return IsInSlots && (uint)_length <= (uint)_longestHere ? WaitResult.Ready : FindElsewhere(slot, deadline);
     }
 
     /// <summary>Takes a message of exactly this kind and id if it arrives within a bout of looks, lies in slots and fits: the answer
@@ -81,12 +84,12 @@ internal sealed unsafe class ShmRingReader
     public bool TryTakeAwaited(uint kind, uint id, Span<byte> to, out int length)
     {
         length = 0;
-        var slot = _memory.Slot(_slotPosition);
+        var slot = _slot;
         // Flags, which would stand beside the kind, are none.
         if (!LookForABout(slot, out var word) || *(ulong*)(slot + 8) != (((ulong)id << 32) | kind))
             return false;
         var bytes = (int)(word >> 32);
-        if ((uint)bytes > (uint)to.Length || !IsWithinSlots(bytes))
+        if ((uint)bytes > (uint)to.Length || bytes > _longestHere)
             return false;
         ShmRingMemory.Copy(ref slot[ShmRingMemory.HeaderBytes], ref MemoryMarshal.GetReference(to), bytes);
         length = bytes;
@@ -111,10 +114,14 @@ internal sealed unsafe class ShmRingReader
         }
     }
 
-    // Whether a message in slots of so many bytes, as its writer says, stays within what a writer of ours would use.
+    // What the next message's reading needs to know is worked out here, after one has been read and before the next one comes.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsWithinSlots(int length) => (uint)length <= ShmRingMemory.FirstBytes
-        || ((uint)length <= (uint)_longestInSlots && ShmRingMemory.SlotsFor(length) <= _memory.SlotsToEnd(_slotPosition));
+    private void LookAhead()
+    {
+        _slot = _memory.Slot(_slotPosition);
+        var toEnd = _memory.SlotsToEnd(_slotPosition) * SharedMemoryLayout.SlotBytes;
+        _longestHere = (int)Math.Min((ulong)_longestInSlots, toEnd - ShmRingMemory.HeaderBytes);
+    }
 
     private bool IsInSlots
     {
@@ -141,7 +148,7 @@ internal sealed unsafe class ShmRingReader
         var count = 0;
         for (; count < lengths.Length; count++)
         {
-            var slot = _memory.Slot(_slotPosition);
+            var slot = _slot;
             var word = Volatile.Read(ref *(ulong*)slot);
             var length = (int)(word >> 32);
             if ((uint)word != ShmRingMemory.Stamp(_slotPosition) || (uint)length > (uint)room)
@@ -149,7 +156,7 @@ internal sealed unsafe class ShmRingReader
             // Anything unusual is left for a caller who looks at it in peace.
             if (*(uint*)(slot + 8) != kind)
                 break;
-            if (!IsWithinSlots(length))
+            if (length > _longestHere)
                 break;
             ShmRingMemory.Copy(ref slot[ShmRingMemory.HeaderBytes], ref at, length);
             lengths[count] = length;
@@ -164,6 +171,7 @@ internal sealed unsafe class ShmRingReader
     private void ConsumeSlots(ulong count)
     {
         _slotPosition += count;
+        LookAhead();
         if (count != 1)
             _spans = true;
         // In portions, so that in a stream of messages the line with the positions seldom crosses between the processors.
@@ -174,6 +182,7 @@ internal sealed unsafe class ShmRingReader
     private void ConsumeData()
     {
         _slotPosition++;
+        LookAhead();
         _dataPosition = _memory.Place(_dataPosition, _length) + ShmRingMemory.Footprint(_length);
         if (_slotPosition - _slotsGivenBack >= _memory.SlotCount / 4 || _dataPosition - _dataGivenBack >= _memory.DataBytes / 4)
             GiveBackAndWake();

@@ -17,6 +17,8 @@ internal sealed unsafe class ShmRingWriter
     private ulong _dataPosition;
     private ulong _slotsRead;
     private ulong _dataRead;
+    private byte* _slot;     // the next one
+    private ulong _freeHere; // slots from there that are free for certain and come before the ring's end
 
     /// <param name="link">The mapping; this side's own ring is written.</param>
     /// <param name="firstSlot">Both sides' starting position, 0 but in tests.</param>
@@ -28,6 +30,7 @@ internal sealed unsafe class ShmRingWriter
         _control = link.Outgoing;
         LongestInSlots = _memory.LongestInSlots;
         (_slotPosition, _slotsRead, _dataPosition, _dataRead) = (firstSlot, firstSlot, firstData, firstData);
+        LookAhead();
     }
 
     public int LargestRecord => _memory.LargestRecord;
@@ -45,18 +48,18 @@ internal sealed unsafe class ShmRingWriter
         if (_link.PeerHasClosed)
             return WaitResult.PeerGone;
         var count = ShmRingMemory.SlotsFor(length);
-        return FitsHere(count) ? WaitResult.Ready : WaitLongerForSlots(count, deadline);
+        return count <= _freeHere ? WaitResult.Ready : WaitLongerForSlots(count, deadline);
     }
 
     /// <summary>After WaitForSlots: the place of the message's bytes.</summary>
-    public byte* SlotRoom => _memory.Slot(_slotPosition) + ShmRingMemory.HeaderBytes;
+    public byte* SlotRoom => _slot + ShmRingMemory.HeaderBytes;
 
     /// <summary>Makes a message visible whose bytes are in place, and wakes the reader if it sleeps.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PublishInSlots(uint kind, uint id, int length)
     {
-        PutHeader(_memory.Slot(_slotPosition), kind, id, length);
-        _slotPosition += ShmRingMemory.SlotsFor(length);
+        PutHeader(kind, id, length);
+        Advance(ShmRingMemory.SlotsFor(length));
         _link.WakeIfParked(_control.ReaderParked);
     }
 
@@ -77,9 +80,9 @@ internal sealed unsafe class ShmRingWriter
             if ((uint)length > (uint)LongestInSlots || length > left)
                 break;
             var count = ShmRingMemory.SlotsFor(length);
-            if (!FitsHere(count) && !MakesRoom(count))
+            if (count > _freeHere && !MakesRoom(count))
                 break;
-            var slot = _memory.Slot(_slotPosition);
+            var slot = _slot;
             ShmRingMemory.Copy(ref from, ref slot[ShmRingMemory.HeaderBytes], length);
             *(ulong*)(slot + 8) = kind;
             var word = ((ulong)(uint)length << 32) | ShmRingMemory.Stamp(_slotPosition);
@@ -94,7 +97,7 @@ internal sealed unsafe class ShmRingWriter
             {
                 Volatile.Write(ref *(ulong*)slot, word);
             }
-            _slotPosition += count;
+            Advance(count);
             from = ref Unsafe.Add(ref from, length);
             left -= length;
         }
@@ -129,16 +132,17 @@ internal sealed unsafe class ShmRingWriter
     public void PublishInData(uint kindAndFlags, uint id, int length)
     {
         _dataPosition = _memory.Place(_dataPosition, length) + ShmRingMemory.Footprint(length);
-        PutHeader(_memory.Slot(_slotPosition), kindAndFlags | ShmRingMemory.InData, id, length);
-        _slotPosition++;
+        PutHeader(kindAndFlags | ShmRingMemory.InData, id, length);
+        Advance(1);
         _link.WakeIfParked(_control.ReaderParked);
     }
 
     // ----
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void PutHeader(byte* slot, uint kindAndFlags, uint id, int length)
+    private void PutHeader(uint kindAndFlags, uint id, int length)
     {
+        var slot = _slot;
         *(ulong*)(slot + 8) = ((ulong)id << 32) | kindAndFlags;
         // Release: whoever sees the stamp sees all of the record.
         Volatile.Write(ref *(ulong*)slot, ((ulong)(uint)length << 32) | ShmRingMemory.Stamp(_slotPosition));
@@ -147,11 +151,22 @@ internal sealed unsafe class ShmRingWriter
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool HasSlots(ulong count) => _slotPosition + count - _slotsRead <= _memory.SlotCount;
 
-    // Whether so many slots are free and come before the ring's end.
+    // What the next message needs to know is worked out here, after one has been published and before the next one comes.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool FitsHere(ulong count) => HasSlots(count) && (count == 1 || count <= _memory.SlotsToEnd(_slotPosition));
+    private void Advance(ulong count)
+    {
+        _slotPosition += count;
+        _slot = _memory.Slot(_slotPosition);
+        _freeHere -= count;
+    }
 
-    // The same with the slots to pass over when the ring's end is too near.
+    private void LookAhead()
+    {
+        _slot = _memory.Slot(_slotPosition);
+        _freeHere = Math.Min(_memory.SlotCount - (_slotPosition - _slotsRead), _memory.SlotsToEnd(_slotPosition));
+    }
+
+    // Whether so many slots are free, with those to pass over when the ring's end is too near.
     private bool Fits(ulong count)
     {
         var toEnd = _memory.SlotsToEnd(_slotPosition);
@@ -159,7 +174,7 @@ internal sealed unsafe class ShmRingWriter
     }
 
     private bool HasRoomForData(int length) =>
-        HasSlots(1) && _memory.Place(_dataPosition, length) + ShmRingMemory.Footprint(length) - _dataRead <= _memory.DataBytes;
+        _freeHere != 0 && _memory.Place(_dataPosition, length) + ShmRingMemory.Footprint(length) - _dataRead <= _memory.DataBytes;
 
     // A message is never split at the ring's end: what is left there is passed over. No wake-up: the message follows.
     private void SkipIfTooNearTheEnd(ulong count)
@@ -167,13 +182,15 @@ internal sealed unsafe class ShmRingWriter
         var toEnd = _memory.SlotsToEnd(_slotPosition);
         if (count <= toEnd)
             return;
-        PutHeader(_memory.Slot(_slotPosition), ShmRingMemory.Skip, 0, 0);
+        PutHeader(ShmRingMemory.Skip, 0, 0);
         _slotPosition += toEnd;
+        LookAhead();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool MakesRoom(ulong count)
     {
+        LookAhead(); // the ring's end may have been passed since
         if (!Fits(count))
         {
             LookAtReader();
@@ -187,6 +204,7 @@ internal sealed unsafe class ShmRingWriter
     [MethodImpl(MethodImplOptions.NoInlining)]
     private WaitResult WaitLongerForSlots(ulong count, Deadline deadline)
     {
+        LookAhead(); // the ring's end may have been passed since
         var result = Fits(count) ? WaitResult.Ready : Wait(new RoomCondition(this, count, -1), deadline);
         if (result == WaitResult.Ready && !IsDamaged)
             SkipIfTooNearTheEnd(count);
@@ -194,7 +212,11 @@ internal sealed unsafe class ShmRingWriter
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private WaitResult WaitLongerForData(int length, Deadline deadline) => Wait(new RoomCondition(this, 0, length), deadline);
+    private WaitResult WaitLongerForData(int length, Deadline deadline)
+    {
+        LookAhead(); // as above
+        return Wait(new RoomCondition(this, 0, length), deadline);
+    }
 
     private WaitResult Wait(RoomCondition condition, Deadline deadline)
     {
@@ -208,9 +230,12 @@ internal sealed unsafe class ShmRingWriter
         var slots = Volatile.Read(ref *_control.SlotsRead);
         var data = Volatile.Read(ref *_control.DataRead);
         if (slots - _slotsRead > _slotPosition - _slotsRead || data - _dataRead > _dataPosition - _dataRead)
+        {
             IsDamaged = true;
-        else
-            (_slotsRead, _dataRead) = (slots, data);
+            return;
+        }
+        (_slotsRead, _dataRead) = (slots, data);
+        LookAhead();
     }
 
     // Room for a message in so many slots, or if those are 0 for a record of so many bytes in the data area.

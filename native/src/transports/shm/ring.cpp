@@ -22,6 +22,7 @@ bool RingWriter::refresh() {
         return false;
     slots_read_ = slots;
     data_read_ = data;
+    look_ahead();
     return true;
 }
 
@@ -29,6 +30,7 @@ template <class HasRoom>
 Status RingWriter::wait_for_room(HasRoom has_room, const Deadline& deadline) {
     if (link_.ended())
         if (Status s = link_.why_ended()) return s;
+    look_ahead(); // the ring's end may have been passed since
     if (has_room()) return IPC_OK;
     bool sound = true;
     Status s = link_.wait(link_.outgoing().writer_parked, spin_budget_, deadline, [&] {
@@ -52,8 +54,9 @@ Status RingWriter::really_wait_for_data(size_t length, const Deadline& deadline)
 
 // A message is never split at the ring's end: what is left there is passed over. No wake-up: the message follows.
 void RingWriter::skip_to_start() {
-    put_header(memory_.slot(slot_position_), flag_skip, 0, 0);
+    put_header(flag_skip, 0, 0);
     slot_position_ += memory_.slots_to_end(slot_position_);
+    look_ahead();
 }
 
 size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const uint32_t* lengths, size_t count) {
@@ -65,11 +68,12 @@ size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const 
         const size_t length = lengths[done];
         if (length > longest_in_slots_) break;
         const uint64_t needed = slots_for(length);
-        if (!fits_here(needed)) [[unlikely]] {
+        if (needed > free_here_) [[unlikely]] {
+            look_ahead();
             if (!fits(needed) && (!refresh() || !fits(needed))) break;
             if (needed > memory_.slots_to_end(slot_position_)) skip_to_start();
         }
-        Slot& slot = memory_.slot(slot_position_);
+        Slot& slot = *slot_;
         copy_payload(slot.payload(), messages, length);
         slot.kind_and_id.store(Slot::word(kind, 0), std::memory_order_relaxed);
         const uint64_t word = Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(length));
@@ -81,7 +85,7 @@ size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const 
         } else {
             slot.stamp_and_length.store(word, std::memory_order_release);
         }
-        slot_position_ += needed;
+        advance(needed);
         messages += length;
     }
     if (first != nullptr) {
@@ -116,7 +120,7 @@ void RingReader::give_back() {
 Status RingReader::really_wait_for_record(const Deadline& deadline) {
     // The writer may be waiting for the room we still hold, and we are about to wait for it.
     if (given_slots_ != slot_position_) give_back();
-    const std::atomic<uint64_t>& word = memory_.slot(slot_position_).stamp_and_length;
+    const std::atomic<uint64_t>& word = slot_->stamp_and_length;
     const uint32_t stamp = stamp_of(slot_position_);
     return link_.wait(link_.incoming().reader_parked, spin_budget_, deadline,
                       [&] { return Slot::low(word.load(std::memory_order_acquire)) == stamp; });
@@ -135,7 +139,7 @@ Status RingReader::find_elsewhere(Record* record, const Deadline& deadline) {
     } else if ((flags & ~(flag_in_data | flag_more | flag_continues)) == 0 && (flags & flag_in_data) != 0 &&
                record->length <= memory_.largest_record()) {
         if (flags == (flag_in_data | flag_more))
-            std::memcpy(&record->total, memory_.slot(slot_position_).payload(), sizeof record->total);
+            std::memcpy(&record->total, slot_->payload(), sizeof record->total);
         record->bytes = memory_.at(memory_.place(data_position_, record->length));
         return IPC_OK;
     }
@@ -149,10 +153,10 @@ size_t RingReader::take_many(uint32_t kind, std::byte* to, size_t capacity, uint
         const uint64_t stamp_and_length = look();
         const size_t length = Slot::high(stamp_and_length);
         if (Slot::low(stamp_and_length) != stamp_of(slot_position_) || length > capacity) break;
-        const Slot& slot = memory_.slot(slot_position_);
+        const Slot& slot = *slot_;
         // The id of a plain message is 0 and its flags are none; anything else is for the caller to look at in peace.
         if (Slot::low(slot.kind_and_id.load(std::memory_order_relaxed)) != kind) break;
-        if (!is_within_slots(length)) break;
+        if (length > longest_here_) break;
         copy_payload(to, slot.payload(), length);
         lengths[count] = static_cast<uint32_t>(length);
         to += length;

@@ -2,6 +2,7 @@
 
 #include "shared_memory/link.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -126,7 +127,9 @@ class RingWriter {
   public:
     RingWriter(shared_memory::Link& link, uint64_t first_position = 0)
         : link_(link), memory_(ring_memory(link, link.side())), longest_in_slots_(memory_.longest_in_slots()),
-          slot_position_(first_position), slots_read_(first_position) {}
+          slot_position_(first_position), slots_read_(first_position) {
+        look_ahead();
+    }
 
     const RingMemory& memory() const { return memory_; }
     size_t longest_in_slots() const { return longest_in_slots_; }
@@ -136,16 +139,16 @@ class RingWriter {
     // Waits until the slots for so many bytes are free.
     Status wait_for_slots(size_t length, const Deadline& deadline) {
         const uint64_t count = slots_for(length);
-        if (fits_here(count) && !link_.ended()) [[likely]]
+        if (count <= free_here_ && !link_.ended()) [[likely]]
             return IPC_OK;
         return really_wait_for_slots(count, deadline);
     }
     // After wait_for_slots: the place of the message's bytes.
-    std::byte* slot_room() const { return memory_.slot(slot_position_).payload(); }
+    std::byte* slot_room() const { return slot_->payload(); }
     // Makes the message visible whose bytes are in slot_room(). length <= what was waited for.
     void publish_in_slots(uint32_t kind, uint32_t id, size_t length) {
-        put_header(memory_.slot(slot_position_), kind, id, length);
-        slot_position_ += slots_for(length);
+        put_header(kind, id, length);
+        advance(slots_for(length));
         link_.wake_if_parked(link_.outgoing().reader_parked);
     }
     // Copies in messages that lie back to back, as many as there is room for now, and makes them visible together. Returns
@@ -165,16 +168,16 @@ class RingWriter {
     void put_total(uint64_t total) { std::memcpy(slot_room(), &total, sizeof total); }
     void publish_in_data(uint32_t kind_and_flags, uint32_t id, size_t length) {
         data_position_ = memory_.place(data_position_, length) + RingMemory::footprint(length);
-        put_header(memory_.slot(slot_position_), kind_and_flags | flag_in_data, id, length);
-        ++slot_position_;
+        put_header(kind_and_flags | flag_in_data, id, length);
+        advance(1);
         link_.wake_if_parked(link_.outgoing().reader_parked);
     }
 
   private:
-    void put_header(Slot& slot, uint32_t kind_and_flags, uint32_t id, size_t length) {
-        slot.kind_and_id.store(Slot::word(kind_and_flags, id), std::memory_order_relaxed);
+    void put_header(uint32_t kind_and_flags, uint32_t id, size_t length) {
+        slot_->kind_and_id.store(Slot::word(kind_and_flags, id), std::memory_order_relaxed);
         // Release: whoever sees the stamp sees everything of the record written before it.
-        slot.stamp_and_length.store(Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(length)),
+        slot_->stamp_and_length.store(Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(length)),
                                     std::memory_order_release);
     }
     Status really_wait_for_slots(uint64_t count, const Deadline& deadline);
@@ -182,11 +185,17 @@ class RingWriter {
     template <class HasRoom>
     Status wait_for_room(HasRoom has_room, const Deadline& deadline);
     bool has_slots(uint64_t count) const { return slot_position_ + count - slots_read_ <= memory_.slot_count; }
-    // Whether so many slots are free and come before the ring's end.
-    bool fits_here(uint64_t count) const {
-        return has_slots(count) && (count == 1 || count <= memory_.slots_to_end(slot_position_));
+    // What the next message needs to know is worked out here, after one has been published and before the next one comes.
+    void advance(uint64_t count) {
+        slot_position_ += count;
+        slot_ = &memory_.slot(slot_position_);
+        free_here_ -= count;
     }
-    // The same with the slots to skip when the ring's end is too near.
+    void look_ahead() {
+        slot_ = &memory_.slot(slot_position_);
+        free_here_ = std::min(memory_.slot_count - (slot_position_ - slots_read_), memory_.slots_to_end(slot_position_));
+    }
+    // Whether so many slots are free, with those to skip when the ring's end is too near.
     bool fits(uint64_t count) const {
         const uint64_t to_end = memory_.slots_to_end(slot_position_);
         return has_slots(count <= to_end ? count : to_end + count);
@@ -194,7 +203,7 @@ class RingWriter {
     void skip_to_start();
     bool has_room_for_data(size_t length) const {
         uint64_t end = memory_.place(data_position_, length) + RingMemory::footprint(length);
-        return has_slots(1) && end - data_read_ <= memory_.data_bytes;
+        return free_here_ != 0 && end - data_read_ <= memory_.data_bytes;
     }
     // Takes the reader's positions over, which it may have written nonsense to. False: nonsense.
     bool refresh();
@@ -205,6 +214,8 @@ class RingWriter {
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
     uint64_t slots_read_; // as last seen
+    Slot* slot_ = nullptr;   // the next one
+    uint64_t free_here_ = 0; // slots from there that are free for certain and come before the ring's end
     shared_memory::SpinBudget spin_budget_;
     uint64_t data_read_ = 0;
 };
@@ -214,7 +225,9 @@ class RingReader {
   public:
     RingReader(shared_memory::Link& link, uint64_t first_position = 0)
         : link_(link), memory_(ring_memory(link, link.side() ^ 1)), longest_in_slots_(memory_.longest_in_slots()),
-          looks_(link.spins() ? 100 : 1), slot_position_(first_position), given_slots_(first_position) {}
+          looks_(link.spins() ? 100 : 1), slot_position_(first_position), given_slots_(first_position) {
+        look_ahead();
+    }
 
     struct Record {
         uint32_t kind_and_flags;
@@ -234,13 +247,13 @@ class RingReader {
             stamp_and_length = look();
         }
         // Each field is copied once: the writer may change it while we check.
-        const Slot& slot = memory_.slot(slot_position_);
+        const Slot& slot = *slot_;
         const uint64_t kind_and_id = slot.kind_and_id.load(std::memory_order_relaxed);
         record->length = Slot::high(stamp_and_length);
         record->kind_and_flags = Slot::low(kind_and_id);
         record->id = Slot::high(kind_and_id);
         record->bytes = slot.payload();
-        if (record->in_slots() && is_within_slots(record->length)) [[likely]]
+        if (record->in_slots() && record->length <= longest_here_) [[likely]]
             return IPC_OK;
         return find_elsewhere(record, deadline);
     }
@@ -249,6 +262,7 @@ class RingReader {
             consume_slots(slots_for(record.length));
         } else {
             ++slot_position_;
+            look_ahead();
             data_position_ = memory_.place(data_position_, record.length) + RingMemory::footprint(record.length);
             if (data_position_ - given_data_ >= memory_.data_bytes / 4 || owes_slots()) give_back();
         }
@@ -258,11 +272,11 @@ class RingReader {
     bool take_awaited(uint32_t kind, uint32_t id, std::byte* to, size_t capacity, size_t* length) {
         uint64_t stamp_and_length;
         if (!look_for_a_bout(&stamp_and_length)) return false;
-        const Slot& slot = memory_.slot(slot_position_);
+        const Slot& slot = *slot_;
         // Flags, which would stand beside the kind, are none.
         if (slot.kind_and_id.load(std::memory_order_relaxed) != Slot::word(kind, id)) return false;
         const size_t bytes = Slot::high(stamp_and_length);
-        if (bytes > capacity || !is_within_slots(bytes)) return false;
+        if (bytes > capacity || bytes > longest_here_) return false;
         copy_payload(to, slot.payload(), bytes);
         *length = bytes;
         consume_slots(slots_for(bytes));
@@ -273,15 +287,16 @@ class RingReader {
     size_t take_many(uint32_t kind, std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count);
 
   private:
-    // Whether a message in slots of so many bytes, as its writer says, stays within what a writer of ours would use.
-    bool is_within_slots(size_t length) const {
-        return length <= Slot::first_bytes ||
-               (length <= longest_in_slots_ && slots_for(length) <= memory_.slots_to_end(slot_position_));
+    // What the next message's reading needs to know is worked out here, after one has been read and before the next one comes.
+    void look_ahead() {
+        slot_ = &memory_.slot(slot_position_);
+        const uint64_t to_end = memory_.slots_to_end(slot_position_) * sizeof(Slot);
+        longest_here_ = std::min(longest_in_slots_, static_cast<size_t>(to_end) - (sizeof(Slot) - Slot::first_bytes));
     }
     // Looks for the next record as often as a wait does before it first reads the clock. Here rather than in the wait, so that
     // no way back from a function lies between a record's arrival and its use.
     bool look_for_a_bout(uint64_t* stamp_and_length) const {
-        const std::atomic<uint64_t>& word = memory_.slot(slot_position_).stamp_and_length;
+        const std::atomic<uint64_t>& word = slot_->stamp_and_length;
         const uint32_t stamp = stamp_of(slot_position_);
         for (int looks = looks_;; shared_memory::relax()) {
             // Acquire: pairs with the writer's release of the stamp.
@@ -291,9 +306,10 @@ class RingReader {
         }
     }
     // Acquire: as above.
-    uint64_t look() const { return memory_.slot(slot_position_).stamp_and_length.load(std::memory_order_acquire); }
+    uint64_t look() const { return slot_->stamp_and_length.load(std::memory_order_acquire); }
     void consume_slots(uint64_t count) {
         slot_position_ += count;
+        look_ahead();
         spans_ |= count != 1;
         if (owes_slots()) give_back();
     }
@@ -307,6 +323,8 @@ class RingReader {
     RingMemory memory_;
     size_t longest_in_slots_;
     int looks_; // in a bout
+    const Slot* slot_ = nullptr; // the next one
+    size_t longest_here_ = 0;    // bytes that a message there can have in slots, whatever its writer says
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
     uint64_t given_slots_;
