@@ -7,6 +7,8 @@
 #include <benchmark/benchmark.h>
 #include <chrono>
 #include <cstring>
+#include <string>
+#include <unistd.h>
 #include <vector>
 
 using ipc::Deadline;
@@ -109,5 +111,21 @@ void abi_batch(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(abi_batch)->ArgName("messages")->Arg(1)->Arg(8)->Arg(64);
+
+// In and out of a queue on one thread, in turns; `queue` and both orders of `ring`.
+void queue_in_and_out(benchmark::State& state, const char* transport, const char* options) {
+    const std::string address =
+        std::string(transport) + "://bench-" + std::to_string(getpid()) + "?" + options;
+    ipc::Queue queue(address);
+    std::vector<char> message(static_cast<size_t>(state.range(0)), 'm'), buffer(message.size());
+    for (auto _ : state) {
+        queue.enqueue(message.data(), message.size());
+        benchmark::DoNotOptimize(queue.dequeue(buffer.data(), buffer.size()));
+    }
+    ipc::Queue::remove(address);
+}
+BENCHMARK_CAPTURE(queue_in_and_out, queue, "queue", "wait=spin")->ArgName("bytes")->Arg(32)->Arg(1000);
+BENCHMARK_CAPTURE(queue_in_and_out, ring_fifo, "ring", "wait=spin")->ArgName("bytes")->Arg(32)->Arg(1000);
+BENCHMARK_CAPTURE(queue_in_and_out, ring_lifo, "ring", "wait=spin&order=lifo")->ArgName("bytes")->Arg(32)->Arg(1000);
 
 } // namespace
