@@ -113,7 +113,7 @@ public class CallTests
         await stage.Open();
         for (var round = 0; round < 2; round++)
         {
-            (await stage.Client.Refuses(Status.TimedOut, "call c 200 1 1 200 60")).NotBefore(60).Within(1500);
+            (await stage.Client.Refuses(Status.TimedOut, "call c 200 1 1 200 60")).NotBefore(60).Promptly();
             await stage.Server.Ok("receive-request c 1 1 5000", 200);
             await stage.Server.Ok("reply c 200 1 1 5000");
             var next = stage.Client.Give("call", "call c 300 2 2 300 10000");

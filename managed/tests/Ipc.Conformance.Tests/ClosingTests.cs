@@ -22,7 +22,7 @@ public class ClosingTests
             await from.Ok($"{ending} c");
             for (var i = 1; i <= sent; i++)
                 await to.Ok($"receive c 5000 7 {i} 5000", i * 1000);
-            (await to.Refuses(Status.PeerClosed, "receive c 5000 7 1 5000")).Within(1000);
+            (await to.Refuses(Status.PeerClosed, "receive c 5000 7 1 5000")).Promptly();
             await to.Refuses(Status.PeerClosed, "receive c 5000 7 1 5000");
             await to.Refuses(Status.PeerClosed, "peek c 7 1 0");
             if (ending == "close")
@@ -91,7 +91,7 @@ public class ClosingTests
         await Task.Delay(30);
         await stage.Server.Ok("close l");
         foreach (var answer in await Task.WhenAll(accepting))
-            answer.Refused(Status.Closed).Within(1500);
+            answer.Refused(Status.Closed).Promptly();
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]

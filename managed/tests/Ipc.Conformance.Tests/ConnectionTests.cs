@@ -61,7 +61,7 @@ public class ConnectionTests
     public Task ATakenNameIsInUse(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Listen();
-        (await stage.Client.Refuses(Status.NameInUse, $"listen l {stage.Address}")).Within(1500);
+        (await stage.Client.Refuses(Status.NameInUse, $"listen l {stage.Address}")).Promptly();
         await stage.Server.Refuses(Status.NameInUse, $"listen again {stage.Address}");
         await stage.Connect();
         await stage.ExchangeBothWays();
@@ -81,8 +81,8 @@ public class ConnectionTests
             await stage.Server.Ok("free l");
             address = stage.Address;
         }
-        (await stage.Client.Refuses(Status.NoServer, $"connect c {address} 10000")).Within(1000);
-        (await stage.Client.Refuses(Status.NoServer, $"connect c {address} -1")).Within(1000);
+        (await stage.Client.Refuses(Status.NoServer, $"connect c {address} 10000")).Promptly();
+        (await stage.Client.Refuses(Status.NoServer, $"connect c {address} -1")).Promptly();
         await stage.Client.Refuses(Status.NoServer, $"connect c {address} 0");
     });
 
@@ -126,7 +126,7 @@ public class ConnectionTests
             if (answer.IsOk)
                 await stage.Client.Ok($"free early{i}");
             else
-                answer.Refused(Status.TimedOut).Within(1500);
+                answer.Refused(Status.TimedOut).Promptly();
         }
         await stage.ServeAGoodClient();
     });

@@ -115,7 +115,7 @@ public class DeathTests
     {
         await stage.Listen();
         stage.Server.Kill();
-        (await stage.Client.Refuses(Status.NoServer, $"connect c {stage.Address} 5000")).Within(1500);
+        (await stage.Client.Refuses(Status.NoServer, $"connect c {stage.Address} 5000")).Promptly();
         // The stage now finds nothing left behind, or fails.
     });
 

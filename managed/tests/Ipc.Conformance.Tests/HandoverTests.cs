@@ -62,7 +62,7 @@ public class HandoverTests
     public Task AServerThatSaysNothing(string transport, string side) => Stage.Run(transport, side, side, async stage =>
     {
         using var listener = new RawListener(transport, stage.Name);
-        (await stage.Client.Refuses(Status.TimedOut, $"connect c {listener.Address} 150")).NotBefore(150).Within(1500);
+        (await stage.Client.Refuses(Status.TimedOut, $"connect c {listener.Address} 150")).NotBefore(150).Promptly();
     });
 
     private static Task Refused(string transport, string side, Func<RawConnection, Task> handOver, params Status[] statuses) =>

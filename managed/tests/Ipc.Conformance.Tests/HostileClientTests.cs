@@ -57,7 +57,7 @@ public class HostileClientTests
     public Task ALengthWithinTheLimitThatNeverComes(string transport, string side) => Meet(transport, side, async (stage, raw) =>
     {
         await raw.Send(RawFrame.Header(RawFrame.Magic, 60 << 20, RawFrame.Message, 0), new byte[10]);
-        (await stage.Server.Refuses(Status.TimedOut, $"receive c {60 << 20} 1 1 100")).NotBefore(100).Within(2000);
+        (await stage.Server.Refuses(Status.TimedOut, $"receive c {60 << 20} 1 1 100")).NotBefore(100).Promptly();
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
@@ -168,7 +168,7 @@ public class HostileClientTests
 
     private static async Task Broken(Stage stage, Status status, string command)
     {
-        (await stage.Server.Refuses(status, command)).Within(1000);
+        (await stage.Server.Refuses(status, command)).Promptly();
         // A broken channel repeats its first failure.
         await stage.Server.Refuses(status, command);
         await stage.Server.Refuses(status, "peek c 1 1 100");

@@ -65,7 +65,7 @@ public class HostileServerTests
         var calling = stage.Client.Give("main", "call c 10 1 1 5000 5000");
         await raw.Receive(RawFrame.HeaderSize + 10);
         raw.Dispose();
-        (await calling).Refused(Status.PeerClosed).Within(1000);
+        (await calling).Refused(Status.PeerClosed).Promptly();
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
@@ -82,7 +82,7 @@ public class HostileServerTests
         [System.Runtime.CompilerServices.CallerMemberName] string test = "") =>
         Answer(transport, side, bytes, async (stage, answer) =>
         {
-            answer.Refused(status).Within(1000);
+            answer.Refused(status).Promptly();
             return await stage.Client.Refuses(status, "call c 10 1 1 5000 1000");
         }, test);
 

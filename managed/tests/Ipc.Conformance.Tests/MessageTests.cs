@@ -39,7 +39,7 @@ public class MessageTests
         {
             await from.Ok("limit c", limit);
             await Stage.Exchange(from, to, limit);
-            (await from.Refuses(Status.MessageTooLarge, $"send c {limit + 1} 7 1 5000")).Within(1000);
+            (await from.Refuses(Status.MessageTooLarge, $"send c {limit + 1} 7 1 5000")).Promptly();
             await from.Refuses(Status.MessageTooLarge, $"reserve c {limit + 1} 0 7 1 5000");
             // Nothing of it was sent: the next message is the next.
             await Stage.Exchange(from, to, 100);

@@ -14,9 +14,9 @@ public class TimeoutTests
             await stage.Open(options, options);
             foreach (var (from, to) in new[] { (stage.Client, stage.Server), (stage.Server, stage.Client) })
             {
-                (await to.Refuses(Status.TimedOut, "receive c 100 1 1 0")).Within(2000);
-                (await to.Refuses(Status.TimedOut, "receive c 100 1 1 40")).NotBefore(40).Within(1000);
-                (await to.Refuses(Status.TimedOut, "peek c 1 1 1")).NotBefore(1).Within(2000);
+                (await to.Refuses(Status.TimedOut, "receive c 100 1 1 0")).Promptly();
+                (await to.Refuses(Status.TimedOut, "receive c 100 1 1 40")).NotBefore(40).Promptly();
+                (await to.Refuses(Status.TimedOut, "peek c 1 1 1")).NotBefore(1).Promptly();
                 await Stage.Exchange(from, to, 100);
             }
         });
@@ -49,8 +49,8 @@ public class TimeoutTests
     public Task AcceptTimesOutAndGoesOn(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Listen();
-        (await stage.Server.Refuses(Status.TimedOut, "accept l c 0")).Within(2000);
-        (await stage.Server.Refuses(Status.TimedOut, "accept l c 50")).NotBefore(50).Within(1000);
+        (await stage.Server.Refuses(Status.TimedOut, "accept l c 0")).Promptly();
+        (await stage.Server.Refuses(Status.TimedOut, "accept l c 50")).NotBefore(50).Promptly();
         await stage.Connect();
         await stage.ExchangeBothWays();
     });
@@ -68,7 +68,7 @@ public class TimeoutTests
             await Stage.Exchange(stage.Client, stage.Server, 100);
             return;
         }
-        (await stage.Client.Refuses(Status.TimedOut, "send c 30000000 1 1 100")).NotBefore(100).Within(2000);
+        (await stage.Client.Refuses(Status.TimedOut, "send c 30000000 1 1 100")).NotBefore(100).Promptly();
         var again = await stage.Client.Give("main", "send c 10 1 1 100");
         if (again.IsOk)
             throw new ConformanceException("a channel that has cut a message still sends");
