@@ -4,6 +4,7 @@
 #   scripts/bootstrap.sh
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$root/scripts/packages.sh"
 
 packages=(
     g++ cmake ninja-build pkg-config          # the native build
@@ -19,29 +20,7 @@ packages=(
     iproute2                                  # brings the loopback interface up for VSTest
 )
 
-missing=()
-for package in "${packages[@]}"; do
-    # ${Status} rather than the exit code: dpkg also knows packages that were removed.
-    [ "$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)" = "install ok installed" ] || missing+=("$package")
-done
-
-install_missing() {
-    apt-get update -q &&
-        apt-get install -q -y --no-install-recommends "${missing[@]}"
-}
-
-if [ "${#missing[@]}" -gt 0 ]; then
-    if ! command -v apt-get >/dev/null; then
-        echo "This machine has no apt-get; install what these Debian packages hold by its own means: ${missing[*]}" >&2
-        exit 1
-    fi
-    if [ "$(id -u)" -ne 0 ]; then
-        echo "Packages are missing and only root can install them. Run:" >&2
-        echo "sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}" >&2
-        exit 1
-    fi
-    step install-packages install_missing
-fi
+install_packages install-packages "${packages[@]}"
 
 # `dotnet --version` fails in this folder when no installed SDK satisfies global.json.
 if ! (cd "$root" && dotnet --version >/dev/null 2>&1); then

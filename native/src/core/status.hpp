@@ -5,7 +5,10 @@
 #include <cstdarg>
 #include <string>
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__)
+// The C++ library has its own printf there, which knows %zu; the compiler thinks of Microsoft's old one.
+#    define IPC_PRINTF(format_at, first_at) __attribute__((format(gnu_printf, format_at, first_at)))
+#elif defined(__GNUC__)
 #    define IPC_PRINTF(format_at, first_at) __attribute__((format(printf, format_at, first_at)))
 #else
 #    define IPC_PRINTF(format_at, first_at)
