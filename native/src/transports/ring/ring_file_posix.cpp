@@ -1,4 +1,4 @@
-#include "transports/ring/ring_file_posix.hpp"
+#include "transports/ring/ring_file.hpp"
 
 #include "core/plain_name.hpp"
 
