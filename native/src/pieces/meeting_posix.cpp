@@ -1,10 +1,10 @@
 #include "pieces/meeting.hpp"
 #include "pieces/piece_channel.hpp"
 #include "posix/local_socket.hpp"
+#include "posix/poll.hpp"
 
 #include <cerrno>
 #include <cstring>
-#include <poll.h>
 #include <sys/socket.h>
 
 namespace ipc::pieces {
@@ -63,9 +63,7 @@ Status receive_greeting(const Form& form, int socket, const Deadline& deadline, 
     auto* bytes = reinterpret_cast<char*>(greeting);
     for (size_t have = 0; have < sizeof *greeting;) {
         pollfd readable{socket, POLLIN, 0};
-        int ready;
-        do ready = poll(&readable, 1, deadline.left_ms());
-        while (ready < 0 && errno == EINTR);
+        const int ready = posix::poll_until(&readable, 1, deadline);
         if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for the server's greeting");
         if (ready == 0) return fail(IPC_TIMED_OUT, "the server did not accept this client in time");
         const ssize_t got = recv(socket, bytes + have, sizeof *greeting - have, 0);

@@ -1,10 +1,10 @@
 #include "posix/local_socket.hpp"
+#include "posix/poll.hpp"
 #include "shared_memory/handover.hpp"
 #include "shared_memory/link.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -46,9 +46,7 @@ Status send_greeting(int socket, Layout layout, int memory_fd) {
 // Receives the greeting and its descriptor.
 Status receive_greeting(int socket, Layout layout, const Deadline& deadline, posix::Descriptor* memory_file) {
     pollfd readable{socket, POLLIN, 0};
-    int ready;
-    do ready = poll(&readable, 1, deadline.left_ms());
-    while (ready < 0 && errno == EINTR);
+    const int ready = posix::poll_until(&readable, 1, deadline);
     if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for the server's shared memory");
     if (ready == 0) return fail(IPC_TIMED_OUT, "the server did not hand over its shared memory in time");
 
