@@ -52,15 +52,11 @@ internal interface IWaitCondition
 /// <summary>Waiting and waking, docs/wire-formats.md "Parking".</summary>
 internal sealed unsafe partial class SharedMemoryLink
 {
-    // A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks, and
-    // not at all when what is waited for arrives within the first.
-    private const int LooksBeforeTheClock = 100;
     private const int SliceMilliseconds = 200; // a peer killed outright is noticed between two
-    private static readonly long s_yieldAfter = Stopwatch.Frequency / 10_000; // 0.1 ms
     private static readonly long s_socketLookInterval = Stopwatch.Frequency / 200; // 5 ms
 
     /// <summary>How often this side looks before it first reads the clock; 1 if it does not spin.</summary>
-    public int LooksInABout => _policy.Mode == WaitMode.Block || _oneProcessor ? 1 : LooksBeforeTheClock;
+    public int LooksInABout => _policy.Mode == WaitMode.Block || _oneProcessor ? 1 : SharedMemoryWait.LooksInABout;
 
     private readonly WaitPolicy _policy;
     private readonly bool _oneProcessor;
@@ -130,7 +126,7 @@ internal sealed unsafe partial class SharedMemoryLink
     // Null: adaptive has spun its time.
     private WaitResult? Spin<T>(T condition, uint* owed, SpinBudget budget, Deadline deadline) where T : struct, IWaitCondition
     {
-        var looks = _oneProcessor ? 1 : LooksBeforeTheClock;
+        var looks = _oneProcessor ? 1 : SharedMemoryWait.LooksInABout;
         var nextSocketLook = s_socketLookInterval;
         var allowed = budget.NextTicks(_policy.SpinTicks);
         long start = 0;
@@ -158,7 +154,7 @@ internal sealed unsafe partial class SharedMemoryLink
                 return null;
             }
             // Something else may need the processor, the peer first of all.
-            if (_oneProcessor || spun >= s_yieldAfter)
+            if (_oneProcessor || spun >= SharedMemoryWait.YieldAfter)
                 _ = Libc.Yield();
             var lookAtSocket = spun >= nextSocketLook;
             if (lookAtSocket)

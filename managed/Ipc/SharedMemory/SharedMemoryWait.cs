@@ -19,11 +19,20 @@ internal interface IWaiting : IWaitCondition
 [SupportedOSPlatform("linux")]
 internal static class SharedMemoryWait
 {
-    private const int LooksInABout = 100; // a clock read costs as much as several looks
-    private const int SliceMilliseconds = 50; // a peer killed outright is noticed between two slices
-    private static readonly long s_yieldAfter = Stopwatch.Frequency / 10_000; // 0.1 ms
+    /// <summary>A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks.</summary>
+    public const int LooksInABout = 100;
+
+    /// <summary>The longest sleep: a party killed before it could wake us is noticed between two slices.</summary>
+    public const int SliceMilliseconds = 50;
+
     private static readonly long s_lookInterval = Stopwatch.Frequency / 200; // 5 ms
-    private static readonly bool s_oneProcessor = Environment.ProcessorCount == 1;
+
+    /// <summary>In ticks of the clock, 0.1 ms. From then on a spinner lets others run between two bouts: whoever is waited for may
+    /// need this very processor.</summary>
+    public static long YieldAfter { get; } = Stopwatch.Frequency / 10_000;
+
+    /// <summary>This process has one processor: spinning would keep whoever is waited for from running.</summary>
+    public static bool OneProcessor { get; } = Environment.ProcessorCount == 1;
 
     /// <summary>Waits as the policy says. What is met before an end is seen still counts.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -62,7 +71,7 @@ internal static class SharedMemoryWait
             var spun = now - start;
             if (policy.Mode == WaitMode.Adaptive && spun >= policy.SpinTicks)
                 return null;
-            if (s_oneProcessor || spun >= s_yieldAfter)
+            if (OneProcessor || spun >= YieldAfter)
                 _ = Libc.Yield();
             var lookAtSocket = spun >= nextLook;
             if (lookAtSocket)

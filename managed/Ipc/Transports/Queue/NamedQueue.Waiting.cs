@@ -6,10 +6,6 @@ namespace Ipc;
 /// <summary>Waiting for messages and for room, and the sentences of what goes wrong.</summary>
 internal sealed unsafe partial class NamedQueue
 {
-    private const int LooksInABout = 100;
-    private const int SliceMilliseconds = 50;
-    private static readonly long s_yieldAfter = Stopwatch.Frequency / 10_000; // 0.1 ms
-
     private readonly struct MessageCondition(NamedQueue queue) : IWaitCondition
     {
         public bool IsMet() => queue.MayHaveMessage();
@@ -55,7 +51,7 @@ internal sealed unsafe partial class NamedQueue
             if (deadline.Expired)
                 return WaitResult.TimedOut;
             // In slices: whoever should have woken us may have died between publishing and waking.
-            _ = Libc.SleepOn(parked, announced, deadline.SliceMilliseconds(SliceMilliseconds));
+            _ = Libc.SleepOn(parked, announced, deadline.SliceMilliseconds(SharedMemoryWait.SliceMilliseconds));
             if (condition.IsMet())
                 return WaitResult.Ready;
         }
@@ -63,14 +59,14 @@ internal sealed unsafe partial class NamedQueue
 
     private bool Spin<T>(T condition, Deadline deadline) where T : struct, IWaitCondition
     {
-        var oneProcessor = Environment.ProcessorCount == 1;
+        var oneProcessor = SharedMemoryWait.OneProcessor;
         var parks = _policy.Mode != WaitMode.Spin;
         if (_policy.Mode == WaitMode.Block || (parks && oneProcessor))
             return false;
         long start = 0;
         while (true)
         {
-            for (var look = 0; look < LooksInABout; look++)
+            for (var look = 0; look < SharedMemoryWait.LooksInABout; look++)
             {
                 SharedMemoryLink.Relax();
                 if (condition.IsMet())
@@ -82,7 +78,7 @@ internal sealed unsafe partial class NamedQueue
             var spun = now - start;
             if ((parks && spun >= _policy.SpinTicks) || Volatile.Read(ref _closed) || deadline.HasPassed(now))
                 return false;
-            if (oneProcessor || spun >= s_yieldAfter)
+            if (oneProcessor || spun >= SharedMemoryWait.YieldAfter)
                 _ = Libc.Yield();
         }
     }
