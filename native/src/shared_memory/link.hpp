@@ -27,7 +27,8 @@ class Link {
     // The server's end: makes the memory and sends it over `socket`, which the link then owns, also when this fails.
     static Status offer(int socket, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
                         Link** link, MemoryOptions memory = {});
-    // The client's end: receives the memory over `socket`, checks and maps it. `server_name`: path to remove should the server die.
+    // The client's end: receives the memory over `socket`, checks and maps it. `server_name`: the path to remove should the
+    // server die.
     static Status take_up(int socket, Layout layout, WaitPolicy policy, std::string server_name,
                           const Deadline& deadline, Link** link, MemoryOptions memory = {});
     ~Link();
@@ -52,8 +53,9 @@ class Link {
     // The status and sentence for a link that has ended; IPC_OK if a peer that plays with its flag has taken it back.
     Status why_ended() { return reason_to_stop(false); }
 
-    // Waits until ready() is true. `parked` is the word this side sleeps on, `budget` the caller's own. The statuses: IPC_TIMED_OUT; IPC_CLOSED (here);
-    // IPC_PEER_CLOSED, only when ready() is still false after the peer's end was seen; IPC_NOT_OUR_PROTOCOL.
+    // Waits until ready() is true. `parked` is the word this side sleeps on, `budget` the caller's own. The statuses:
+    // IPC_TIMED_OUT; IPC_CLOSED (here); IPC_PEER_CLOSED, only when ready() is still false after the peer's end was seen;
+    // IPC_NOT_OUR_PROTOCOL.
     template <class Ready>
     Status wait(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadline& deadline, Ready ready);
 
