@@ -73,7 +73,7 @@ internal sealed unsafe class PartyLock(uint* word, QueueFile file)
         // Longer than a short message takes to be copied, shorter than putting a thread to sleep.
         for (var look = 0; look < SharedMemoryWait.LooksInABout; look++)
         {
-            SharedMemoryLink.Relax();
+            SharedMemoryWait.Relax();
             if (Volatile.Read(ref *_word) == 0 && TryTake())
                 return true;
         }

@@ -204,7 +204,7 @@ internal sealed unsafe class RingQueue : MessageQueue
         {
             for (var look = 0; look < SharedMemoryWait.LooksInABout && Waits(claim); look++)
             {
-                SharedMemoryLink.Relax();
+                SharedMemoryWait.Relax();
                 claim = attempt.Try();
             }
             if (!Waits(claim) || _closed)
