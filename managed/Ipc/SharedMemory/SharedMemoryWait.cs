@@ -2,7 +2,6 @@ using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics.Arm;
 using System.Runtime.Intrinsics.X86;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
@@ -33,7 +32,6 @@ internal interface IWaiting : IWaitCondition
 }
 
 /// <summary>The one waiting loop of everything that shares memory.</summary>
-[SupportedOSPlatform("linux")]
 internal static class SharedMemoryWait
 {
     /// <summary>A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks, and
@@ -114,7 +112,7 @@ internal static class SharedMemoryWait
                 return null;
             }
             if (policy.OneProcessor || spun >= YieldAfter)
-                _ = Libc.Yield();
+                SharedWord.YieldProcessor();
             var lookAtSocket = spun >= nextLook;
             if (lookAtSocket)
                 nextLook = spun + s_lookInterval;

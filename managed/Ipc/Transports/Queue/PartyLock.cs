@@ -26,7 +26,7 @@ internal sealed unsafe class PartyLock(uint* word, QueueFile file)
     public void GiveBack()
     {
         if ((Interlocked.Exchange(ref *_word, 0) & SomebodySleeps) != 0)
-            _ = Libc.Wake(_word, 1);
+            _ = SharedWord.WakeOne(_word);
     }
 
     /// <summary>Takes the lock, waiting for it. <see cref="WaitResult.TimedOut"/>: somebody alive (stopped, or starved of
@@ -61,7 +61,7 @@ internal sealed unsafe class PartyLock(uint* word, QueueFile file)
             if (seen != sleeping && Interlocked.CompareExchange(ref *_word, sleeping, seen) != seen)
                 continue;
             var left = Math.Max(deadline.SliceMilliseconds(slice), least.SliceMilliseconds(slice));
-            suspect = Libc.SleepOn(_word, sleeping, left) ? 0 : holder;
+            suspect = SharedWord.SleepOn(_word, sleeping, left) ? 0 : holder;
             slice = SliceMilliseconds;
         }
     }

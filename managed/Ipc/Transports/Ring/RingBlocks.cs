@@ -134,7 +134,7 @@ internal readonly unsafe struct RingBlocks
     private static void WakeOne(uint* word)
     {
         if (Interlocked.Exchange(ref *word, 0) != 0)
-            _ = Libc.Wake(word, 1);
+            _ = SharedWord.WakeOne(word);
     }
 
     /// <summary>Bytes from one block to the next: header and payload in whole cache lines.</summary>

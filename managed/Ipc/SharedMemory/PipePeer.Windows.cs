@@ -1,0 +1,232 @@
+using System.Runtime.InteropServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>The peer behind a named pipe; docs/wire-formats.md "Shared-memory handover". The server sends the numbers its handles have,
+/// and the client copies those handles out of the server's process: nobody puts anything into another process, and a client that dies
+/// half-way leaves nothing behind.</summary>
+[SupportedOSPlatform("windows")]
+internal sealed unsafe class PipePeer : SharedMemoryPeer
+{
+    private const int Words = 4; // of one sleeper each
+
+    private readonly SafeHandle _pipe;
+    private readonly string _address;
+    private readonly KernelHandle[] _events = new KernelHandle[Words];
+    // Set when the pipe has ended, or has brought what it should not: a read that is under way for as long as the link stands.
+    private readonly KernelHandle _alarm = Win32SharedMemory.NewEvent(manual: true);
+    private readonly NativeOverlapped* _watching;
+    private readonly Lock _lock = new(); // guards the pipe and the read
+    private KernelHandle? _section; // the server's keeps it for the client to copy
+    private byte* _memory;
+    private bool _watched;
+    private bool _hungUp;
+    private bool _disposed;
+
+    [StructLayout(LayoutKind.Sequential)]
+    private struct Greeting
+    {
+        public uint Magic;
+        public uint Version;
+        public uint Layout;
+        public uint Zero;
+        public ulong Memory;
+        public fixed ulong Events[Words]; // 64 bits each also in a 32-bit process
+    }
+
+    /// <param name="pipe">Overlapped; owned.</param>
+    /// <param name="address">For sentences.</param>
+    public PipePeer(SafeHandle pipe, string address)
+    {
+        (_pipe, _address) = (pipe, address);
+        // The step, and behind it the byte that is not to come.
+        _watching = (NativeOverlapped*)NativeMemory.AllocZeroed((nuint)sizeof(NativeOverlapped) + 8);
+    }
+
+    public override byte* Make(ref ulong bytes, bool hugePages)
+    {
+        _section = Section.Create(ref bytes, hugePages);
+        return Section.Map(_section, bytes);
+    }
+
+    public override bool HandOver(uint layout)
+    {
+        var greeting = new Greeting { Magic = SharedMemoryLayout.HandoverMagic, Version = SharedMemoryLayout.Version, Layout = layout, Memory = NumberOf(_section!) };
+        for (var i = 0; i < Words; i++)
+        {
+            _events[i] = Win32SharedMemory.NewEvent(manual: false);
+            greeting.Events[i] = NumberOf(_events[i]);
+        }
+        // The pipe's buffer is empty and larger: this does not wait for the client.
+        var error = Finish(Win32SharedMemory.WriteFile(_pipe, &greeting, (uint)sizeof(Greeting), null, NewStep()), new Deadline(1000), out var sent);
+        if (Win32SharedMemory.IsEndOfPipe(error))
+            return false;
+        if (error != 0 || sent != sizeof(Greeting))
+            throw Win32SharedMemory.Failure(Status.System, "cannot hand shared memory over", error);
+        lock (_lock)
+            Watch();
+        return true;
+    }
+
+    public override byte* Receive(uint layout, Deadline deadline, out ulong bytes)
+    {
+        Greeting greeting = default;
+        for (uint have = 0; have < sizeof(Greeting);)
+        {
+            var error = Finish(Win32SharedMemory.ReadFile(_pipe, (byte*)&greeting + have, (uint)sizeof(Greeting) - have, null, NewStep()), deadline, out var got);
+            have += got;
+            if (have >= 16 && (greeting is not { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version } || greeting.Layout != layout))
+                throw NotOurs();
+            if (error == (int)Win32SharedMemory.WAIT_TIMEOUT)
+                throw new IpcException(Status.TimedOut, $"the server at {_address} did not accept this client within the time-out");
+            if (Win32SharedMemory.IsEndOfPipe(error))
+                throw have == 0 ? ServerIsGone() : NotOurs();
+            if (error != 0)
+                throw Win32SharedMemory.Failure(Status.System, "cannot receive the server's shared memory", error);
+        }
+        using var section = CopyHandles(greeting);
+        bytes = Section.BytesOf(section);
+        return bytes == 0 ? null : Section.Map(section, bytes);
+    }
+
+    // The server is of our own user (that was checked when the pipe was connected), so this process may copy its handles; numbers
+    // that mean nothing there, or something else, do no harm: what comes of them is checked before it is used.
+    private KernelHandle CopyHandles(Greeting greeting)
+    {
+        uint number = 0;
+        if (Win32SharedMemory.GetNamedPipeServerProcessId(_pipe, &number) == 0)
+            throw ServerIsGone();
+        using var server = Win32SharedMemory.OpenProcess(Win32SharedMemory.PROCESS_DUP_HANDLE, 0, number);
+        if (server.IsInvalid)
+        {
+            throw Win32SharedMemory.Failure(Status.NoPermission,
+                $"cannot take the shared memory over from process {number}: a server that runs as administrator has clients that do, too");
+        }
+        var section = Win32SharedMemory.CopyHandle(server, greeting.Memory, Win32SharedMemory.FILE_MAP_READ | Win32SharedMemory.FILE_MAP_WRITE);
+        var sound = section is not null;
+        for (var i = 0; sound && i < Words; i++)
+        {
+            var copy = Win32SharedMemory.CopyHandle(server, greeting.Events[i], Win32SharedMemory.EVENT_MODIFY_STATE | Win32SharedMemory.SYNCHRONIZE);
+            if (copy is not null)
+                _events[i] = copy;
+            sound = copy is not null && Win32SharedMemory.WaitForSingleObject(copy, 0) != Win32SharedMemory.WAIT_FAILED;
+        }
+        // Looked at last: then it was the server's own process that the handles came from, not a later one of its number.
+        var stillThere = Win32SharedMemory.PeekNamedPipe(_pipe, null, 0, null, null, null) != 0;
+        if (!sound || !stillThere)
+        {
+            section?.Dispose();
+            throw stillThere ? NotOurs() : ServerIsGone();
+        }
+        lock (_lock)
+            Watch();
+        return section!;
+    }
+
+    public override void SleepOn(byte* memory)
+    {
+        _memory = memory;
+        for (var i = 0; i < Words; i++)
+            SleepingPlaces.Add(Word(i), new SleepingPlace { WakeUps = _events[i], Alarm = _alarm });
+    }
+
+    public override bool HasOneProcessorWithUs() => SharedMemoryWait.OneProcessor;
+
+    public override bool HasDied()
+    {
+        if (Win32SharedMemory.WaitForSingleObject(_alarm, 0) == Win32SharedMemory.WAIT_TIMEOUT)
+            return false;
+        lock (_lock)
+        {
+            uint got = 0;
+            if (_hungUp || !_watched || Win32SharedMemory.GetOverlappedResult(_pipe, _watching, &got, 0) != 0 ||
+                Win32SharedMemory.LastError != Win32SharedMemory.ERROR_OPERATION_ABORTED)
+                return true;
+            // The system cancels what a thread began when that thread ends, as the one that accepted may have: begin anew.
+            Watch();
+            return !_watched;
+        }
+    }
+
+    public override void HangUp()
+    {
+        lock (_lock)
+        {
+            if (_hungUp)
+                return;
+            _hungUp = true;
+            if (_watched)
+            {
+                uint got = 0;
+                _ = Win32SharedMemory.CancelIoEx(_pipe, _watching);
+                _ = Win32SharedMemory.GetOverlappedResult(_pipe, _watching, &got, 1);
+            }
+            _pipe.Dispose();
+            _ = Win32SharedMemory.SetEvent(_alarm);
+        }
+    }
+
+    // Nothing of a server of Windows outlives it.
+    public override void ForgetDeadServer() { }
+
+    public override void Dispose()
+    {
+        if (_disposed)
+            return;
+        _disposed = true;
+        HangUp();
+        for (var i = 0; i < Words; i++)
+        {
+            if (_memory != null)
+                SleepingPlaces.Remove(Word(i));
+            _events[i]?.Dispose();
+        }
+        _section?.Dispose();
+        _alarm.Dispose();
+        NativeMemory.Free(_watching);
+    }
+
+    private uint* Word(int index)
+    {
+        var ring = new RingControl(_memory, index / 2);
+        return index % 2 == 0 ? ring.ReaderParked : ring.WriterParked;
+    }
+
+    // With the lock.
+    private void Watch()
+    {
+        _watched = Win32SharedMemory.ReadFile(_pipe, _watching + 1, 1, null, NewStep()) != 0 || Win32SharedMemory.LastError == Win32SharedMemory.ERROR_IO_PENDING;
+        if (!_watched)
+            _ = Win32SharedMemory.SetEvent(_alarm);
+    }
+
+    private NativeOverlapped* NewStep()
+    {
+        *_watching = new NativeOverlapped { EventHandle = _alarm.DangerousGetHandle() };
+        return _watching;
+    }
+
+    // One step on the pipe to its end: its error (WAIT_TIMEOUT: the deadline passed), and how many bytes were moved.
+    private int Finish(int begun, Deadline deadline, out uint moved)
+    {
+        moved = 0;
+        var error = begun != 0 ? 0 : Win32SharedMemory.LastError;
+        if (error is not (0 or Win32SharedMemory.ERROR_IO_PENDING))
+            return error;
+        var late = error != 0 && Win32SharedMemory.WaitForSingleObject(_alarm, (uint)deadline.LeftMilliseconds) != Win32SharedMemory.WAIT_OBJECT_0;
+        if (late)
+            _ = Win32SharedMemory.CancelIoEx(_pipe, _watching);
+        uint count = 0;
+        error = Win32SharedMemory.GetOverlappedResult(_pipe, _watching, &count, 1) != 0 ? 0 : Win32SharedMemory.LastError;
+        moved = count;
+        return late && error == Win32SharedMemory.ERROR_OPERATION_ABORTED ? (int)Win32SharedMemory.WAIT_TIMEOUT : error;
+    }
+
+    private static ulong NumberOf(KernelHandle handle) => (ulong)handle.DangerousGetHandle();
+
+    private IpcException ServerIsGone() => new(Status.PeerClosed, $"the server at {_address} closed before it accepted this client: connect anew");
+
+    private IpcException NotOurs() =>
+        new(Status.NotOurProtocol, $"what listens at {_address} is not this transport's server, or of another version: check the address");
+}
