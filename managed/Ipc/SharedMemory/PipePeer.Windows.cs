@@ -11,14 +11,14 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
 {
     private const int Words = 4; // of one sleeper each
 
-    private readonly SafeHandle _pipe;
+    private readonly Win32Handle _pipe;
     private readonly string _address;
-    private readonly KernelHandle[] _events = new KernelHandle[Words];
+    private readonly Win32Handle[] _events = new Win32Handle[Words];
     // Set when the pipe has ended, or has brought what it should not: a read that is under way for as long as the link stands.
-    private readonly KernelHandle _alarm = Win32SharedMemory.NewEvent(manual: true);
+    private readonly Win32Handle _alarm = Win32.CreateEvent();
     private readonly NativeOverlapped* _watching;
     private readonly Lock _lock = new(); // guards the pipe and the read
-    private KernelHandle? _section; // the server's keeps it for the client to copy
+    private Win32Handle? _section; // the server's keeps it for the client to copy
     private byte* _memory;
     private bool _watched;
     private bool _hungUp;
@@ -37,7 +37,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
 
     /// <param name="pipe">Overlapped; owned.</param>
     /// <param name="address">For sentences.</param>
-    public PipePeer(SafeHandle pipe, string address)
+    public PipePeer(Win32Handle pipe, string address)
     {
         (_pipe, _address) = (pipe, address);
         // The step, and behind it the byte that is not to come.
@@ -55,15 +55,15 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
         var greeting = new Greeting { Magic = SharedMemoryLayout.HandoverMagic, Version = SharedMemoryLayout.Version, Layout = layout, Memory = NumberOf(_section!) };
         for (var i = 0; i < Words; i++)
         {
-            _events[i] = Win32SharedMemory.NewEvent(manual: false);
+            _events[i] = Win32.CreateAutoResetEvent();
             greeting.Events[i] = NumberOf(_events[i]);
         }
         // The pipe's buffer is empty and larger: this does not wait for the client.
-        var error = Finish(Win32SharedMemory.WriteFile(_pipe, &greeting, (uint)sizeof(Greeting), null, NewStep()), new Deadline(1000), out var sent);
-        if (Win32SharedMemory.IsEndOfPipe(error))
+        var error = Finish(Win32.WriteFile(_pipe, (byte*)&greeting, (uint)sizeof(Greeting), null, NewStep()), new Deadline(1000), out var sent);
+        if (Win32.IsEndOfPipe(error))
             return false;
         if (error != 0 || sent != sizeof(Greeting))
-            throw Win32SharedMemory.Failure(Status.System, "cannot hand shared memory over", error);
+            throw Win32.Failure(Status.System, "cannot hand shared memory over", error);
         lock (_lock)
             Watch();
         return true;
@@ -74,16 +74,16 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
         Greeting greeting = default;
         for (uint have = 0; have < sizeof(Greeting);)
         {
-            var error = Finish(Win32SharedMemory.ReadFile(_pipe, (byte*)&greeting + have, (uint)sizeof(Greeting) - have, null, NewStep()), deadline, out var got);
+            var error = Finish(Win32.ReadFile(_pipe, (byte*)&greeting + have, (uint)sizeof(Greeting) - have, null, NewStep()), deadline, out var got);
             have += got;
             if (have >= 16 && (greeting is not { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version } || greeting.Layout != layout))
                 throw NotOurs();
-            if (error == (int)Win32SharedMemory.WAIT_TIMEOUT)
+            if (error == (int)Win32.WAIT_TIMEOUT)
                 throw new IpcException(Status.TimedOut, $"the server at {_address} did not accept this client within the time-out");
-            if (Win32SharedMemory.IsEndOfPipe(error))
+            if (Win32.IsEndOfPipe(error))
                 throw have == 0 ? ServerIsGone() : NotOurs();
             if (error != 0)
-                throw Win32SharedMemory.Failure(Status.System, "cannot receive the server's shared memory", error);
+                throw Win32.Failure(Status.System, "cannot receive the server's shared memory", error);
         }
         using var section = CopyHandles(greeting);
         bytes = Section.BytesOf(section);
@@ -92,28 +92,24 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
 
     // The server is of our own user (that was checked when the pipe was connected), so this process may copy its handles; numbers
     // that mean nothing there, or something else, do no harm: what comes of them is checked before it is used.
-    private KernelHandle CopyHandles(Greeting greeting)
+    private Win32Handle CopyHandles(Greeting greeting)
     {
         uint number = 0;
-        if (Win32SharedMemory.GetNamedPipeServerProcessId(_pipe, &number) == 0)
+        if (Win32.GetNamedPipeServerProcessId(_pipe, &number) == 0)
             throw ServerIsGone();
-        using var server = Win32SharedMemory.OpenProcess(Win32SharedMemory.PROCESS_DUP_HANDLE, 0, number);
-        if (server.IsInvalid)
-        {
-            throw Win32SharedMemory.Failure(Status.NoPermission,
-                $"cannot take the shared memory over from process {number}: a server that runs as administrator has clients that do, too");
-        }
-        var section = Win32SharedMemory.CopyHandle(server, greeting.Memory, Win32SharedMemory.FILE_MAP_READ | Win32SharedMemory.FILE_MAP_WRITE);
+        using var server = Win32.OpenProcessForHandles(number) ?? throw Win32.Failure(Status.NoPermission,
+            $"cannot take the shared memory over from process {number}: a server that runs as administrator has clients that do, too", Win32.LastError);
+        var section = Win32.CopyHandle(server, greeting.Memory, Win32.FILE_MAP_READ | Win32.FILE_MAP_WRITE);
         var sound = section is not null;
         for (var i = 0; sound && i < Words; i++)
         {
-            var copy = Win32SharedMemory.CopyHandle(server, greeting.Events[i], Win32SharedMemory.EVENT_MODIFY_STATE | Win32SharedMemory.SYNCHRONIZE);
+            var copy = Win32.CopyHandle(server, greeting.Events[i], Win32.EVENT_MODIFY_STATE | Win32.SYNCHRONIZE);
             if (copy is not null)
                 _events[i] = copy;
-            sound = copy is not null && Win32SharedMemory.WaitForSingleObject(copy, 0) != Win32SharedMemory.WAIT_FAILED;
+            sound = copy is not null && Win32.WaitForSingleObject(copy, 0) != Win32.WAIT_FAILED;
         }
         // Looked at last: then it was the server's own process that the handles came from, not a later one of its number.
-        var stillThere = Win32SharedMemory.PeekNamedPipe(_pipe, null, 0, null, null, null) != 0;
+        var stillThere = Win32.PeekNamedPipe(_pipe, null, 0, null, null, null) != 0;
         if (!sound || !stillThere)
         {
             section?.Dispose();
@@ -135,13 +131,13 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
 
     public override bool HasDied()
     {
-        if (Win32SharedMemory.WaitForSingleObject(_alarm, 0) == Win32SharedMemory.WAIT_TIMEOUT)
+        if (Win32.WaitForSingleObject(_alarm, 0) == Win32.WAIT_TIMEOUT)
             return false;
         lock (_lock)
         {
             uint got = 0;
-            if (_hungUp || !_watched || Win32SharedMemory.GetOverlappedResult(_pipe, _watching, &got, 0) != 0 ||
-                Win32SharedMemory.LastError != Win32SharedMemory.ERROR_OPERATION_ABORTED)
+            if (_hungUp || !_watched || Win32.GetOverlappedResult(_pipe, _watching, &got, 0) != 0 ||
+                Win32.LastError != Win32.ERROR_OPERATION_ABORTED)
                 return true;
             // The system cancels what a thread began when that thread ends, as the one that accepted may have: begin anew.
             Watch();
@@ -159,11 +155,11 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
             if (_watched)
             {
                 uint got = 0;
-                _ = Win32SharedMemory.CancelIoEx(_pipe, _watching);
-                _ = Win32SharedMemory.GetOverlappedResult(_pipe, _watching, &got, 1);
+                _ = Win32.CancelIoEx(_pipe, _watching);
+                _ = Win32.GetOverlappedResult(_pipe, _watching, &got, 1);
             }
             _pipe.Dispose();
-            _ = Win32SharedMemory.SetEvent(_alarm);
+            _ = Win32.SetEvent(_alarm);
         }
     }
 
@@ -196,9 +192,9 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
     // With the lock.
     private void Watch()
     {
-        _watched = Win32SharedMemory.ReadFile(_pipe, _watching + 1, 1, null, NewStep()) != 0 || Win32SharedMemory.LastError == Win32SharedMemory.ERROR_IO_PENDING;
+        _watched = Win32.ReadFile(_pipe, (byte*)(_watching + 1), 1, null, NewStep()) != 0 || Win32.LastError == Win32.ERROR_IO_PENDING;
         if (!_watched)
-            _ = Win32SharedMemory.SetEvent(_alarm);
+            _ = Win32.SetEvent(_alarm);
     }
 
     private NativeOverlapped* NewStep()
@@ -211,19 +207,19 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
     private int Finish(int begun, Deadline deadline, out uint moved)
     {
         moved = 0;
-        var error = begun != 0 ? 0 : Win32SharedMemory.LastError;
-        if (error is not (0 or Win32SharedMemory.ERROR_IO_PENDING))
+        var error = begun != 0 ? 0 : Win32.LastError;
+        if (error is not (0 or Win32.ERROR_IO_PENDING))
             return error;
-        var late = error != 0 && Win32SharedMemory.WaitForSingleObject(_alarm, (uint)deadline.LeftMilliseconds) != Win32SharedMemory.WAIT_OBJECT_0;
+        var late = error != 0 && Win32.WaitForSingleObject(_alarm, Win32.LeftMilliseconds(deadline)) != Win32.WAIT_OBJECT_0;
         if (late)
-            _ = Win32SharedMemory.CancelIoEx(_pipe, _watching);
+            _ = Win32.CancelIoEx(_pipe, _watching);
         uint count = 0;
-        error = Win32SharedMemory.GetOverlappedResult(_pipe, _watching, &count, 1) != 0 ? 0 : Win32SharedMemory.LastError;
+        error = Win32.GetOverlappedResult(_pipe, _watching, &count, 1) != 0 ? 0 : Win32.LastError;
         moved = count;
-        return late && error == Win32SharedMemory.ERROR_OPERATION_ABORTED ? (int)Win32SharedMemory.WAIT_TIMEOUT : error;
+        return late && error == Win32.ERROR_OPERATION_ABORTED ? (int)Win32.WAIT_TIMEOUT : error;
     }
 
-    private static ulong NumberOf(KernelHandle handle) => (ulong)handle.DangerousGetHandle();
+    private static ulong NumberOf(Win32Handle handle) => (ulong)handle.DangerousGetHandle();
 
     private IpcException ServerIsGone() => new(Status.PeerClosed, $"the server at {_address} closed before it accepted this client: connect anew");
 

@@ -12,6 +12,8 @@ internal static unsafe class SharedMemoryHandover
         Channel? Welcome(SharedMemoryPeer peer) => Offer(peer, layout, slotCount, dataBytes, WaitPolicy.Of(address), options) is { } link ? open(link) : null;
         if (OperatingSystem.IsLinux())
             return ListenOnSocket(LocalNames.InPrivateFolder(address, prefix), Welcome);
+        if (OperatingSystem.IsWindows())
+            return new SharedMemoryListener(address, LocalPipeListener.Open(LocalPipe.PrivateName(address, prefix), PipeMode.Byte), Welcome);
         throw new PlatformNotSupportedException();
     }
 
@@ -27,6 +29,11 @@ internal static unsafe class SharedMemoryHandover
         {
             var name = LocalNames.InPrivateFolder(address, prefix);
             return TakeUp(new SocketPeer(LocalSocket.Connect(name, deadline), name), layout, WaitPolicy.Of(address), name.Address, deadline, options);
+        }
+        if (OperatingSystem.IsWindows())
+        {
+            var pipe = LocalPipe.Connect(LocalPipe.PrivateName(address, prefix), PipeMode.Byte, deadline);
+            return TakeUp(new PipePeer(pipe, address.ToString()), layout, WaitPolicy.Of(address), address.ToString(), deadline, options);
         }
         throw new PlatformNotSupportedException();
     }

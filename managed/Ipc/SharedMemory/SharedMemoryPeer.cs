@@ -36,6 +36,6 @@ internal abstract unsafe class SharedMemoryPeer : IDisposable
         if (OperatingSystem.IsLinux())
             _ = Libc.Unmap(memory, (nuint)bytes);
         else if (OperatingSystem.IsWindows())
-            _ = Win32SharedMemory.UnmapViewOfFile(memory);
+            _ = Win32.UnmapViewOfFile(memory);
     }
 }

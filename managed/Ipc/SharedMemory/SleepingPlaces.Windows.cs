@@ -8,12 +8,12 @@ namespace Ipc;
 internal sealed unsafe class SleepingPlace
 {
     /// <summary>One sleeper at a time: an auto-reset event. Many: a semaphore, each of whose counts is for one sleeper.</summary>
-    public required KernelHandle WakeUps { get; init; }
+    public required Win32Handle WakeUps { get; init; }
     public bool Many { get; init; }
     /// <summary>Many, where all are ever woken at once: counts that, in the mapping; null if there is none.</summary>
     public uint* WakesOfAll { get; init; }
     /// <summary>Ends every sleep for as long as it is set, as if the time were over.</summary>
-    public KernelHandle? Alarm { get; init; }
+    public Win32Handle? Alarm { get; init; }
 }
 
 /// <summary>Windows has no futex that reaches into other processes. In its place each word that somebody may sleep on has a kernel
@@ -43,10 +43,10 @@ internal static unsafe class SleepingPlaces
         var ends = stackalloc nint[2];
         ends[0] = place.WakeUps.DangerousGetHandle(); // whoever sleeps is inside an object that owns them
         ends[1] = place.Alarm?.DangerousGetHandle() ?? 0;
-        var how = Win32SharedMemory.WaitForMultipleObjects(place.Alarm is null ? 1u : 2u, ends, 0, (uint)milliseconds);
-        if (how == Win32SharedMemory.WAIT_FAILED)
+        var how = Win32.WaitForMultipleObjects(place.Alarm is null ? 1u : 2u, ends, 0, (uint)milliseconds);
+        if (how == Win32.WAIT_FAILED)
             Thread.Sleep(1); // not even then may the caller's loop burn the processor
-        var woken = how == Win32SharedMemory.WAIT_OBJECT_0;
+        var woken = how == Win32.WAIT_OBJECT_0;
         // Whoever is woken as one of all wakes the next; the first who began to sleep after that was announced ends the chain.
         if (woken && place.WakesOfAll != null && Volatile.Read(ref *place.WakesOfAll) != seen)
             ReleaseOne(place);
@@ -67,8 +67,8 @@ internal static unsafe class SleepingPlaces
     private static int ReleaseOne(SleepingPlace place)
     {
         if (!place.Many)
-            return Win32SharedMemory.SetEvent(place.WakeUps) != 0 ? 1 : 0;
+            return Win32.SetEvent(place.WakeUps) != 0 ? 1 : 0;
         var leftOver = 0;
-        return Win32SharedMemory.ReleaseSemaphore(place.WakeUps, 1, &leftOver) != 0 && leftOver == 0 ? 1 : 0;
+        return Win32.ReleaseSemaphore(place.WakeUps, 1, &leftOver) != 0 && leftOver == 0 ? 1 : 0;
     }
 }
