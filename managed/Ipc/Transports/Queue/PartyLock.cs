@@ -1,11 +1,9 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 /// <summary>A lock in shared memory that a dead holder does not keep: the word names its holder, and a waiter that finds the holder
 /// dead takes the lock over. What the lock guards must be sound at every instant, for nothing is told of where the holder died.</summary>
-[SupportedOSPlatform("linux")]
 internal sealed unsafe class PartyLock(uint* word, QueueFile file)
 {
     private const uint SomebodySleeps = 1;

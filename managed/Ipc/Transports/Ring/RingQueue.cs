@@ -1,12 +1,10 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 /// <summary>One opener's handle on a ring: messages copied in and out, waiting, and finishing for the dead; twin of
 /// native/src/transports/ring/ring_queue.cpp.</summary>
-[SupportedOSPlatform("linux")]
 internal sealed unsafe class RingQueue : MessageQueue
 {
     private static readonly long s_slice = SharedMemoryWait.SliceMilliseconds * Stopwatch.Frequency / 1000;
