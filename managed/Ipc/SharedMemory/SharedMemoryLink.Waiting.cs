@@ -1,7 +1,5 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using System.Runtime.Intrinsics.Arm;
-using System.Runtime.Intrinsics.X86;
 
 namespace Ipc;
 
@@ -197,15 +195,5 @@ internal sealed unsafe partial class SharedMemoryLink
         if (_closedHere)
             return WaitResult.ClosedHere;
         return PeerHasClosed || (lookAtSocket && PeerHasDied()) ? WaitResult.PeerGone : null;
-    }
-
-    // Tells the processor that this is a spin loop.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal static void Relax()
-    {
-        if (X86Base.IsSupported)
-            X86Base.Pause();
-        else if (ArmBase.IsSupported)
-            ArmBase.Yield();
     }
 }
