@@ -19,7 +19,7 @@ internal static class LocalNames
     public static string PrivateFolder => PrivateFolderUnder("/tmp");
 
     /// <summary>The same elsewhere: /dev/shm for memory that outlives its processes.</summary>
-    public static string PrivateFolderUnder(string root) => string.Create(CultureInfo.InvariantCulture, $"{root}/ipc-{Libc.EffectiveUser()}");
+    public static string PrivateFolderUnder(string root) => FormattableString.Invariant($"{root}/ipc-{Libc.EffectiveUser()}");
 
     /// <summary>A name in the private folder, after checking both; the folder is made if missing.</summary>
     public static LocalName InPrivateFolder(Address address, string prefix)
@@ -74,7 +74,7 @@ internal static class LocalNames
     {
         try
         {
-            var text = File.ReadAllText(string.Create(CultureInfo.InvariantCulture, $"/proc/{process}/stat"));
+            var text = File.ReadAllText(FormattableString.Invariant($"/proc/{process}/stat"));
             // pid (name) state parent group session terminal foreground-group flags ...: the name may hold anything, even ')'.
             var fields = text[(text.LastIndexOf(')') + 2)..].Split(' ');
             return (ulong.Parse(fields[6], CultureInfo.InvariantCulture) & ExitingFlag) == 0;

@@ -30,5 +30,5 @@ internal static class TransportTable
     public static Transport Get(Address address) =>
         s_transports.TryGetValue(address.Transport, out var transport)
             ? transport
-            : throw new IpcException(Status.NotAvailable, Registry.WhyNotAvailable(address.Transport, "managed"));
+            : throw new IpcException(Status.NotAvailable, Registry.WhyNotAvailable(address.Transport, ManagedSide.Id));
 }

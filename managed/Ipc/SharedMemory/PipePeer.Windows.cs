@@ -41,7 +41,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
     {
         (_pipe, _address) = (pipe, address);
         // The step, and behind it the byte that is not to come.
-        _watching = (NativeOverlapped*)NativeMemory.AllocZeroed((nuint)sizeof(NativeOverlapped) + 8);
+        _watching = (NativeOverlapped*)Marshal.AllocHGlobal(sizeof(NativeOverlapped) + 8);
     }
 
     public override byte* Make(ref ulong bytes, bool hugePages)
@@ -180,7 +180,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
         }
         _section?.Dispose();
         _alarm.Dispose();
-        NativeMemory.Free(_watching);
+        Marshal.FreeHGlobal((nint)_watching);
     }
 
     private uint* Word(int index)

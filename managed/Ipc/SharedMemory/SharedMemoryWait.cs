@@ -1,7 +1,5 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using System.Runtime.Intrinsics.Arm;
-using System.Runtime.Intrinsics.X86;
 
 namespace Ipc;
 
@@ -32,7 +30,7 @@ internal interface IWaiting : IWaitCondition
 }
 
 /// <summary>The one waiting loop of everything that shares memory.</summary>
-internal static class SharedMemoryWait
+internal static partial class SharedMemoryWait
 {
     /// <summary>A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks, and
     /// not at all when what is waited for arrives within the first.</summary>
@@ -72,16 +70,6 @@ internal static class SharedMemoryWait
             if (waiting.IsMet())
                 return WaitResult.Ready;
         }
-    }
-
-    /// <summary>Tells the processor that this is a spin loop.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static void Relax()
-    {
-        if (X86Base.IsSupported)
-            X86Base.Pause();
-        else if (ArmBase.IsSupported)
-            ArmBase.Yield();
     }
 
     // Null: adaptive has spun its time.

@@ -42,7 +42,7 @@ internal static unsafe class SleepingPlaces
             return true;
         var ends = stackalloc nint[2];
         ends[0] = place.WakeUps.DangerousGetHandle(); // whoever sleeps is inside an object that owns them
-        ends[1] = place.Alarm?.DangerousGetHandle() ?? 0;
+        ends[1] = place.Alarm is null ? default : place.Alarm.DangerousGetHandle();
         var how = Win32.WaitForMultipleObjects(place.Alarm is null ? 1u : 2u, ends, 0, (uint)milliseconds);
         if (how == Win32.WAIT_FAILED)
             Thread.Sleep(1); // not even then may the caller's loop burn the processor

@@ -10,7 +10,11 @@ internal abstract unsafe class QueueFile : IDisposable
 
     private byte* _memory;
 
-    protected QueueFile(byte* memory, uint size) => (_memory, Size) = (memory, size);
+    protected QueueFile(byte* memory, uint size)
+    {
+        _memory = memory;
+        Size = size;
+    }
 
     /// <summary>The header, and the data area behind it.</summary>
     public byte* Memory => _memory;

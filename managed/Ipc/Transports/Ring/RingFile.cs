@@ -45,7 +45,11 @@ internal abstract unsafe class RingFile(Address address) : IDisposable
     /// <summary>Whether another opener has the number.</summary>
     protected abstract bool IsSigned(uint number);
 
-    protected void SetMemory(byte* memory, ulong bytes) => (_memory, Bytes) = (memory, bytes);
+    protected void SetMemory(byte* memory, ulong bytes)
+    {
+        _memory = memory;
+        Bytes = bytes;
+    }
 
     protected void Forget() => _memory = null;
 

@@ -93,7 +93,7 @@ internal static class TcpUsers
     {
         var bytes = address.GetAddressBytes();
         var words = Enumerable.Range(0, bytes.Length / 4).Select(i => BitConverter.ToUInt32(bytes, 4 * i).ToString("X8", CultureInfo.InvariantCulture));
-        return string.Create(CultureInfo.InvariantCulture, $"{string.Concat(words)}:{port:X4}");
+        return FormattableString.Invariant($"{string.Concat(words)}:{port:X4}");
     }
 
     private static IEnumerable<(string Local, string Remote, string State, uint User, string Inode)> Lines(string table)
@@ -103,8 +103,8 @@ internal static class TcpUsers
         foreach (var line in File.ReadLines(table).Skip(1))
         {
             // number, local, remote, state, queues, timer, retransmits, user, time-out, inode ...
-            var fields = line.Split(' ', StringSplitOptions.RemoveEmptyEntries);
-            if (fields.Length > 9 && uint.TryParse(fields[7], CultureInfo.InvariantCulture, out var user))
+            var fields = line.Split([' '], StringSplitOptions.RemoveEmptyEntries);
+            if (fields.Length > 9 && uint.TryParse(fields[7], NumberStyles.None, CultureInfo.InvariantCulture, out var user))
                 yield return (fields[1], fields[2], fields[3], user, fields[9]);
         }
     }
