@@ -36,8 +36,8 @@ TEST(ShmChild, DISABLED_Server) {
 class ShmDeath : public testing::TestWithParam<std::string> {
   public:
     const std::string transport = GetParam().substr(0, GetParam().find('?'));
-    const std::string address =
-        unique_address(transport, GetParam().find('?') == std::string::npos ? "" : GetParam().substr(GetParam().find('?')));
+    const std::string address = unique_address(
+        transport, GetParam().find('?') == std::string::npos ? "" : GetParam().substr(GetParam().find('?')));
 };
 INSTANTIATE_TEST_SUITE_P(Waits, ShmDeath,
                          testing::Values("shm?wait=block", "shm?wait=spin", "shm?wait=adaptive", "shm-event?wait=block",
