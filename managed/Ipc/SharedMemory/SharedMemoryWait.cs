@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
@@ -31,7 +30,6 @@ internal interface IWaiting : IWaitCondition
 }
 
 /// <summary>The one waiting loop of everything that shares memory.</summary>
-[SupportedOSPlatform("linux")]
 internal static partial class SharedMemoryWait
 {
     /// <summary>A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks, and
@@ -102,7 +100,7 @@ internal static partial class SharedMemoryWait
                 return null;
             }
             if (policy.OneProcessor || spun >= YieldAfter)
-                _ = Libc.Yield();
+                SharedWord.YieldProcessor();
             var lookAtSocket = spun >= nextLook;
             if (lookAtSocket)
                 nextLook = spun + s_lookInterval;

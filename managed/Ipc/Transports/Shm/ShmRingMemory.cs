@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
@@ -10,7 +9,6 @@ namespace Ipc;
 /// up to 48 of them share the header's cache line, so that a short message crosses between processors as one line and a longer one
 /// as neighbouring lines, which are fetched together.
 /// </remarks>
-[SupportedOSPlatform("linux")]
 internal readonly unsafe partial struct ShmRingMemory
 {
     public const int FirstBytes = 48; // of payload in the slot that has the header
