@@ -20,8 +20,11 @@ bring_loopback_up() {
 
 # The suite that runs now, so that it does not outlive this script when somebody stops it.
 suite_process=
+# What else has to go then: windows-suites.sh adds Wine's server.
+end_more() { :; }
 end_suite() {
     [ -z "$suite_process" ] || kill "$suite_process" 2>/dev/null || true
+    end_more
 }
 trap end_suite EXIT
 trap 'exit 130' INT
@@ -77,12 +80,13 @@ run_ctest() {
     account "$suite" $((total - bad - left_out)) "$bad" "$left_out" "$code" "$log"
 }
 
-# run_xunit PROJECT
+# run_xunit PROJECT [SUITE [FILTER]]
 run_xunit() {
-    local suite=$1 log=$logs/test-$1.log trx=$logs/test-$1.trx code=0
+    local project=$1 suite=${2:-$1} filter=${3:-}
+    local log=$logs/test-$suite.log trx=$logs/test-$suite.trx code=0
     local total executed ok
     rm -f "$trx"
-    run_limited "$log" dotnet test "$root/artifacts/bin/$suite/release/$suite.dll" \
+    run_limited "$log" dotnet test "$root/artifacts/bin/$project/release/$project.dll" ${filter:+--filter "$filter"} \
         --logger "trx;LogFileName=$trx" --logger "console;verbosity=normal" || code=$?
     [ -f "$trx" ] || : >"$trx"
     total=$(attribute "$trx" Counters total)

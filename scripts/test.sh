@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
-# Bootstraps, builds, and runs every test there is: the native ones optimised and under the sanitizers, the managed ones, and
-# the conformance suite over every transport and pair. The last line is `N passed, N failed[, N skipped]`.
+# Bootstraps, builds, and runs every test there is: the native ones optimised and under the sanitizers, the managed ones, the
+# conformance suite over every transport and pair, and under Wine what exists on Windows (test-windows.sh runs that alone). The last line is `N passed, N failed[, N skipped]`.
 #   scripts/test.sh
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$root/scripts/count-tests.sh"
+source "$root/scripts/windows-suites.sh"
 
-"$root/scripts/bootstrap.sh"
+"$root/scripts/windows-bootstrap.sh"
 bring_loopback_up
 "$root/scripts/build.sh" Release
 step build-native-sanitized "$root/scripts/native.sh" debug
+"$root/scripts/windows-build.sh"
 
 run_ctest native release
 run_ctest native-sanitized debug
 
 mapfile -t projects < <(grep -l 'Microsoft.NET.Test.Sdk' "$root"/managed/tests/*/*.csproj)
 for project in "${projects[@]}"; do
-    run_xunit "$(basename "$project" .csproj)"
+    project=$(basename "$project" .csproj)
+    # What only Windows has is played below.
+    run_xunit "$project" "$project" 'system!=windows'
 done
+run_windows_suites
 
 finish

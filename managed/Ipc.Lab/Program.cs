@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.CommandLine.Help;
+using System.Text;
 using Ipc.Lab;
 using Ipc.Lab.Commands;
 
@@ -10,6 +11,9 @@ internal static partial class Program
 {
     public static async Task<int> RunAsync(string[] args)
     {
+        // Windows would show the lab's signs (µ, ×) in the code page of its consoles.
+        if (OperatingSystem.IsWindows())
+            Console.OutputEncoding = new UTF8Encoding(encoderShouldEmitUTF8Identifier: false);
         // Not a RootCommand: that would call itself after the assembly.
         var root = new Command("ipc", "Measures inter-process communication between C++ and C# on this machine.")
         {

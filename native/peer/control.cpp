@@ -3,12 +3,7 @@
 #include "failure.hpp"
 #include "usage.hpp"
 
-#include <cerrno>
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 #include <utility>
 
 namespace ipc::peer {
@@ -16,19 +11,13 @@ namespace ipc::peer {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-Control::Control() : stop_event_(eventfd(0, EFD_CLOEXEC)) {
-    if (stop_event_ < 0)
-        throw Failure("SYSTEM", "the system gives no eventfd: raise the limit on open files (ulimit -n)");
-}
+Control::Control() = default;
 
 Control::~Control() {
     if (reader_.joinable()) {
-        const uint64_t one = 1;
-        while (write(stop_event_, &one, sizeof one) < 0 && errno == EINTR) {
-        }
+        input_.stop();
         reader_.join();
     }
-    close(stop_event_);
 }
 
 std::string Control::read_first_line() {
@@ -47,13 +36,7 @@ void Control::emit(const ordered_json& event) {
     // A reason may quote bytes of any kind; whatever is not UTF-8 in it is shown as the replacement character.
     const std::string line = event.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
     std::lock_guard lock(output_mutex_);
-    for (size_t at = 0; at < line.size();) {
-        const ssize_t written = write(STDOUT_FILENO, line.data() + at, line.size() - at);
-        if (written > 0)
-            at += static_cast<size_t>(written);
-        else if (errno != EINTR)
-            return;
-    }
+    write_output(line);
 }
 
 void Control::wait_for_go() {
@@ -80,18 +63,10 @@ bool Control::read_line(std::string* line) {
             unread_.erase(0, end + 1);
             return true;
         }
-        pollfd ready[] = {{STDIN_FILENO, POLLIN, 0}, {stop_event_, POLLIN, 0}};
-        if (poll(ready, 2, -1) < 0) {
-            if (errno == EINTR) continue;
-            return false;
-        }
-        if (ready[1].revents) return false;
         char bytes[4096];
-        const ssize_t count = read(STDIN_FILENO, bytes, sizeof bytes);
-        if (count > 0)
-            unread_.append(bytes, static_cast<size_t>(count));
-        else if (count == 0 || errno != EINTR)
-            return false;
+        const size_t count = input_.read(bytes, sizeof bytes);
+        if (count == 0) return false;
+        unread_.append(bytes, count);
     }
 }
 
@@ -109,9 +84,7 @@ void Control::obey(const std::string& line) {
         event.update(to_json(usage));
         emit(event);
     } else {
-        const std::string complaint =
-            "ipc-peer: the line " + line + " is no command; use go or usage, see docs/peer-protocol.md\n";
-        if (write(STDERR_FILENO, complaint.data(), complaint.size()) < 0) return; // nobody looks at standard error
+        write_error("ipc-peer: the line " + line + " is no command; use go or usage, see docs/peer-protocol.md\n");
     }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "standard_streams.hpp"
+
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -55,7 +57,7 @@ class Control {
     void obey(const std::string& line);
     void read_commands();
 
-    int stop_event_; // an eventfd: the destructor's word to the reading thread
+    StandardInput input_;
     std::string unread_;
     std::thread reader_;
 

@@ -2,17 +2,14 @@
 // agreement.
 #include "connection.hpp"
 #include "failure.hpp"
+#include "process.hpp"
 #include "scenarios.hpp"
 
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <gnu/libc-version.h>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <sched.h>
 #include <string>
 
 namespace ipc::peer {
@@ -39,7 +36,7 @@ nlohmann::ordered_json environment() {
 #endif
     const uint32_t abi = ipc_abi_version();
     return {{"event", "environment"},
-            {"runtime", std::string("native, glibc ") + gnu_get_libc_version()},
+            {"runtime", runtime()},
             {"compiler", compiler},
             {"build", build},
             {"library", "ipc ABI " + std::to_string(abi >> 16) + "." + std::to_string(abi & 0xFFFF)}};
@@ -52,16 +49,6 @@ void check_library() {
         throw Failure(
             "NOT_AVAILABLE",
             "the ipc library loaded has another ABI version than this peer was built for: build both from one tree");
-}
-
-// The whole process, and so every thread started later, on one CPU.
-void pin(int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (cpu >= 0 && cpu < CPU_SETSIZE) CPU_SET(static_cast<size_t>(cpu), &set);
-    if (sched_setaffinity(0, sizeof set, &set) != 0)
-        fail_bad_cell("this process cannot be pinned to CPU " + std::to_string(cpu) + " (" + std::strerror(errno) +
-                      "): choose one that `nproc --all` and taskset allow, or none");
 }
 
 void play(const Cell& cell, Control& control) {
@@ -111,8 +98,7 @@ int run() {
 } // namespace ipc::peer
 
 int main(int count, char** arguments) {
-    // A runner that is gone shows as the end of standard input; a write to it must not kill the process first.
-    std::signal(SIGPIPE, SIG_IGN);
+    ipc::peer::outlive_the_runner();
     if (count > 1) {
         const bool asked = std::strcmp(arguments[1], "--help") == 0 || std::strcmp(arguments[1], "-h") == 0;
         std::fputs(ipc::peer::help, asked ? stdout : stderr);

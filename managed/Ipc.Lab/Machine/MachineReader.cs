@@ -13,7 +13,7 @@ internal static class MachineReader
         Kernel = files.Read("proc/sys/kernel/osrelease") ?? Environment.OSVersion.VersionString,
         Architecture = RuntimeInformation.OSArchitecture.ToString(),
         Virtualisation = VirtualisationOf(files),
-        Wine = null,
+        Wine = WineVersion.Find(),
         Cpu = CpuOf(files, topology),
         MemoryBytes = files.ReadMemory("MemTotal"),
         SwapBytes = files.ReadMemory("SwapTotal"),

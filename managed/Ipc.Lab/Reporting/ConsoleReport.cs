@@ -1,3 +1,4 @@
+using Ipc.Lab.Machine;
 using Ipc.Lab.Results;
 using Spectre.Console;
 
@@ -11,6 +12,8 @@ internal static class ConsoleReport
 
     public static void WriteTables(IAnsiConsole console, RunResults results)
     {
+        if (results.Machine.Wine is { } wine)
+            console.MarkupLineInterpolated($"[yellow]{WineVersion.Label(wine)}[/]");
         WriteFloors(console, results);
         foreach (var group in CellGroup.Of(results.Cells))
             WriteGroup(console, group);
@@ -23,7 +26,7 @@ internal static class ConsoleReport
         {
             var name = $"{cell.Transport}\t{cell.Pair}\t{cell.Codec}\t{cell.Scenario}\t{cell.Workload}\t{cell.Status}";
             output.WriteLine(cell.Status == "ok"
-                ? $"{name}\tp50 {Units.Time(cell.P50Ns)}\tp99 {Units.Time(cell.P99Ns)}\t{RateOf(cell)}\tx floor {Units.Ratio(cell.FloorRatio)}"
+                ? $"{name}\tp50 {Units.Time(cell.P50Ns)}\tp99 {Units.Time(cell.P99Ns)}\t{RateOf(cell)}\tx floor {Units.Ratio(cell.FloorRatio)}{(cell.Wine is { } wine ? $"\t{wine}" : "")}"
                 : $"{name}\t{cell.Reason}");
         }
     }

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Results;
 
@@ -26,6 +27,8 @@ internal static class MarkdownReport
         var run = results.Run;
         Line(text, $"# Measurements on {results.Machine.Name}");
         Line(text);
+        if (results.Machine.Wine is { } wine)
+            Paragraph(text, $"**{WineVersion.Label(wine)}.**");
         if (run.Build == "debug")
             Paragraph(text, "**Debug builds: these figures say nothing about speed.**");
         if (!run.Complete)

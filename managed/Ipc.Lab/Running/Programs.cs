@@ -31,7 +31,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment)
     public string? LibraryFolder()
     {
         var peer = environment("IPC_NATIVE_PEER") is { Length: > 0 } given ? given : Under($"build/release/bin/{Executable("ipc-peer")}");
-        var folder = Path.GetFullPath(Path.Combine(peer, "../../lib"));
+        var folder = Path.GetFullPath(Path.Combine(peer, LibraryFromProgram));
         return LibraryIn(folder).Length > 0 ? folder : null;
     }
 
@@ -43,7 +43,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment)
     {
         var path = Path.GetFullPath(environment(variable) is { Length: > 0 } given ? given : Under($"build/release/bin/{Executable(file)}"));
         MustExist(name, path, variable);
-        return new ProgramFile(name, path, [path], [path, .. LibraryIn(Path.Combine(path, "../../lib"))]);
+        return new ProgramFile(name, path, [path], [path, .. LibraryIn(Path.Combine(path, LibraryFromProgram))]);
     }
 
     // The host next to a managed program is the same for every build; its code is in the assemblies and the library they load,
@@ -68,6 +68,9 @@ internal sealed class Programs(string? root, Func<string, string?> environment)
         // Modules, transports over a foreign library, are part of it.
         return [library, .. Directory.EnumerateFiles(Path.GetDirectoryName(library)!, "libipc-*.so").Order(StringComparer.Ordinal)];
     }
+
+    // Windows finds a program's libraries beside it.
+    private static string LibraryFromProgram => OperatingSystem.IsWindows() ? ".." : "../../lib";
 
     private string Under(string relative) => Path.Combine(root ?? ".", relative);
 

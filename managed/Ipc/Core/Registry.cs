@@ -39,10 +39,13 @@ public static class Registry
             $"there is no transport '{id}'; the transports are {string.Join(", ", Transports.Select(t => t.Id))}");
 
     /// <summary>A sentence saying why a side of a transport cannot be had on this system, or "" if it can.</summary>
-    public static string WhyNotAvailable(string transport, string side)
+    public static string WhyNotAvailable(string transport, string side) =>
+        WhyNotAvailable(transport, side, OperatingSystem.IsWindows() ? "windows" : OperatingSystem.IsLinux() ? "linux" : "this system");
+
+    /// <summary>The same for a system as the registry names it: linux or windows.</summary>
+    public static string WhyNotAvailable(string transport, string side, string platform)
     {
         var entry = Transport(transport);
-        var platform = OperatingSystem.IsWindows() ? "windows" : OperatingSystem.IsLinux() ? "linux" : "this system";
         if (!entry.Platforms.Contains(platform))
             return $"transport '{transport}' exists on {string.Join(" and ", entry.Platforms)}, not on {platform}";
         return entry.Sides.TryGetValue(side, out var why) ? why : $"transport '{transport}' has no '{side}' side";

@@ -8,8 +8,6 @@ namespace Ipc;
 [SupportedOSPlatform("linux")]
 internal static unsafe class SharedMemoryHandover
 {
-    private const int RequiredSeals = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_SEAL;
-
     [StructLayout(LayoutKind.Sequential)]
     private struct Greeting
     {
@@ -39,10 +37,9 @@ internal static unsafe class SharedMemoryHandover
         var bytes = SharedMemoryLayout.MappingBytes(layout, slotCount, dataBytes);
         try
         {
-            using var file = CreateFile(options.HugePages, ref bytes);
-            if (Libc.Truncate(file, (long)bytes) != 0 || Libc.FileControl(file, Libc.F_ADD_SEALS, RequiredSeals) != 0)
-                throw Libc.Failure(Status.System, $"cannot make {bytes} bytes of shared memory");
-            memory = Map(file, bytes);
+            using var file = SealedMemory.Create(ref bytes, options.HugePages);
+            SealedMemory.SealSeals(file);
+            memory = SealedMemory.MapUnowned(file, bytes, writable: true);
             options.Apply(memory, bytes);
             // A fresh file is zero, which is every other word's first value.
             ReadOnlySpan<uint> header = [SharedMemoryLayout.MappingMagic, SharedMemoryLayout.Version, layout, slotCount];
@@ -69,11 +66,10 @@ internal static unsafe class SharedMemoryHandover
         {
             using var file = ReceiveGreeting(connection, layout, server, deadline);
             // Without the seals the server could shrink the memory under us, and touching it would kill this process.
-            if ((Libc.FileControl(file, Libc.F_GET_SEALS, 0) & RequiredSeals) != RequiredSeals || !Libc.GetStatus(file, out var status) ||
-                status.Size < SharedMemoryLayout.HeaderBytes)
+            bytes = SealedMemory.BytesOf(file, sealsToo: true);
+            if (bytes < SharedMemoryLayout.HeaderBytes)
                 throw NotTheForm(server);
-            bytes = status.Size;
-            memory = Map(file, bytes);
+            memory = SealedMemory.MapUnowned(file, bytes, writable: true);
             // Read once: the server can change them while we check.
             var slotCount = Volatile.Read(ref *(uint*)(memory + 12));
             var dataBytes = Volatile.Read(ref *(ulong*)(memory + 16));
@@ -91,36 +87,6 @@ internal static unsafe class SharedMemoryHandover
             GiveUp(connection, memory, bytes);
             throw;
         }
-    }
-
-    // Huge pages round the bytes up.
-    private static Descriptor CreateFile(bool hugePages, ref ulong bytes)
-    {
-        if (!hugePages)
-            return Libc.CreateMemoryFile("ipc");
-        try
-        {
-            var file = Libc.CreateMemoryFile("ipc", Libc.MFD_HUGETLB);
-            if (Libc.GetStatus(file, out var status) && status.BlockSize > 0)
-                bytes = (bytes + status.BlockSize - 1) / status.BlockSize * status.BlockSize;
-            return file;
-        }
-        catch (IpcException)
-        {
-            throw MemoryOptions.NoHugePages(bytes, Libc.LastError);
-        }
-    }
-
-    private static byte* Map(Descriptor file, ulong bytes)
-    {
-        var memory = Libc.Map(null, (nuint)bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, file, 0);
-        if (memory != -1)
-            return (byte*)memory;
-        var error = Libc.LastError;
-        // Huge pages are not reserved before they are mapped; no normal page is as large as this.
-        throw Libc.GetStatus(file, out var status) && status.BlockSize > 65536
-            ? MemoryOptions.NoHugePages(bytes, error)
-            : Libc.Failure(Status.System, $"cannot map {bytes} bytes of shared memory", error);
     }
 
     private static void GiveUp(Descriptor connection, byte* memory, ulong bytes)

@@ -26,12 +26,14 @@ internal sealed unsafe partial class SharedMemoryLink : IDisposable
     /// <param name="server">For a client: the name to remove should its server die.</param>
     public SharedMemoryLink(Descriptor socket, byte* memory, ulong mappedBytes, int side, uint slotCount, ulong dataBytes, WaitPolicy policy, LocalName? server)
     {
-        (_socket, _mappedBytes, _policy, _server) = (socket, mappedBytes, policy, server);
+        (_socket, _mappedBytes, _server) = (socket, mappedBytes, server);
         (Side, SlotCount, DataBytes) = (side, slotCount, dataBytes);
         Memory = memory;
         Outgoing = new RingControl(memory, side);
         Incoming = new RingControl(memory, side ^ 1);
-        _oneProcessor = Processors.AreOne(LocalSocket.PeerOf(socket).Process);
+        // With one processor between the two the peer can only answer when we let go of it.
+        var together = Processors.AreOne(LocalSocket.PeerOf(socket).Process);
+        _policy = (policy with { OneProcessor = together, SliceMilliseconds = SliceMilliseconds }).ParkOnOneProcessor();
         Volatile.Write(ref *Outgoing.WaitsBy, policy.Mode == WaitMode.Spin ? SharedMemoryLayout.WaitsBySpinning : SharedMemoryLayout.WaitsByParking);
     }
 

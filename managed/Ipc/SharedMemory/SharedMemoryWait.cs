@@ -1,68 +1,119 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics.Arm;
+using System.Runtime.Intrinsics.X86;
 using System.Runtime.Versioning;
 
 namespace Ipc;
 
-/// <summary>What is waited for, and how to sleep meanwhile. A struct each, so that the wait is compiled for it.</summary>
+internal enum WaitResult
+{
+    Ready,
+    TimedOut,
+    /// <summary>The peer is gone, and the condition was looked at again after that was seen.</summary>
+    PeerGone,
+    ClosedHere,
+}
+
+/// <summary>What is waited for. A struct each, so that the wait is compiled for it and the look is inlined.</summary>
+internal interface IWaitCondition
+{
+    bool IsMet();
+}
+
+/// <summary>What is waited for, and how to sleep meanwhile. A struct each, as above.</summary>
 internal interface IWaiting : IWaitCondition
 {
     /// <summary>Why the wait must end, or null. <paramref name="look"/>: a look at a socket is due, a system call.</summary>
     WaitResult? ReasonToStop(bool look);
 
-    /// <summary>Announces that this side sleeps, makes sure that the condition is still not met, and sleeps at most so long; true
-    /// after the whole time.</summary>
+    /// <summary>Announces that this side sleeps, makes sure that the condition is still not met and that there is still no reason to
+    /// stop, since whoever came before the announcement woke nobody, and sleeps at most so long; true after the whole time.</summary>
     bool Sleep(int milliseconds);
 }
 
-/// <summary>Spinning and parking for those who share memory by other means than a <see cref="SharedMemoryLink"/>.</summary>
+/// <summary>The one waiting loop of everything that shares memory.</summary>
 [SupportedOSPlatform("linux")]
 internal static class SharedMemoryWait
 {
-    private const int LooksInABout = 100; // a clock read costs as much as several looks
-    private const int SliceMilliseconds = 50; // a peer killed outright is noticed between two slices
-    private static readonly long s_yieldAfter = Stopwatch.Frequency / 10_000; // 0.1 ms
+    /// <summary>A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks, and
+    /// not at all when what is waited for arrives within the first.</summary>
+    public const int LooksInABout = 100;
+
+    /// <summary>The longest sleep: a party killed before it could wake us is noticed between two slices.</summary>
+    public const int SliceMilliseconds = 50;
+
     private static readonly long s_lookInterval = Stopwatch.Frequency / 200; // 5 ms
-    private static readonly bool s_oneProcessor = Environment.ProcessorCount == 1;
+
+    /// <summary>In ticks of the clock, 0.1 ms. From then on a spinner lets others run between two bouts: whoever is waited for may
+    /// need this very processor.</summary>
+    public static long YieldAfter { get; } = Stopwatch.Frequency / 10_000;
+
+    /// <summary>This process has one processor: spinning would keep whoever is waited for from running.</summary>
+    public static bool OneProcessor { get; } = Environment.ProcessorCount == 1;
 
     /// <summary>Waits as the policy says. What is met before an end is seen still counts.</summary>
+    /// <param name="waiting">What is waited for.</param>
+    /// <param name="policy">How.</param>
+    /// <param name="budget">The caller's own; without one adaptive spins all of its time.</param>
+    /// <param name="deadline">When to give up.</param>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public static WaitResult Until<T>(T waiting, WaitPolicy policy, Deadline deadline) where T : struct, IWaiting
+    public static WaitResult Until<T>(T waiting, in WaitPolicy policy, SpinBudget? budget, Deadline deadline) where T : struct, IWaiting
     {
         if (waiting.IsMet())
             return WaitResult.Ready;
-        if (policy.Mode != WaitMode.Block && Spin(waiting, policy, deadline) is { } result)
+        if (policy.Mode != WaitMode.Block && Spin(waiting, policy, budget, deadline) is { } result)
             return result;
-        var sleptAWholeSlice = false;
+        var sleptAWholeSlice = false; // then the other party may have died without a word
         while (true)
         {
             var reason = waiting.ReasonToStop(sleptAWholeSlice) ?? (deadline.Expired ? WaitResult.TimedOut : null);
             if (reason is { } known)
                 return waiting.IsMet() ? WaitResult.Ready : known;
-            sleptAWholeSlice = waiting.Sleep(deadline.SliceMilliseconds(SliceMilliseconds));
+            sleptAWholeSlice = waiting.Sleep(deadline.SliceMilliseconds(policy.SliceMilliseconds));
             if (waiting.IsMet())
                 return WaitResult.Ready;
         }
     }
 
-    // Null: adaptive has spun its time.
-    private static WaitResult? Spin<T>(T waiting, WaitPolicy policy, Deadline deadline) where T : struct, IWaiting
+    /// <summary>Tells the processor that this is a spin loop.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Relax()
     {
-        var start = Stopwatch.GetTimestamp();
+        if (X86Base.IsSupported)
+            X86Base.Pause();
+        else if (ArmBase.IsSupported)
+            ArmBase.Yield();
+    }
+
+    // Null: adaptive has spun its time.
+    private static WaitResult? Spin<T>(T waiting, in WaitPolicy policy, SpinBudget? budget, Deadline deadline) where T : struct, IWaiting
+    {
+        var looks = policy.OneProcessor ? 1 : LooksInABout;
+        var allowed = budget?.NextTicks(policy.SpinTicks) ?? policy.SpinTicks;
         var nextLook = s_lookInterval;
+        long start = 0;
         while (true)
         {
-            for (var look = 0; look < LooksInABout; look++)
+            for (var look = 0; look < looks; look++)
             {
-                SharedMemoryLink.Relax();
+                Relax();
                 if (waiting.IsMet())
+                {
+                    budget?.Found();
                     return WaitResult.Ready;
+                }
             }
             var now = Stopwatch.GetTimestamp();
+            if (start == 0)
+                start = now;
             var spun = now - start;
-            if (policy.Mode == WaitMode.Adaptive && spun >= policy.SpinTicks)
+            if (policy.Mode == WaitMode.Adaptive && spun >= allowed)
+            {
+                budget?.InVain();
                 return null;
-            if (s_oneProcessor || spun >= s_yieldAfter)
+            }
+            if (policy.OneProcessor || spun >= YieldAfter)
                 _ = Libc.Yield();
             var lookAtSocket = spun >= nextLook;
             if (lookAtSocket)

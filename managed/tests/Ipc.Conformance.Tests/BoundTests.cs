@@ -6,6 +6,7 @@ using Xunit;
 namespace Ipc.Conformance;
 
 /// <summary>What only the bound side has: finding the library, its version, its registry.</summary>
+[Trait("system", "linux")]
 public class BoundTests
 {
     // Read when the library is first needed in this process, so it must be set before.

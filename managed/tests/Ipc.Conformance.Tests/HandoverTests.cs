@@ -7,6 +7,7 @@ using Xunit;
 namespace Ipc.Conformance;
 
 /// <summary>Transports that hand shared memory over a socket: what either end can do to the other on that socket.</summary>
+[Trait("system", "linux")]
 public class HandoverTests
 {
     [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]

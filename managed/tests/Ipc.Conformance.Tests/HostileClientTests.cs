@@ -6,6 +6,7 @@ using Xunit;
 namespace Ipc.Conformance;
 
 /// <summary>Stream transports: what a client can do to a server with bytes the library would never send.</summary>
+[Trait("system", "linux")]
 public class HostileClientTests
 {
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]

@@ -5,6 +5,7 @@ using Xunit;
 namespace Ipc.Conformance;
 
 /// <summary>Stream transports: what a server can do to a client with bytes the library would never send.</summary>
+[Trait("system", "linux")]
 public class HostileServerTests
 {
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]

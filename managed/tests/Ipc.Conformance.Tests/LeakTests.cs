@@ -4,6 +4,7 @@ using Xunit;
 namespace Ipc.Conformance;
 
 /// <summary>Connections that come and go leave no descriptor and no mapping open.</summary>
+[Trait("system", "linux")]
 public class LeakTests
 {
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]

@@ -51,7 +51,7 @@ public static class Pairs
         transport.Options.FirstOrDefault(option => option.Name == "wait")?.Choices!.Split(',') ?? [];
 
     internal static IEnumerable<TransportEntry> Transports =>
-        Registry.Transports.Where(transport => transport.Kind == "channel" && Modules.AreHere(transport));
+        Registry.Transports.Where(transport => transport.Kind == "channel" && transport.Platforms.Contains(PuppetSystem.Platform) && Modules.AreHere(transport));
 
     private static TheoryData<string, string> SidesWhere(Func<TransportEntry, bool> wanted)
     {
@@ -71,5 +71,5 @@ public static class Pairs
         select (transport, server, client);
 
     private static IEnumerable<string> SidesOf(TransportEntry transport) =>
-        Registry.Sides.Select(side => side.Id).Where(side => Registry.WhyNotAvailable(transport.Id, side).Length == 0);
+        Registry.Sides.Select(side => side.Id).Where(side => Registry.WhyNotAvailable(transport.Id, side, PuppetSystem.Platform).Length == 0);
 }

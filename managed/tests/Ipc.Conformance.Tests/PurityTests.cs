@@ -4,6 +4,7 @@ using Xunit;
 namespace Ipc.Conformance;
 
 /// <summary>The managed side is .NET alone: whatever it does, the native library is never loaded.</summary>
+[Trait("system", "linux")]
 public class PurityTests
 {
     public static TheoryData<string> Managed()

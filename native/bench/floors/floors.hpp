@@ -25,9 +25,9 @@ struct Sizes {
 double cacheline_rtt_ns(const Setup& setup);
 // One fixed slot each way: copy in, flag, copy out, spinning. Flag and the first 56 bytes share a line.
 double slot_rtt_ns(const Setup& setup, Sizes sizes);
-// The same slots, the waiting by futex, a wake-up for every message.
+// The same slots, the waiting by futex (on Windows by an event), a wake-up for every message.
 double futex_rtt_ns(const Setup& setup, Sizes sizes);
-// Blocking write and read on a pair of pipes, and on a Unix stream socket pair.
+// Blocking write and read on a pair of pipes, and on a Unix stream socket pair (on Windows one named pipe, both ways).
 double pipe_rtt_ns(const Setup& setup, Sizes sizes);
 double unix_rtt_ns(const Setup& setup, Sizes sizes);
 

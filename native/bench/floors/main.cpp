@@ -21,7 +21,9 @@ int main(int argc, char** argv) {
     app.add_option("--only", only, "one kind of floor instead of all: slot, or oneway")
         ->check(CLI::IsMember({"slot", "oneway"}));
     CLI11_PARSE(app, argc, argv);
+#if !defined(_WIN32)
     signal(SIGPIPE, SIG_IGN);
+#endif
     try {
         floors::Setup setup{-1, -1, warmup, seconds};
         if (pin != "none" && std::sscanf(pin.c_str(), "%d,%d", &setup.server_cpu, &setup.client_cpu) != 2)

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstring>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <system_error>
-#include <unistd.h>
+#include <exception>
+#include <stdexcept>
 #include <vector>
 
 namespace floors {
@@ -135,18 +132,7 @@ double measure(const Setup& setup, size_t message) {
     const Shared memory(sizeof(Control) + count * stride);
     const Ring ring{reinterpret_cast<Control*>(memory.bytes()), memory.bytes() + sizeof(Control), stride, count, words};
 
-    const pid_t producer = fork();
-    if (producer < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
-    if (producer == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        try {
-            pin_to(setup.client_cpu);
-            produce<Way>(ring);
-        } catch (...) {
-            _exit(1);
-        }
-        _exit(0);
-    }
+    Partner producer(setup.client_cpu, [&ring] { produce<Way>(ring); });
     pin_to(setup.server_cpu); // the receiver is the server, as in the scenarios
     double median = 0;
     std::exception_ptr wrong;
@@ -156,10 +142,9 @@ double measure(const Setup& setup, size_t message) {
         wrong = std::current_exception();
     }
     ring.control->stop.store(1, std::memory_order_relaxed);
-    int status = 0;
-    waitpid(producer, &status, 0);
+    const bool good = producer.join();
     if (wrong) std::rethrow_exception(wrong);
-    if (status != 0) throw std::runtime_error("the sending process of a floor failed");
+    if (!good) throw std::runtime_error("the sending process of a floor failed");
     return median;
 }
 

@@ -2,14 +2,32 @@
 
 #include "floors.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <thread>
+#if defined(_MSC_VER)
+#    include <windows.h>
+#endif
 
 namespace floors {
 
 void pin_to(int cpu);
-void relax(); // one turn of a loop that waits for another processor
-inline int64_t now_ns();
+// One turn of a loop that waits for another processor.
+inline void relax() {
+#if defined(_MSC_VER)
+    YieldProcessor();
+#elif defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+inline int64_t now_ns() { // of a clock that never jumps
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
 
 // Memory two processes share, zeroed; unmapped at the end.
 class Shared {
@@ -25,17 +43,28 @@ class Shared {
     size_t size_;
 };
 
-// Forks a process that runs `serve` until it returns, on the server's processor, and measures `exchange` in this one, on the
+// The answering side: a process that runs `work` on the given processor (-1: anywhere), or on Windows a thread of this one.
+class Partner {
+  public:
+    Partner(int cpu, std::function<void()> work);
+    ~Partner();
+    Partner(const Partner&) = delete;
+    Partner& operator=(const Partner&) = delete;
+    // Waits for its end; false if it failed.
+    bool join();
+
+  private:
+#if defined(_WIN32)
+    std::atomic<bool> failed_{false};
+    std::thread thread_;
+#else
+    int process_ = -1;
+#endif
+};
+
+// Has a partner run `serve` until it returns, on the server's processor, and measures `exchange` in this one, on the
 // client's; returns the median nanoseconds of an exchange. `stop` must make serve return; it runs here at the end.
 double median_rtt_ns(const Setup& setup, const std::function<void()>& serve, const std::function<void()>& exchange,
                      const std::function<void()>& stop);
 
 } // namespace floors
-
-#include <ctime>
-
-inline int64_t floors::now_ns() {
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}

@@ -1,10 +1,11 @@
 #include "pieces/meeting.hpp"
 #include "pieces/piece_channel.hpp"
+#include "posix/frame_listener.hpp"
 #include "posix/local_socket.hpp"
+#include "posix/poll.hpp"
 
 #include <cerrno>
 #include <cstring>
-#include <poll.h>
 #include <sys/socket.h>
 
 namespace ipc::pieces {
@@ -17,55 +18,30 @@ bool spins(const Address& address) {
     return address.option("wait") == "spin";
 }
 
-class MeetingListener final : public FrameListener {
-  public:
-    MeetingListener(const Form& form, const Address& address) : form_(form), address_(address) {}
-
-    Status open() {
-        if (Status s = form_.check(address_)) return s;
-        posix::LocalName name;
-        if (Status s = posix::private_name(address_, form_.name_prefix, &name)) return s;
-        if (Status s = posix::LocalListener::open(name, &listener_)) return s;
-        form_.sweep(address_);
-        return IPC_OK;
+// The server's half of meeting a client.
+Status welcome(const Form& form, const Address& address, posix::Descriptor connection, FrameChannel** channel) {
+    const int socket = connection.get();
+    auto peer = std::make_shared<PeerSocket>(std::move(connection), std::string(), form.tokens);
+    Greeting greeting{};
+    greeting.magic = form.magic;
+    greeting.version = greeting_version;
+    std::unique_ptr<PieceLink> link;
+    if (Status s = form.offer(address, peer, &greeting, &link)) return s;
+    // The greeting is smaller than any socket's buffer: it goes whole or not at all.
+    if (::send(socket, &greeting, sizeof greeting, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof greeting)) {
+        if (errno == EPIPE || errno == ECONNRESET)
+            return fail(IPC_PEER_CLOSED, "the client left before the connection was made");
+        return fail_system(IPC_SYSTEM, errno, "cannot greet the client");
     }
-
-    Status accept(const Deadline& deadline, FrameChannel** channel) override {
-        posix::Descriptor connection;
-        if (Status s = listener_->accept(deadline, &connection)) return s;
-        const int socket = connection.get();
-        auto peer = std::make_shared<PeerSocket>(std::move(connection), std::string(), form_.tokens);
-        Greeting greeting{};
-        greeting.magic = form_.magic;
-        greeting.version = greeting_version;
-        std::unique_ptr<PieceLink> link;
-        if (Status s = form_.offer(address_, peer, &greeting, &link)) return s;
-        // The greeting is smaller than any socket's buffer: it goes whole or not at all.
-        if (::send(socket, &greeting, sizeof greeting, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof greeting)) {
-            if (errno == EPIPE || errno == ECONNRESET)
-                return fail(IPC_PEER_CLOSED, "the client left before the connection was made");
-            return fail_system(IPC_SYSTEM, errno, "cannot greet the client");
-        }
-        *channel = new PieceChannel(std::move(link), std::move(peer), address_.limit(), spins(address_));
-        return IPC_OK;
-    }
-
-    void close() override { listener_->close(); }
-    const char* address() const override { return address_.text().c_str(); }
-
-  private:
-    const Form& form_;
-    Address address_;
-    std::unique_ptr<posix::LocalListener> listener_;
-};
+    *channel = new PieceChannel(std::move(link), std::move(peer), address.limit(), spins(address));
+    return IPC_OK;
+}
 
 Status receive_greeting(const Form& form, int socket, const Deadline& deadline, Greeting* greeting) {
     auto* bytes = reinterpret_cast<char*>(greeting);
     for (size_t have = 0; have < sizeof *greeting;) {
         pollfd readable{socket, POLLIN, 0};
-        int ready;
-        do ready = poll(&readable, 1, deadline.left_ms());
-        while (ready < 0 && errno == EINTR);
+        const int ready = posix::poll_until(&readable, 1, deadline);
         if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for the server's greeting");
         if (ready == 0) return fail(IPC_TIMED_OUT, "the server did not accept this client in time");
         const ssize_t got = recv(socket, bytes + have, sizeof *greeting - have, 0);
@@ -83,9 +59,14 @@ Status receive_greeting(const Form& form, int socket, const Deadline& deadline, 
 } // namespace
 
 Status listen(const Form& form, const Address& address, FrameListener** listener) {
-    auto made = std::make_unique<MeetingListener>(form, address);
-    if (Status s = made->open()) return s;
-    *listener = made.release();
+    if (Status s = form.check(address)) return s;
+    posix::LocalName name;
+    if (Status s = posix::private_name(address, form.name_prefix, &name)) return s;
+    const auto meet = [&form](const Address& of, posix::Descriptor connection, FrameChannel** channel) {
+        return welcome(form, of, std::move(connection), channel);
+    };
+    if (Status s = posix::listen_local(address, name, meet, listener)) return s;
+    form.sweep(address);
     return IPC_OK;
 }
 

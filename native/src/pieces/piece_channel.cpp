@@ -10,8 +10,7 @@
 namespace ipc::pieces {
 namespace {
 
-// Long enough to cost nothing, short enough that close() and a death are noticed soon.
-constexpr int64_t slice_ns = 50'000'000;
+using shared_memory::sleep_slice_ns;
 
 Status closed() {
     return fail(IPC_CLOSED, "this channel was closed here");
@@ -40,10 +39,9 @@ template <class Step>
 Status PieceChannel::for_a_slice(int64_t slice, Step step) {
     if (!spins_ || slice <= 0) return step(slice);
     // The clock is read after a bout of looks; a peer on the same processor can only answer if we let it run.
-    constexpr int looks_in_a_bout = 100;
     const int64_t start = shared_memory::now_ns();
     for (bool first_bout = true;; first_bout = false) {
-        for (int look = 0; look < looks_in_a_bout; ++look) {
+        for (int look = 0; look < shared_memory::looks_in_a_bout; ++look) {
             const Status status = step(0);
             if (status != IPC_TIMED_OUT) return status;
             shared_memory::relax();
@@ -59,7 +57,7 @@ Status PieceChannel::send_piece(Chunk head, Chunk body, const Deadline& deadline
     while (true) {
         if (peer_->closed_here()) return closed();
         if (peer_->gone()) return fail(IPC_PEER_CLOSED, "the peer has closed the channel or died: connect again");
-        const Status status = for_a_slice(std::min(deadline.left_ns(), slice_ns),
+        const Status status = for_a_slice(std::min(deadline.left_ns(), sleep_slice_ns),
                                           [&](int64_t patience_ns) { return link_->send(head, body, patience_ns); });
         if (status != IPC_TIMED_OUT) return status;
         bool gone = false;
@@ -124,7 +122,7 @@ Status PieceChannel::receive_piece(std::byte* wanted, const std::byte** piece, s
         if (peer_->closed_here()) return closed();
         // Once the peer is gone nothing new can come: what is not there now never will be.
         const bool last_look = peer_->gone();
-        const int64_t patience_ns = last_look ? 0 : std::min(deadline.left_ns(), slice_ns);
+        const int64_t patience_ns = last_look ? 0 : std::min(deadline.left_ns(), sleep_slice_ns);
         const Status status =
             for_a_slice(patience_ns, [&](int64_t patience) { return link_->receive(wanted, piece, length, patience); });
         if (status == IPC_OK) [[likely]]

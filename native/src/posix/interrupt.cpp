@@ -1,5 +1,7 @@
 #include "posix/interrupt.hpp"
 
+#include "posix/poll.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
@@ -29,8 +31,8 @@ Status Interrupt::wait(pollfd* entries, int count, const Deadline& deadline) con
     all[count] = {event_.get(), POLLIN, 0};
     while (true) {
         if (raised()) return IPC_CLOSED;
-        const int ready = poll(all, static_cast<nfds_t>(count) + 1, deadline.left_ms());
-        if (ready < 0 && errno != EINTR) return fail_system(IPC_SYSTEM, errno, "cannot wait for a descriptor");
+        const int ready = poll_until(all, static_cast<nfds_t>(count) + 1, deadline);
+        if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for a descriptor");
         if (ready > 0) {
             std::copy_n(all, count, entries);
             return all[count].revents != 0 ? IPC_CLOSED : IPC_OK;

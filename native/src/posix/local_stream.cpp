@@ -1,6 +1,7 @@
 #include "posix/local_stream.hpp"
 
 #include "core/frame_stream.hpp"
+#include "posix/frame_listener.hpp"
 #include "posix/local_socket.hpp"
 #include "posix/socket_stream.hpp"
 
@@ -22,33 +23,14 @@ class ClientStream final : public SocketStream {
     std::string server_path_;
 };
 
-class Listener final : public FrameListener {
-  public:
-    Listener(const Address& address, std::unique_ptr<LocalListener> listener)
-        : address_(address.text()), limit_(address.limit()), listener_(std::move(listener)) {}
-
-    Status accept(const Deadline& deadline, FrameChannel** channel) override {
-        Descriptor client;
-        if (Status status = listener_->accept(deadline, &client); status != IPC_OK) return status;
-        *channel = new FrameStream(std::make_unique<SocketStream>(std::move(client)), limit_, address_);
-        return IPC_OK;
-    }
-    void close() override { listener_->close(); }
-    const char* address() const override { return address_.c_str(); }
-
-  private:
-    const std::string address_;
-    const size_t limit_;
-    const std::unique_ptr<LocalListener> listener_;
-};
-
 } // namespace
 
 Status listen_frames(const Address& address, const LocalName& name, FrameListener** listener) {
-    std::unique_ptr<LocalListener> made;
-    if (Status status = LocalListener::open(name, &made); status != IPC_OK) return status;
-    *listener = new Listener(address, std::move(made));
-    return IPC_OK;
+    const auto welcome = [](const Address& of, Descriptor connection, FrameChannel** channel) -> Status {
+        *channel = new FrameStream(std::make_unique<SocketStream>(std::move(connection)), of.limit(), of.text());
+        return IPC_OK;
+    };
+    return listen_local(address, name, welcome, listener);
 }
 
 Status connect_frames(const Address& address, const LocalName& name, const Deadline& deadline, FrameChannel** channel) {

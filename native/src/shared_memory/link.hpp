@@ -5,7 +5,7 @@
 #include "core/status.hpp"
 #include "shared_memory/layout.hpp"
 #include "shared_memory/sealed_memory.hpp"
-#include "shared_memory/waiting.hpp"
+#include "shared_memory/wait_until.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -21,13 +21,14 @@ struct MemoryOptions {
 };
 
 // The mapping two processes share and what tells them about each other: the words for parking, the flags for closing, and
-// the socket that ends when the peer dies. The system-dependent half is link_posix.cpp.
+// the socket that ends when the peer dies. The system-dependent half, handing over and the socket, is link_posix.cpp.
 class Link {
   public:
     // The server's end: makes the memory and sends it over `socket`, which the link then owns, also when this fails.
     static Status offer(int socket, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
                         Link** link, MemoryOptions memory = {});
-    // The client's end: receives the memory over `socket`, checks and maps it. `server_name`: path to remove should the server die.
+    // The client's end: receives the memory over `socket`, checks and maps it. `server_name`: the path to remove should the
+    // server die.
     static Status take_up(int socket, Layout layout, WaitPolicy policy, std::string server_name,
                           const Deadline& deadline, Link** link, MemoryOptions memory = {});
     ~Link();
@@ -52,8 +53,9 @@ class Link {
     // The status and sentence for a link that has ended; IPC_OK if a peer that plays with its flag has taken it back.
     Status why_ended() { return reason_to_stop(false); }
 
-    // Waits until ready() is true. `parked` is the word this side sleeps on, `budget` the caller's own. The statuses: IPC_TIMED_OUT; IPC_CLOSED (here);
-    // IPC_PEER_CLOSED, only when ready() is still false after the peer's end was seen; IPC_NOT_OUR_PROTOCOL.
+    // Waits until ready() is true. `parked` is the word this side sleeps on, `budget` the caller's own. The statuses:
+    // IPC_TIMED_OUT; IPC_CLOSED (here); IPC_PEER_CLOSED, only when ready() is still false after the peer's end was seen;
+    // IPC_NOT_OUR_PROTOCOL.
     template <class Ready>
     Status wait(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadline& deadline, Ready ready);
 
@@ -70,17 +72,18 @@ class Link {
     void close();
 
   private:
-    Link(int socket, Mapping memory, unsigned side, uint32_t slot_count, uint64_t data_bytes,
-         WaitPolicy policy, std::string server_name);
+    Link(int socket, Mapping memory, unsigned side, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
+         std::string server_name);
 
     // Looks for a reason to stop waiting; `look_at_socket` costs a system call.
     Status reason_to_stop(bool look_at_socket);
-    // Sleeps until woken, the deadline or the end of a slice of 200 ms; true for the latter.
-    bool sleep(std::atomic<uint32_t>& parked, const Deadline& deadline);
+    // IPC_OK while the peer's end of the socket stands and is silent; else why not, with a sentence.
+    Status look_at_peer();
+    // Ends the socket, which the peer sees.
+    void hang_up();
     void wake(std::atomic<uint32_t>& parked);
-    Status spin_housekeeping(int64_t spun_ns, int64_t* next_look_ns);
 
-    static constexpr int64_t first_socket_look_ns = 1'000'000;
+    static constexpr int64_t slice_ns = 200'000'000; // a peer killed outright is noticed between two
 
     int socket_;
     Mapping memory_;
@@ -97,50 +100,18 @@ class Link {
 
 template <class Ready>
 Status Link::wait(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadline& deadline, Ready ready) {
-    if (ready()) [[likely]]
-        return IPC_OK;
-    // A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks,
-    // and not at all when the answer arrives within the first.
-    constexpr int looks_in_a_bout = 100;
-    if (policy_.mode != WaitMode::block) {
-        int64_t start = 0, spun = 0, next_socket_look = first_socket_look_ns;
-        const int64_t allowed = budget.next_ns(policy_.spin_ns);
-        while (true) {
-            for (int look = 0; look < looks_in_a_bout; ++look) {
-                relax();
-                if (ready()) [[likely]] {
-                    budget.found();
-                    return IPC_OK;
-                }
-            }
-            if (start == 0)
-                start = now_ns();
-            else
-                spun = now_ns() - start;
-            if (policy_.mode == WaitMode::adaptive && spun >= allowed) {
-                budget.in_vain();
-                break;
-            }
-            if (Status stop = spin_housekeeping(spun, &next_socket_look)) return ready() ? IPC_OK : stop;
-            if (deadline.expired()) return fail(IPC_TIMED_OUT, "timed out waiting for the peer");
-        }
-    }
-    bool slept_a_whole_slice = false; // then the peer may have died without a word: look at the socket
-    while (true) {
-        // What was sent before the end still counts.
-        if (Status stop = reason_to_stop(slept_a_whole_slice)) return ready() ? IPC_OK : stop;
+    const auto stop = [this](bool look) { return reason_to_stop(look); };
+    const auto park = [&](int64_t nanoseconds) {
+        // Whoever publishes or closes after the looks below sees the 1 and wakes us; what came before, the looks see.
         parked.exchange(1, std::memory_order_seq_cst);
-        if (ready()) {
-            parked.store(0, std::memory_order_relaxed);
-            return IPC_OK;
-        }
-        if (deadline.expired()) {
-            parked.store(0, std::memory_order_relaxed);
-            return fail(IPC_TIMED_OUT, "timed out waiting for the peer");
-        }
-        slept_a_whole_slice = sleep(parked, deadline);
-        if (ready()) return IPC_OK;
-    }
+        const bool slept_it_all = !ready() && !ended() && !futex_wait(parked, 1, nanoseconds);
+        parked.store(0, std::memory_order_relaxed);
+        return slept_it_all;
+    };
+    const Status status = wait_until(policy_, budget, deadline, slice_ns, ready, stop, park);
+    if (status != IPC_TIMED_OUT) [[likely]]
+        return status;
+    return fail(IPC_TIMED_OUT, "timed out waiting for the peer");
 }
 
 } // namespace ipc::shared_memory

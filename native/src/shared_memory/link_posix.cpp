@@ -1,23 +1,16 @@
 #include "posix/local_socket.hpp"
-#include "shared_memory/handover.hpp"
+#include "posix/poll.hpp"
 #include "shared_memory/handover.hpp"
 #include "shared_memory/link.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
-#include <poll.h>
-#include <sched.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace ipc::shared_memory {
 namespace {
 
-constexpr int64_t slice_ns = 200'000'000; // a peer killed outright is noticed between two
-constexpr int64_t socket_look_interval_ns = 5'000'000;
-constexpr int64_t yield_after_ns = 100'000;
 constexpr int required_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 struct Greeting {
@@ -51,9 +44,7 @@ Status send_greeting(int socket, Layout layout, int memory_fd) {
 // Receives the greeting and its descriptor.
 Status receive_greeting(int socket, Layout layout, const Deadline& deadline, posix::Descriptor* memory_file) {
     pollfd readable{socket, POLLIN, 0};
-    int ready;
-    do ready = poll(&readable, 1, deadline.left_ms());
-    while (ready < 0 && errno == EINTR);
+    const int ready = posix::poll_until(&readable, 1, deadline);
     if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for the server's shared memory");
     if (ready == 0) return fail(IPC_TIMED_OUT, "the server did not hand over its shared memory in time");
 
@@ -64,7 +55,8 @@ Status receive_greeting(int socket, Layout layout, const Deadline& deadline, pos
         greeting.layout == static_cast<uint32_t>(layout) && descriptors == 1)
         return IPC_OK;
     if (got == 0 || got == -ECONNRESET)
-        return fail(IPC_PEER_CLOSED, "the server closed or died before it handed over its shared memory: connect again");
+        return fail(IPC_PEER_CLOSED,
+                    "the server closed or died before it handed over its shared memory: connect again");
     return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server, or of another version");
 }
 
@@ -88,8 +80,9 @@ Status Link::offer(int socket, Layout layout, uint32_t slot_count, uint64_t data
                    MemoryOptions options) {
     posix::Descriptor connection(socket);
     size_t bytes = mapping_bytes(slot_count, data_bytes);
-    if (bytes == 0) return fail(IPC_SYSTEM, "no mapping has %u slots and %llu bytes of data", slot_count,
-                                static_cast<unsigned long long>(data_bytes));
+    if (bytes == 0)
+        return fail(IPC_SYSTEM, "no mapping has %u slots and %llu bytes of data", slot_count,
+                    static_cast<unsigned long long>(data_bytes));
     posix::Descriptor file;
     Mapping memory;
     if (Status s = make_sealed_memory(&bytes, options.pages, &file)) return s;
@@ -144,51 +137,21 @@ Status Link::take_up(int socket, Layout layout, WaitPolicy policy, std::string s
         if (status == IPC_PEER_CLOSED) posix::forget_dead_server(server_name, socket);
         return status;
     }
-    *link = new Link(connection.release(), std::move(memory), 0, slot_count, data_bytes, policy, std::move(server_name));
+    *link =
+        new Link(connection.release(), std::move(memory), 0, slot_count, data_bytes, policy, std::move(server_name));
     return IPC_OK;
 }
 
-Status Link::reason_to_stop(bool look_at_socket) {
-    if (closed_here_.load(std::memory_order_acquire)) return fail(IPC_CLOSED, "this channel was closed here");
-    if (incoming().closed.load(std::memory_order_acquire) != 0 || peer_gone_.load(std::memory_order_relaxed))
-        return fail(IPC_PEER_CLOSED, "the peer closed the channel");
-    if (!look_at_socket) return IPC_OK;
+Status Link::look_at_peer() {
     char byte;
-    ssize_t got = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    const ssize_t got = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return IPC_OK;
     if (got > 0) return fail(IPC_NOT_OUR_PROTOCOL, "the peer sent bytes where shared memory alone should carry them");
     if (!peer_gone_.exchange(true) && !server_name_.empty()) posix::forget_dead_server(server_name_, socket_);
     return fail(IPC_PEER_CLOSED, "the peer is gone");
 }
 
-Status Link::spin_housekeeping(int64_t spun_ns, int64_t* next_look_ns) {
-    // A peer on the same processor can only answer if we let it run; with one processor that is so from the start.
-    if (only_one_processor() || spun_ns >= yield_after_ns) yield_processor();
-    bool look = spun_ns >= *next_look_ns;
-    if (look) *next_look_ns = spun_ns + socket_look_interval_ns;
-    return reason_to_stop(look);
-}
-
-bool Link::sleep(std::atomic<uint32_t>& parked, const Deadline& deadline) {
-    int64_t left = deadline.left_ns();
-    int64_t nap = left < slice_ns ? left : slice_ns;
-    bool timed_out = !futex_wait(parked, 1, nap);
-    parked.store(0, std::memory_order_relaxed);
-    return timed_out;
-}
-
-void Link::wake(std::atomic<uint32_t>& parked) {
-    if (parked.exchange(0, std::memory_order_seq_cst) != 0) futex_wake_all(parked);
-}
-
-void Link::close() {
-    if (closed_here_.exchange(true, std::memory_order_seq_cst)) return;
-    outgoing().closed.store(1, std::memory_order_seq_cst);
-    // The peer may sleep for messages or for room; a thread of our own may too.
-    for (RingControl* ring : {&outgoing(), &incoming()}) {
-        wake(ring->reader_parked);
-        wake(ring->writer_parked);
-    }
+void Link::hang_up() {
     shutdown(socket_, SHUT_RDWR);
 }
 

@@ -3,7 +3,6 @@
 #include "shared_memory/waiting.hpp"
 
 #include <atomic>
-#include <climits>
 #include <cstdint>
 
 // Parking of any number of waiters, in any processes, on one word of the mapping (docs/wire-formats.md, "Parking of many").
@@ -36,7 +35,7 @@ inline void really_wake_parked(ParkingWord& word, uint32_t seen, Wake whom) {
     // announced itself after our load makes the exchange fail, keeps its bit, and its second look sees what we published. It may
     // then be another that sleeps in vain: so all are woken also when the exchange fails.
     word.compare_exchange_strong(seen, seen & ~somebody_parked, std::memory_order_seq_cst);
-    futex_wake(word, INT_MAX);
+    futex_wake_all(word);
 }
 
 // After publishing and a full fence: wakes one or all of those who sleep.

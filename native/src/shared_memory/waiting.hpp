@@ -6,8 +6,16 @@
 #include <atomic>
 #include <cstdint>
 
-// What everything that waits in shared memory is made of: options, spinning, sleeping on a word of the mapping.
+// What everything that waits in shared memory is made of: options, spinning, sleeping on a word of the mapping. The
+// system-dependent half (processors, sleeping and waking) is waiting_posix.cpp.
 namespace ipc::shared_memory {
+
+// A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks.
+inline constexpr int looks_in_a_bout = 100;
+// From then on a spinner lets others run between two bouts: whoever is waited for may need this very processor.
+inline constexpr int64_t yield_after_ns = 100'000;
+// The longest sleep: a party killed before it could wake us is noticed between two slices.
+inline constexpr int64_t sleep_slice_ns = 50'000'000;
 
 enum class WaitMode { spin, adaptive, block };
 

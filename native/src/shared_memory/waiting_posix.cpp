@@ -15,16 +15,11 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<u
 
 // std::atomic<uint32_t> has the representation of uint32_t, which the kernel works on.
 long futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
-    return syscall(SYS_futex, const_cast<uint32_t*>(reinterpret_cast<const uint32_t*>(&word)), operation, value, timeout, nullptr, 0);
+    return syscall(SYS_futex, const_cast<uint32_t*>(reinterpret_cast<const uint32_t*>(&word)), operation, value,
+                   timeout, nullptr, 0);
 }
 
 } // namespace
-
-WaitPolicy wait_policy(const Address& address) {
-    const std::string& wait = address.option("wait");
-    WaitMode mode = wait == "spin" ? WaitMode::spin : wait == "block" ? WaitMode::block : WaitMode::adaptive;
-    return {mode, static_cast<int64_t>(address.option_count("spin")) * 1000};
-}
 
 bool only_one_processor() {
     static const bool one = sysconf(_SC_NPROCESSORS_ONLN) == 1;

@@ -122,7 +122,7 @@ class TableFile : public ::testing::Test {
     }
 
     std::string path_ =
-        std::filesystem::temp_directory_path() / ("ipc-table-test-" + std::to_string(getpid()) + ".csv");
+        (std::filesystem::temp_directory_path() / ("ipc-table-test-" + std::to_string(getpid()) + ".csv")).string();
 };
 
 TEST_F(TableFile, AnswersRowAfterRow) {

@@ -3,7 +3,7 @@
 #include "core/address.hpp"
 #include "core/deadline.hpp"
 #include "core/registry.hpp"
-#include "transports/ring/ring_queue_posix.hpp"
+#include "transports/ring/ring_queue.hpp"
 
 #include <atomic>
 #include <chrono>

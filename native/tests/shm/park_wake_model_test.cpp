@@ -82,7 +82,7 @@ bool sender(State& state, const Flaw& flaw) {
     }
 }
 
-// One step of the sleeper. Link::wait after its spinning, Link::sleep.
+// One step of the sleeper. Link::wait after its spinning: its park.
 bool sleeper(State& state, const Flaw& flaw) {
     if (state.asleep) return false;
     auto arrived = [&] { return load(state, state.sleeper_buffer, published) > state.received; };

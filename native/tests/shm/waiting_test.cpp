@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <gtest/gtest.h>
 #include <ctime>
+#include <gtest/gtest.h>
 #include <thread>
 
 using namespace ipc::shared_memory;
@@ -86,6 +86,32 @@ TEST_P(Waiting, TimesOutInTime) {
     FrameInfo info{};
     EXPECT_EQ(IPC_TIMED_OUT, pair.server->next(&info, ipc::Deadline(30)));
     EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::milliseconds(30));
+}
+
+// A close() that ran wholly before this side announced that it sleeps found nobody to wake: the announcement must be followed
+// by another look. Each wait that misses it costs a slice of 200 ms; the least of three, because a busy machine only adds.
+TEST(WaitingRaces, ClosingJustBeforeTheAnnouncementIsNotSleptThrough) {
+    for (const bool closed_here : {true, false}) {
+        auto least = std::chrono::steady_clock::duration::max();
+        for (int attempt = 0; attempt < 3; ++attempt) {
+            LinkPair pair = make_link_pair({.wait = WaitMode::block});
+            Link& link = *pair.server;
+            std::atomic<uint32_t>& parked = link.incoming().reader_parked;
+            // The first look after the announcement finds all as if the close had come just before it.
+            const auto close_before_announcement = [&] {
+                if (parked.load() == 0) return false;
+                (closed_here ? link : *pair.client).close();
+                parked.store(1);
+                return false;
+            };
+            SpinBudget budget;
+            const auto before = std::chrono::steady_clock::now();
+            EXPECT_EQ(closed_here ? IPC_CLOSED : IPC_PEER_CLOSED,
+                      link.wait(parked, budget, ipc::Deadline(2000), close_before_announcement));
+            least = std::min(least, std::chrono::steady_clock::now() - before);
+        }
+        EXPECT_LT(least, std::chrono::milliseconds(100)) << (closed_here ? "closed here" : "closed by the peer");
+    }
 }
 
 // The bound is the thread's own processor time, not the wall's, so a busy machine matters little.

@@ -144,7 +144,7 @@ internal sealed unsafe class BroadcastPublisher : Publisher
             var position = Volatile.Read(ref *_header.Published);
             if (Volatile.Read(ref _numberBefore) == after)
                 return new BroadcastStart(position, after);
-            SharedMemoryLink.Relax();
+            SharedMemoryWait.Relax();
         }
     }
 
@@ -189,7 +189,7 @@ internal sealed unsafe class BroadcastPublisher : Publisher
         // Without a reader that sets the limit there is always room, but in a publisher that is closed.
         if (_slowest < 0)
             throw ClosedHere();
-        var result = SharedMemoryWait.Until(new Room(this, end), _policy, new Deadline(timeoutMilliseconds));
+        var result = SharedMemoryWait.Until(new Room(this, end), _policy, null, new Deadline(timeoutMilliseconds));
         if (result != WaitResult.Ready)
             throw result == WaitResult.ClosedHere
                 ? ClosedHere()

@@ -282,7 +282,7 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
 
     private void WaitForMessage(Deadline deadline)
     {
-        var result = SharedMemoryWait.Until(new Message(this), _waitPolicy, deadline);
+        var result = SharedMemoryWait.Until(new Message(this), _waitPolicy, null, deadline);
         if (result == WaitResult.TimedOut)
             throw new IpcException(Status.TimedOut, $"nothing was published at {_address} within the time-out");
         if (result != WaitResult.Ready)

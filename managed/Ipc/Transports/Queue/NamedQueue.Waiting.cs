@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Runtime.CompilerServices;
 
 namespace Ipc;
@@ -6,10 +5,6 @@ namespace Ipc;
 /// <summary>Waiting for messages and for room, and the sentences of what goes wrong.</summary>
 internal sealed unsafe partial class NamedQueue
 {
-    private const int LooksInABout = 100;
-    private const int SliceMilliseconds = 50;
-    private static readonly long s_yieldAfter = Stopwatch.Frequency / 10_000; // 0.1 ms
-
     private readonly struct MessageCondition(NamedQueue queue) : IWaitCondition
     {
         public bool IsMet() => queue.MayHaveMessage();
@@ -40,50 +35,22 @@ internal sealed unsafe partial class NamedQueue
     {
         if (condition.IsMet())
             return WaitResult.Ready;
-        if (deadline.Expired)
-            return WaitResult.TimedOut;
-        if (Spin(condition, deadline))
-            return WaitResult.Ready;
-        while (true)
-        {
-            var announced = Parking.Announce(parked);
-            // The word says that we sleep; if we do not, the next waker finds nobody and clears it.
-            if (condition.IsMet())
-                return WaitResult.Ready;
-            if (Volatile.Read(ref _closed))
-                return WaitResult.ClosedHere;
-            if (deadline.Expired)
-                return WaitResult.TimedOut;
-            // In slices: whoever should have woken us may have died between publishing and waking.
-            _ = Libc.SleepOn(parked, announced, deadline.SliceMilliseconds(SliceMilliseconds));
-            if (condition.IsMet())
-                return WaitResult.Ready;
-        }
+        // Who only polls does not spin.
+        return deadline.Expired ? WaitResult.TimedOut : SharedMemoryWait.Until(new Waiting<T>(this, condition, parked), _policy, null, deadline);
     }
 
-    private bool Spin<T>(T condition, Deadline deadline) where T : struct, IWaitCondition
+    private readonly struct Waiting<T>(NamedQueue queue, T condition, uint* parked) : IWaiting where T : struct, IWaitCondition
     {
-        var oneProcessor = Environment.ProcessorCount == 1;
-        var parks = _policy.Mode != WaitMode.Spin;
-        if (_policy.Mode == WaitMode.Block || (parks && oneProcessor))
-            return false;
-        long start = 0;
-        while (true)
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        public bool IsMet() => condition.IsMet();
+
+        public WaitResult? ReasonToStop(bool look) => Volatile.Read(ref queue._closed) ? WaitResult.ClosedHere : null;
+
+        public bool Sleep(int milliseconds)
         {
-            for (var look = 0; look < LooksInABout; look++)
-            {
-                SharedMemoryLink.Relax();
-                if (condition.IsMet())
-                    return true;
-            }
-            var now = Stopwatch.GetTimestamp();
-            if (start == 0)
-                start = now;
-            var spun = now - start;
-            if ((parks && spun >= _policy.SpinTicks) || Volatile.Read(ref _closed) || deadline.HasPassed(now))
-                return false;
-            if (oneProcessor || spun >= s_yieldAfter)
-                _ = Libc.Yield();
+            var announced = Parking.Announce(parked);
+            // If we do not sleep after all: the word says that we do, and the next waker finds nobody and clears it.
+            return !condition.IsMet() && ReasonToStop(false) is null && !Libc.SleepOn(parked, announced, milliseconds);
         }
     }
 

@@ -38,7 +38,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
     /// <param name="address">Its limit and its ways of waiting; for sentences.</param>
     public NamedQueue(QueueFile file, Address address)
     {
-        (_file, _address, _policy) = (file, address.ToString(), WaitPolicy.Of(address));
+        (_file, _address, _policy) = (file, address.ToString(), WaitPolicy.Of(address).ParkOnOneProcessor());
         _data = file.Memory + QueueLayout.HeaderBytes;
         _tail = Word(QueueLayout.Tail);
         _tailSeen = Word(QueueLayout.TailSeen);

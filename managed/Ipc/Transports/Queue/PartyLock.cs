@@ -10,8 +10,6 @@ internal sealed unsafe class PartyLock(uint* word, QueueFile file)
 {
     private const uint SomebodySleeps = 1;
     private const int LeastPatienceMilliseconds = 100;
-    // Longer than a short message takes to be copied, shorter than putting a thread to sleep.
-    private const int Looks = 100;
     // A holder that is gone shows in the first slice; one that merely copies a large message is not asked about.
     private const int FirstSliceMilliseconds = 1;
     private const int SliceMilliseconds = 10;
@@ -70,11 +68,12 @@ internal sealed unsafe class PartyLock(uint* word, QueueFile file)
 
     private bool Spin()
     {
-        if (Environment.ProcessorCount == 1)
+        if (SharedMemoryWait.OneProcessor)
             return false;
-        for (var look = 0; look < Looks; look++)
+        // Longer than a short message takes to be copied, shorter than putting a thread to sleep.
+        for (var look = 0; look < SharedMemoryWait.LooksInABout; look++)
         {
-            SharedMemoryLink.Relax();
+            SharedMemoryWait.Relax();
             if (Volatile.Read(ref *_word) == 0 && TryTake())
                 return true;
         }

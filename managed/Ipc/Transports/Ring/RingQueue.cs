@@ -5,15 +5,11 @@ using System.Runtime.Versioning;
 namespace Ipc;
 
 /// <summary>One opener's handle on a ring: messages copied in and out, waiting, and finishing for the dead; twin of
-/// native/src/transports/ring/ring_queue_posix.cpp.</summary>
+/// native/src/transports/ring/ring_queue.cpp.</summary>
 [SupportedOSPlatform("linux")]
 internal sealed unsafe class RingQueue : MessageQueue
 {
-    private const int LooksInABout = 100;
-    private const int SliceMilliseconds = 50;
-    private static readonly long s_slice = Stopwatch.Frequency / 20;
-    private static readonly long s_yieldAfter = Stopwatch.Frequency / 10_000; // 0.1 ms
-    private static readonly bool s_oneProcessor = Environment.ProcessorCount == 1;
+    private static readonly long s_slice = SharedMemoryWait.SliceMilliseconds * Stopwatch.Frequency / 1000;
 
     private readonly RingFile _file;
     private readonly RingBlocks _blocks;
@@ -206,9 +202,9 @@ internal sealed unsafe class RingQueue : MessageQueue
         long start = 0, spun = 0;
         while (Waits(claim) && !deadline.Expired)
         {
-            for (var look = 0; look < LooksInABout && Waits(claim); look++)
+            for (var look = 0; look < SharedMemoryWait.LooksInABout && Waits(claim); look++)
             {
-                SharedMemoryLink.Relax();
+                SharedMemoryWait.Relax();
                 claim = attempt.Try();
             }
             if (!Waits(claim) || _closed)
@@ -221,7 +217,7 @@ internal sealed unsafe class RingQueue : MessageQueue
             if (_policy.Mode == WaitMode.Adaptive && spun >= _policy.SpinTicks)
                 break;
             // Something else may need the processor, whoever we wait for first of all.
-            if (s_oneProcessor || spun >= s_yieldAfter)
+            if (SharedMemoryWait.OneProcessor || spun >= SharedMemoryWait.YieldAfter)
                 _ = Libc.Yield();
             if (spun >= s_slice)
                 Bury(side, attempt.Blocker);
@@ -252,7 +248,7 @@ internal sealed unsafe class RingQueue : MessageQueue
                 slept = false;
                 continue;
             }
-            Libc.SleepOn(parked, 1, deadline.SliceMilliseconds(SliceMilliseconds));
+            Libc.SleepOn(parked, 1, deadline.SliceMilliseconds(SharedMemoryWait.SliceMilliseconds));
             slept = true;
         }
         Interlocked.Exchange(ref *parked, 1);

@@ -103,7 +103,7 @@ internal sealed unsafe class ShmRingReader
     private bool LookForABout(byte* slot, out ulong word)
     {
         var stamp = ShmRingMemory.Stamp(_slotPosition);
-        for (var looks = _looks; ; SharedMemoryLink.Relax())
+        for (var looks = _looks; ; SharedMemoryWait.Relax())
         {
             // Acquire: pairs with the writer's release of the stamp.
             word = Volatile.Read(ref *(ulong*)slot);
@@ -218,8 +218,8 @@ internal sealed unsafe class ShmRingReader
     {
         // The writer may be waiting for the room we still hold, and we are about to wait for it.
         if (_slotsGivenBack != _slotPosition)
-            GiveBack();
-        return _link.Wait(condition, _control.ReaderParked, _control.WriterParked, _spinBudget, deadline);
+            GiveBackAndWake();
+        return _link.Wait(condition, _control.ReaderParked, _spinBudget, deadline);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

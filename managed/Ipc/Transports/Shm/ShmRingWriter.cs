@@ -220,7 +220,7 @@ internal sealed unsafe class ShmRingWriter
 
     private WaitResult Wait(RoomCondition condition, Deadline deadline)
     {
-        var result = _link.Wait(condition, _control.WriterParked, _control.ReaderParked, _spinBudget, deadline);
+        var result = _link.Wait(condition, _control.WriterParked, _spinBudget, deadline);
         return IsDamaged ? WaitResult.Ready : result;
     }
 

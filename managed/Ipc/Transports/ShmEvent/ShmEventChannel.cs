@@ -73,7 +73,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
     {
         var result = Link.PeerHasClosed
             ? WaitResult.PeerGone
-            : Link.Wait(new StateCondition(_out.State, Empty), Link.Outgoing.WriterParked, Link.Outgoing.ReaderParked, _sendBudget, deadline);
+            : Link.Wait(new StateCondition(_out.State, Empty), Link.Outgoing.WriterParked, _sendBudget, deadline);
         if (result != WaitResult.Ready)
             throw CannotSend(result);
     }
@@ -84,7 +84,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
     {
         if (_hasFrame)
             return _frame;
-        var result = Link.Wait(new StateCondition(_in.State, Full), Link.Incoming.ReaderParked, Link.Incoming.WriterParked, _receiveBudget, deadline);
+        var result = Link.Wait(new StateCondition(_in.State, Full), Link.Incoming.ReaderParked, _receiveBudget, deadline);
         if (result != WaitResult.Ready)
             throw CannotReceive(result, false);
         // Copied once: the peer can change them while we check.

@@ -5,40 +5,60 @@ namespace Ipc.Conformance.Puppets;
 /// <summary>Where the puppets' programs and the native library are.</summary>
 internal static class PuppetProgram
 {
-    /// <summary>The CMake build folder to test, when it is not build/release of the source tree around the tests.</summary>
+    /// <summary>The CMake build folder to test, when it is not the release build (under Wine the mingw one) of the source tree around the tests.</summary>
     public const string BuildVariable = "IPC_NATIVE_BUILD";
 
-    private static readonly Lazy<string> s_build = new(FindBuild);
+    private static readonly Lazy<string> s_root = new(FindRoot);
 
-    public static string NativeLibrary => Path.Combine(s_build.Value, "lib", "libipc.so");
+    public static string NativeLibrary => PuppetSystem.IsWine ? Path.Combine(Build, "bin", "ipc.dll") : Path.Combine(Build, "lib", "libipc.so");
+
+    private static string Build => Environment.GetEnvironmentVariable(BuildVariable) is { Length: > 0 } given
+        ? given
+        : Path.Combine(s_root.Value, "build", PuppetSystem.IsWine ? "windows-mingw" : "release");
 
     public static ProcessStartInfo Of(string side)
     {
-        if (side == "native")
-            return new ProcessStartInfo(Existing(Path.Combine(s_build.Value, "bin", "ipc-test-puppet")));
-        var host = Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet";
-        var start = new ProcessStartInfo(host, [Path.Combine(AppContext.BaseDirectory, "Ipc.Puppet.dll"), "--side", side]);
+        var start = Program(side);
         // Only the bound side may know where the native library is.
         start.Environment.Remove("IPC_LIBRARY");
         if (side == "bound")
-            start.Environment["IPC_LIBRARY"] = Existing(NativeLibrary);
+            start.Environment["IPC_LIBRARY"] = PuppetSystem.PathFor(Existing(NativeLibrary));
         return start;
+    }
+
+    private static ProcessStartInfo Program(string side)
+    {
+        if (PuppetSystem.IsWine)
+        {
+            var wine = Path.Combine(s_root.Value, "scripts", "wine.sh");
+            return side == "native"
+                ? new ProcessStartInfo(wine, [Existing(Path.Combine(Build, "bin", "ipc-test-puppet.exe"))])
+                : new ProcessStartInfo(wine, [Published(), "--side", side]);
+        }
+        if (side == "native")
+            return new ProcessStartInfo(Existing(Path.Combine(Build, "bin", "ipc-test-puppet")));
+        var host = Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet";
+        return new ProcessStartInfo(host, [Path.Combine(AppContext.BaseDirectory, "Ipc.Puppet.dll"), "--side", side]);
+    }
+
+    private static string Published()
+    {
+        var path = Path.Combine(s_root.Value, "artifacts", "windows", "Ipc.Puppet", "Ipc.Puppet.exe");
+        return File.Exists(path) ? path : throw new FileNotFoundException($"{path} is missing: publish the managed programs for Windows first (scripts/windows-build.sh)");
     }
 
     private static string Existing(string path) => File.Exists(path)
         ? path
         : throw new FileNotFoundException(
-            $"{path} is missing: build the native part first (cmake --preset release && cmake --build --preset release), or name its build folder in {BuildVariable}");
+            $"{path} is missing: build the native part first (cmake --preset release && cmake --build --preset release; for Wine scripts/windows-build.sh), or name its build folder in {BuildVariable}");
 
-    private static string FindBuild()
+    private static string FindRoot()
     {
-        if (Environment.GetEnvironmentVariable(BuildVariable) is { Length: > 0 } given)
-            return given;
         for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
         {
             if (File.Exists(Path.Combine(folder.FullName, "registry.json")))
-                return Path.Combine(folder.FullName, "build", "release");
+                return folder.FullName;
         }
-        throw new DirectoryNotFoundException($"no source tree around {AppContext.BaseDirectory}: name the native build folder in {BuildVariable}");
+        throw new DirectoryNotFoundException($"no source tree around {AppContext.BaseDirectory}: run the tests where they were built");
     }
 }

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Runtime.InteropServices;
+using Ipc.Conformance.Puppets;
 
 namespace Ipc.Conformance.Raw;
 
@@ -28,10 +29,16 @@ internal static partial class Names
     /// <summary>Everything in the file system that carries this name. Names of cases are counted, so the next character
     /// must not be a digit.</summary>
     public static IReadOnlyList<string> Left(string name) =>
-        [.. new[] { TemporaryFolder, PrivateFolder, SharedMemoryFolder }
+        [.. (PuppetSystem.IsWine ? WineFolders() : [TemporaryFolder, PrivateFolder, SharedMemoryFolder])
             .Where(Directory.Exists)
             .SelectMany(folder => Directory.EnumerateFileSystemEntries(folder, $"*{name}*"))
             .Where(path => !char.IsAsciiDigit(path.ElementAtOrDefault(path.IndexOf(name, StringComparison.Ordinal) + name.Length)))];
+
+    // Windows' pipes, mailslots and sections end with their processes; what outlives them stands below the user's application data.
+    private static string[] WineFolders() =>
+        Environment.GetEnvironmentVariable("WINEPREFIX") is { Length: > 0 } prefix
+            ? Directory.GetDirectories(Path.Combine(prefix, "drive_c", "users"), "ipc*", new EnumerationOptions { RecurseSubdirectories = true, AttributesToSkip = FileAttributes.ReparsePoint })
+            : throw new InvalidOperationException("WINEPREFIX is not set: start the suite by scripts/test-windows.sh");
 
     [LibraryImport("libc", EntryPoint = "geteuid")]
     private static partial uint UserId();

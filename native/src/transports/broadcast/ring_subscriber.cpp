@@ -1,11 +1,11 @@
 #include "transports/broadcast/ring_subscriber.hpp"
 
+#include "posix/poll.hpp"
 #include "shared_memory/handover.hpp"
 #include "shared_memory/wait_until.hpp"
 #include "transports/broadcast/words.hpp"
 
 #include <cerrno>
-#include <poll.h>
 #include <sys/socket.h>
 
 namespace ipc::broadcast {
@@ -56,9 +56,7 @@ Status RingSubscriber::join(const Deadline& deadline) {
 Status RingSubscriber::receive_greeting(const Deadline& deadline, Greeting* greeting, posix::Descriptor* data,
                                         posix::Descriptor* page_file) {
     pollfd readable{socket_.get(), POLLIN, 0};
-    int ready;
-    do ready = poll(&readable, 1, deadline.left_ms());
-    while (ready < 0 && errno == EINTR);
+    const int ready = posix::poll_until(&readable, 1, deadline);
     if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for the publisher at %s", address_.c_str());
     if (ready == 0)
         return fail(IPC_TIMED_OUT, "the publisher at %s did not let this subscriber in within the time-out",

@@ -2,6 +2,7 @@
 #include "core/frame_stream.hpp"
 #include "core/transport.hpp"
 #include "posix/names.hpp"
+#include "posix/poll.hpp"
 #include "transports/fifo/fifo_names_posix.hpp"
 #include "transports/fifo/fifo_stream_posix.hpp"
 
@@ -225,8 +226,8 @@ Status make_token(std::string* token) {
 Status wait_for_server(const posix::LocalName& name, pollfd waiting, int rendezvous, const Deadline& deadline) {
     pollfd entries[2] = {waiting, {rendezvous, 0, 0}};
     while (true) {
-        const int ready = poll(entries, 2, deadline.left_ms());
-        if (ready < 0 && errno != EINTR) return fail_system(IPC_SYSTEM, errno, "cannot wait for a FIFO");
+        const int ready = posix::poll_until(entries, 2, deadline);
+        if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for a FIFO");
         if (ready > 0) return entries[0].revents != 0 ? IPC_OK : no_server(name);
         if (deadline.expired())
             return fail(IPC_TIMED_OUT, "the server at %s is there but accepts no client within the time-out",

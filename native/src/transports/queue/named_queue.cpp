@@ -1,13 +1,21 @@
 #include "transports/queue/named_queue.hpp"
 
+#include "shared_memory/wait_until.hpp"
+
 #include <algorithm>
 #include <cstring>
 
 namespace ipc::queue {
 namespace {
 
-constexpr int64_t slice_ns = 50'000'000;
-constexpr int64_t yield_after_ns = 100'000;
+using shared_memory::WaitMode;
+using shared_memory::WaitPolicy;
+
+// With one processor spinning would keep whoever puts in or takes out from running.
+WaitPolicy park_on_one_processor(WaitPolicy policy) {
+    if (policy.mode == WaitMode::adaptive && shared_memory::only_one_processor()) policy.mode = WaitMode::block;
+    return policy;
+}
 
 // Reads a word that others may write meanwhile exactly once.
 uint32_t read_once(const std::byte* at) {
@@ -23,8 +31,9 @@ void write_word(std::byte* at, uint32_t value) {
 
 NamedQueue::NamedQueue(std::unique_ptr<QueueFile> file, size_t max, shared_memory::WaitPolicy policy)
     : file_(std::move(file)), header_(file_->header()), data_(file_->data()), size_(file_->size()), mask_(size_ - 1),
-      limit_(static_cast<uint32_t>(std::min<size_t>(max, longest_message(size_)))), policy_(policy),
-      writer_lock_(header_.writer_lock, *file_), reader_lock_(header_.reader_lock, *file_) {}
+      limit_(static_cast<uint32_t>(std::min<size_t>(max, longest_message(size_)))),
+      policy_(park_on_one_processor(policy)), writer_lock_(header_.writer_lock, *file_),
+      reader_lock_(header_.reader_lock, *file_) {}
 
 Status NamedQueue::enqueue(const void* message, size_t length, const Deadline& deadline) {
     if (closed_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -176,37 +185,19 @@ bool NamedQueue::may_have_room(uint32_t footprint) const {
 }
 
 template <class Ready>
-bool NamedQueue::spin(const Deadline& deadline, Ready ready) {
-    constexpr int looks_in_a_bout = 100;
-    const bool parks = policy_.mode != shared_memory::WaitMode::spin;
-    if (policy_.mode == shared_memory::WaitMode::block || (parks && shared_memory::only_one_processor())) return false;
-    for (int64_t start = 0, spun = 0;; spun = shared_memory::now_ns() - start) {
-        for (int look = 0; look < looks_in_a_bout; ++look) {
-            shared_memory::relax();
-            if (ready()) return true;
-        }
-        if (start == 0) start = shared_memory::now_ns();
-        if ((parks && spun >= policy_.spin_ns) || closed_.load(std::memory_order_relaxed) || deadline.expired())
-            return false;
-        if (spun >= yield_after_ns || shared_memory::only_one_processor()) shared_memory::yield_processor();
-    }
-}
-
-template <class Ready>
 Status NamedQueue::wait(shared_memory::ParkingWord& parked, const Deadline& deadline, const char* sentence,
                         Ready ready) {
     if (ready()) return IPC_OK;
-    if (deadline.expired()) return fail(IPC_TIMED_OUT, "%s", sentence);
-    if (spin(deadline, ready)) return IPC_OK;
-    while (true) {
+    if (deadline.expired()) return fail(IPC_TIMED_OUT, "%s", sentence); // who only polls does not spin
+    const auto stop = [this](bool) { return closed_.load(std::memory_order_seq_cst) ? IPC_CLOSED : IPC_OK; };
+    const auto park = [&](int64_t nanoseconds) {
         const uint32_t announced = shared_memory::announce_parking(parked);
-        if (ready()) return IPC_OK; // the word says that we sleep: the next waker finds nobody and clears it
-        if (closed_.load(std::memory_order_seq_cst)) return closed_here();
-        if (deadline.expired()) return fail(IPC_TIMED_OUT, "%s", sentence);
-        // In slices: whoever should have woken us may have died between publishing and waking.
-        shared_memory::futex_wait(parked, announced, std::min(slice_ns, deadline.left_ns()));
-        if (ready()) return IPC_OK;
-    }
+        // If we do not sleep after all: the word says that we do, and the next waker finds nobody and clears it.
+        return !ready() && !stop(false) && !shared_memory::futex_wait(parked, announced, nanoseconds);
+    };
+    const Status status = shared_memory::wait_until(policy_, deadline, ready, stop, park);
+    if (status == IPC_TIMED_OUT) return fail(IPC_TIMED_OUT, "%s", sentence);
+    return status == IPC_CLOSED ? closed_here() : status;
 }
 
 Status NamedQueue::closed_here() const {

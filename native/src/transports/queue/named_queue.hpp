@@ -47,8 +47,6 @@ class NamedQueue final : public MessageQueue {
 
     template <class Ready>
     Status wait(shared_memory::ParkingWord& parked, const Deadline& deadline, const char* sentence, Ready ready);
-    template <class Ready>
-    bool spin(const Deadline& deadline, Ready ready);
 
     Status closed_here() const;
     Status damaged() const;

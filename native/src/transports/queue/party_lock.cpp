@@ -6,8 +6,6 @@ namespace ipc::queue {
 namespace {
 
 constexpr int32_t least_patience_ms = 100;
-// Longer than a short message takes to be copied, shorter than putting a thread to sleep.
-constexpr int looks = 100;
 // A holder that is gone shows in the first slice; one that merely copies a large message is not asked about.
 constexpr int64_t first_slice_ns = 1'000'000;
 constexpr int64_t slice_ns = 10'000'000;
@@ -16,7 +14,8 @@ constexpr int64_t slice_ns = 10'000'000;
 
 bool PartyLock::spin() {
     if (shared_memory::only_one_processor()) return false;
-    for (int look = 0; look < looks; ++look) {
+    // Longer than a short message takes to be copied, shorter than putting a thread to sleep.
+    for (int look = 0; look < shared_memory::looks_in_a_bout; ++look) {
         shared_memory::relax();
         uint32_t free = word_.load(std::memory_order_relaxed);
         if (free == 0 && word_.compare_exchange_weak(free, mine_, std::memory_order_acquire, std::memory_order_relaxed))

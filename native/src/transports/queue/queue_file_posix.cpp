@@ -1,6 +1,5 @@
-// The locks' offsets are 64-bit also in a 32-bit process.
-#define _FILE_OFFSET_BITS 64
 #include "core/plain_name.hpp"
+#include "posix/files.hpp"
 #include "posix/names.hpp"
 #include "transports/queue/queue_file.hpp"
 
@@ -18,8 +17,6 @@ constexpr const char* memory_root = "/dev/shm";
 constexpr int most_tries = 100;
 constexpr int most_participants_tried = 1000;
 constexpr uint32_t participant_mask = 0x7FFFFFFF;
-
-static_assert(sizeof(off_t) == 8, "F_OFD_SETLK takes 64-bit offsets");
 
 // The folder and the name in it.
 struct Place {
@@ -40,15 +37,9 @@ Status find_place(const Address& address, Place* place) {
 // Makes the file without a name, completes it, then gives it the name: nobody ever opens a half-made one, and a process killed
 // here leaves nothing behind. True: it is there, made by us or by somebody who was faster.
 Status make(const Place& place, uint32_t size) {
-    const posix::Descriptor file(openat(place.folder.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-    // A very strict umask must not keep the other processes of this user out.
-    if (!file || fchmod(file.get(), 0600) != 0)
-        return fail_system(IPC_SYSTEM, errno, "cannot make a file for the queue %s", place.path.c_str());
-    // Its memory is taken now: a full file system must refuse here, not kill whoever writes a message later.
-    const off_t bytes = off_t{header_bytes} + size;
-    int error;
-    do error = posix_fallocate(file.get(), 0, bytes);
-    while (error == EINTR);
+    const posix::Descriptor file = posix::open_nameless(place.folder.get(), ".");
+    if (!file) return fail_system(IPC_SYSTEM, errno, "cannot make a file for the queue %s", place.path.c_str());
+    const int error = posix::take_room(file, uint64_t{header_bytes} + size);
     if (error == ENOSPC || error == ENOMEM)
         return fail(
             IPC_OUT_OF_MEMORY,
@@ -59,10 +50,7 @@ Status make(const Place& place, uint32_t size) {
     const Form form{file_magic, file_version, size, 0}; // fresh memory is zero, which is every other word's first value
     if (pwrite(file.get(), &form, sizeof form, 0) != static_cast<ssize_t>(sizeof form))
         return fail_system(IPC_SYSTEM, errno, "cannot write the queue %s", place.path.c_str());
-    const std::string nameless = "/proc/self/fd/" + std::to_string(file.get());
-    if (linkat(AT_FDCWD, nameless.c_str(), place.folder.get(), place.name.c_str(), AT_SYMLINK_FOLLOW) == 0 ||
-        errno == EEXIST)
-        return IPC_OK;
+    if (posix::name_file(file, place.folder.get(), place.name.c_str()) || errno == EEXIST) return IPC_OK;
     return fail_system(IPC_SYSTEM, errno, "cannot name the queue %s", place.path.c_str());
 }
 
@@ -108,16 +96,6 @@ Status check_file(const posix::Descriptor& file, const Place& place, uint32_t* s
     return IPC_OK;
 }
 
-// One byte of the file for each participant. The kernel does not ask whether the file has that byte.
-struct flock byte_lock(uint32_t participant) {
-    struct flock lock {};
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = participant;
-    lock.l_len = 1;
-    return lock;
-}
-
 } // namespace
 
 Status QueueFile::open(const Address& address, uint32_t size, std::unique_ptr<QueueFile>* file) {
@@ -157,8 +135,8 @@ Status QueueFile::become_participant(const Address& address) {
         if (number == 0 || header().writer_lock.load(std::memory_order_relaxed) >> 1 == number ||
             header().reader_lock.load(std::memory_order_relaxed) >> 1 == number)
             continue;
-        struct flock lock = byte_lock(number);
-        if (fcntl(file_.get(), F_OFD_SETLK, &lock) == 0) {
+        // One byte of the file for each participant.
+        if (posix::try_lock_bytes(file_, number, 1)) {
             participant_ = number;
             return IPC_OK;
         }
@@ -170,9 +148,8 @@ Status QueueFile::become_participant(const Address& address) {
 }
 
 bool QueueFile::is_alive(uint32_t participant) const {
-    if (participant == participant_) return true; // a lock never stands in its own holder's way
-    struct flock lock = byte_lock(participant);
-    return fcntl(file_.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+    // A lock never stands in its own holder's way.
+    return participant == participant_ || posix::are_bytes_locked(file_, participant, 1);
 }
 
 } // namespace ipc::queue

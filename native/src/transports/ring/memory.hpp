@@ -1,13 +1,11 @@
 #pragma once
 
+#include "shared_memory/waiting.hpp"
 #include "transports/ring/layout.hpp"
 
 #include <cstddef>
 
 namespace ipc::ring {
-
-// Wakes one sleeper on the word (memory_posix.cpp).
-void wake_one(std::atomic<uint32_t>& parked);
 
 // The atomic steps of fifo.hpp and lifo.hpp on a real mapping. Those are templates over this class, so that tests can put
 // a model in its place and try every order of steps, or die after any of them.
@@ -54,7 +52,7 @@ class Memory {
     void wake(Side side) {
         std::atomic<uint32_t>& word = parked(side);
         if (word.load() != 0 && word.exchange(0) != 0) [[unlikely]]
-            wake_one(word);
+            shared_memory::futex_wake(word, 1);
     }
 
   private:

@@ -1,6 +1,6 @@
-#include "transports/ring/ring_file_posix.hpp"
-
 #include "core/plain_name.hpp"
+#include "posix/files.hpp"
+#include "transports/ring/ring_file.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -15,28 +15,9 @@ namespace {
 using posix::Descriptor;
 using posix::LocalName;
 
-// The kernel's record of such a lock has 64-bit offsets, in 32-bit processes too.
-static_assert(sizeof(off_t) == 8, "build with _FILE_OFFSET_BITS=64");
-
-// Locks that belong to the open file, not to the process, so that two openers in one process are two; the kernel drops them with
-// the last descriptor, however the process ends. A byte's offset is the number of the opener that locks it.
-struct flock lock_on(uint32_t first, uint32_t count, short type) {
-    struct flock lock {};
-    lock.l_type = type;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = static_cast<off_t>(first);
-    lock.l_len = static_cast<off_t>(count);
-    return lock;
-}
-
-// Whether another opener holds a lock on these bytes; true when the kernel does not say.
-bool is_locked(const Descriptor& file, uint32_t first, uint32_t count) {
-    struct flock lock = lock_on(first, count, F_WRLCK);
-    return fcntl(file.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
-}
-
+// A byte's offset is the number of the opener that locks it.
 bool anybody_else(const Descriptor& file) {
-    return is_locked(file, 1, most_owners);
+    return posix::are_bytes_locked(file, 1, most_owners);
 }
 
 Status name_of(const Address& address, LocalName* name) {
@@ -108,10 +89,9 @@ Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file) {
         return IPC_OK;
     }
     // Made without a name, which it gets once it is complete: no half-made ring stays behind, wherever we are killed.
-    Descriptor made(::open(ring_folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    Descriptor made = posix::open_nameless(AT_FDCWD, ring_folder().c_str());
     const uint64_t bytes = file_bytes(block_count, block_bytes);
-    // Allocated now: a full file system must not show later, as a signal at the first touch of a page.
-    const int error = !made ? errno : posix_fallocate(made.get(), 0, static_cast<off_t>(bytes));
+    const int error = !made ? errno : posix::take_room(made, bytes);
     if (error != 0)
         return fail_system(error == ENOMEM || error == ENOSPC ? IPC_OUT_OF_MEMORY : IPC_SYSTEM, error,
                            "cannot make %llu bytes of shared memory in %s for %s",
@@ -128,8 +108,7 @@ Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file) {
     ring->block_bytes_ = block_bytes;
     format(ring->memory_, ring->order_, block_count, block_bytes);
     if (Status status = ring->take_number()) return status;
-    const std::string unnamed = "/proc/self/fd/" + std::to_string(ring->file_.get());
-    if (linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, ring->name_.path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    if (!posix::name_file(ring->file_, AT_FDCWD, ring->name_.path.c_str())) {
         ring->number_ = 0; // it has no name to remove, and we hold the lock
         return fail_system(IPC_SYSTEM, errno, "cannot give the new ring its name %s", ring->name_.path.c_str());
     }
@@ -163,8 +142,7 @@ Status RingFile::map() {
 
 Status RingFile::take_number() {
     for (uint32_t number = 1; number <= most_owners; ++number) {
-        struct flock lock = lock_on(number, 1, F_WRLCK);
-        if (fcntl(file_.get(), F_OFD_SETLK, &lock) == 0) {
+        if (posix::try_lock_bytes(file_, number, 1)) {
             number_ = number;
             return IPC_OK;
         }
@@ -177,7 +155,7 @@ Status RingFile::take_number() {
 
 bool RingFile::is_alive(uint32_t number) const {
     // Our own lock is none to ourselves. Nobody has the number 0.
-    return number == number_ || (number != 0 && is_locked(file_, number, 1));
+    return number == number_ || (number != 0 && posix::are_bytes_locked(file_, number, 1));
 }
 
 RingFile::~RingFile() {

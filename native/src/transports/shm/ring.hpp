@@ -225,7 +225,8 @@ class RingReader {
   public:
     RingReader(shared_memory::Link& link, uint64_t first_position = 0)
         : link_(link), memory_(ring_memory(link, link.side() ^ 1)), longest_in_slots_(memory_.longest_in_slots()),
-          looks_(link.spins() ? 100 : 1), slot_position_(first_position), given_slots_(first_position) {
+          looks_(link.spins() ? shared_memory::looks_in_a_bout : 1), slot_position_(first_position),
+          given_slots_(first_position) {
         look_ahead();
     }
 

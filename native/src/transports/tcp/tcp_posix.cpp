@@ -2,6 +2,7 @@
 #include "core/frame_stream.hpp"
 #include "core/transport.hpp"
 #include "posix/accept.hpp"
+#include "posix/poll.hpp"
 #include "posix/socket_stream.hpp"
 #include "transports/tcp/loopback_owner_posix.hpp"
 #include "transports/tcp/tcp_name.hpp"
@@ -197,8 +198,7 @@ int connect_within(const Place& place, const Deadline& deadline, Descriptor* con
     int error = connect(made.get(), place.generic(), place.length) == 0 ? 0 : errno;
     while (error == EINPROGRESS || error == EINTR) {
         pollfd waiting{made.get(), POLLOUT, 0};
-        const int ready = poll(&waiting, 1, deadline.left_ms());
-        if (ready < 0 && errno == EINTR) continue;
+        const int ready = posix::poll_until(&waiting, 1, deadline);
         if (ready < 0) return errno;
         if (ready == 0 && deadline.expired()) return EINPROGRESS;
         if (ready == 0) continue;

@@ -13,20 +13,8 @@ Status find_name(const Address& address, posix::LocalName* name) {
     return IPC_OK;
 }
 
-Status listen(const Address& address, FrameListener** listener) {
-    posix::LocalName name;
-    if (Status status = find_name(address, &name); status != IPC_OK) return status;
-    return posix::listen_frames(address, name, listener);
-}
-
-Status connect(const Address& address, const Deadline& deadline, FrameChannel** channel) {
-    posix::LocalName name;
-    if (Status status = find_name(address, &name); status != IPC_OK) return status;
-    return posix::connect_frames(address, name, deadline, channel);
-}
-
 } // namespace
 
-extern const Transport transport_unix{listen, connect};
+extern constinit const Transport transport_unix = posix::local_stream_transport<find_name>();
 
 } // namespace ipc

@@ -1,5 +1,5 @@
 #include "core/transport.hpp"
-#include "transports/ring/ring_queue_posix.hpp"
+#include "transports/ring/ring_queue.hpp"
 
 namespace ipc {
 namespace {

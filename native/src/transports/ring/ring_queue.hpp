@@ -1,11 +1,11 @@
 #pragma once
 
 #include "core/message_queue.hpp"
-#include "shared_memory/link.hpp"
+#include "shared_memory/waiting.hpp"
 #include "transports/ring/fifo.hpp"
 #include "transports/ring/lifo.hpp"
 #include "transports/ring/memory.hpp"
-#include "transports/ring/ring_file_posix.hpp"
+#include "transports/ring/ring_file.hpp"
 
 #include <atomic>
 #include <memory>

@@ -1,32 +1,15 @@
-#include "transports/ring/ring_queue_posix.hpp"
+#include "transports/ring/ring_queue.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
-#include <linux/futex.h>
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include <vector>
 
 namespace ipc::ring {
 namespace {
 
+using shared_memory::looks_in_a_bout;
 using shared_memory::now_ns;
+using shared_memory::sleep_slice_ns;
 using shared_memory::WaitMode;
-
-constexpr int64_t slice_ns = 50'000'000;
-constexpr int64_t yield_after_ns = 100'000;
-constexpr int looks_in_a_bout = 100;
-
-bool only_one_processor() {
-    static const bool one = sysconf(_SC_NPROCESSORS_ONLN) == 1;
-    return one;
-}
-
-long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
-    return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, timeout, nullptr, 0);
-}
 
 } // namespace
 
@@ -124,8 +107,9 @@ Status RingQueue::wait(Side side, const Deadline& deadline, Claim* claim, uint64
                 spun = now_ns() - start;
             if (policy_.mode == WaitMode::adaptive && spun >= policy_.spin_ns) break;
             // Something else may need the processor, whoever we wait for first of all.
-            if (only_one_processor() || spun >= yield_after_ns) sched_yield();
-            if (spun >= slice_ns) bury(side, blocker);
+            if (shared_memory::only_one_processor() || spun >= shared_memory::yield_after_ns)
+                shared_memory::yield_processor();
+            if (spun >= sleep_slice_ns) bury(side, blocker);
         }
     }
     if (!waiting()) return IPC_OK;
@@ -155,9 +139,7 @@ Status RingQueue::park(Side side, const Deadline& deadline, Claim* claim, uint64
             slept = false;
             continue;
         }
-        const int64_t nap = std::min(deadline.left_ns(), slice_ns);
-        const timespec timeout{nap / 1'000'000'000, static_cast<long>(nap % 1'000'000'000)};
-        futex(parked, FUTEX_WAIT, 1, &timeout);
+        shared_memory::futex_wait(parked, 1, std::min(deadline.left_ns(), sleep_slice_ns));
         slept = true;
     }
     parked.exchange(1);
@@ -179,7 +161,7 @@ bool RingQueue::bury(Side side, uint64_t blocker) {
     if (fifo ? !is_claimed(blocker) : side == Side::readers) return false;
     int64_t last = last_burial_ns_.load(std::memory_order_relaxed);
     const int64_t now = now_ns();
-    if (last != 0 && now - last < slice_ns - slice_ns / 10) return false;
+    if (last != 0 && now - last < sleep_slice_ns - sleep_slice_ns / 10) return false;
     if (!last_burial_ns_.compare_exchange_strong(last, now, std::memory_order_relaxed)) return false;
     if (!fifo) return sweep(false);
     return !file_->is_alive(owner_of(blocker)) && fifo_.recover(blocker);
@@ -217,7 +199,7 @@ void RingQueue::close() {
     // Our own threads may be among the sleepers; the others find nothing changed and sleep on.
     for (const Side side : {Side::readers, Side::writers}) {
         std::atomic<uint32_t>& parked = memory_.parked(side);
-        if (parked.exchange(0) != 0) futex(parked, FUTEX_WAKE, INT_MAX, nullptr);
+        if (parked.exchange(0) != 0) shared_memory::futex_wake_all(parked);
     }
 }
 

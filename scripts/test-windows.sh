@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Builds the Windows parts on Linux and tests them under Wine: installs mingw-w64 and Wine, cross-builds native and managed, runs
+# the native tests, the conformance suite over every pair, and a run of the lab over every Windows transport.
+# The last line is `N passed, N failed[, N skipped]`.
+#   scripts/test-windows.sh
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$root/scripts/count-tests.sh"
+source "$root/scripts/windows-suites.sh"
+
+"$root/scripts/windows-bootstrap.sh"
+bring_loopback_up
+"$root/scripts/windows-build.sh"
+step build-conformance-suite dotnet build "$root/managed/tests/Ipc.Conformance.Tests" -c Release -nologo -v quiet
+run_windows_suites
+finish

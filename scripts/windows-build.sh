@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Builds everything for Windows on Linux: native by mingw-w64 into build/windows-mingw, the managed programs with their own
+# runtime into artifacts/windows/<project>. Run scripts/windows-bootstrap.sh before.
+#   scripts/windows-build.sh
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+publish() {
+    local project
+    # One after the other: they share references, whose intermediate files two builds would write at once.
+    for project in managed/Ipc.Lab managed/Ipc.Peer managed/tests/Ipc.Puppet; do
+        # Not compiled ahead: the folder without a runtime identifier belongs to Linux' peer, which publishing so would replace.
+        dotnet publish "$root/$project" -c Release -f net10.0 -r win-x64 --self-contained -p:PublishReadyToRun=false \
+            -o "$root/artifacts/windows/$(basename "$project")" -nologo -v quiet || return 1
+    done
+}
+
+step build-windows-native "$root/scripts/native.sh" windows-mingw
+step build-windows-managed publish

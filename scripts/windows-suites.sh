@@ -1,0 +1,43 @@
+# Sourced by test-windows.sh and test.sh after count-tests.sh: what is run under Wine once everything is built.
+
+export WINEPREFIX=${WINEPREFIX:-$root/build/wine}
+
+# Whether a program of Wine's in our prefix is still there.
+wine_leftovers() {
+    local process
+    for process in /proc/[0-9]*; do
+        if tr '\0' '\n' <"$process/environ" 2>/dev/null | grep -qxF "WINEPREFIX=$WINEPREFIX" &&
+            tr '\0' ' ' <"$process/cmdline" 2>/dev/null | grep -qE "(ipc-peer|ipc-lab|ipc-test-puppet|Ipc\.Puppet|ipc-floors|_tests)[a-z-]*\.exe"; then
+            echo "$(basename "$process"): $(tr '\0' ' ' <"$process/cmdline")"
+        fi
+    done
+}
+
+# The lab over everything the registry has on Windows; every cell counts as a test.
+run_windows_matrix() {
+    local suite=windows-matrix out=$root/build/windows-matrix log=$logs/test-windows-matrix.log code=0 ok bad
+    rm -rf "$out"
+    run_limited "$log" "$root/scripts/ipc-windows" run --workload 0.1k-1k,100k-1000k --codec raw,custom,protobuf \
+        --scenario call --launches 1 --seconds 0.1 --out "$out" || code=$?
+    ok=$(grep -c '"status": *"ok"' "$out/results.json" 2>/dev/null || true)
+    bad=$(grep -c '"status": *"\(failed\|pending\)"' "$out/results.json" 2>/dev/null || true)
+    account "$suite" "${ok:-0}" "${bad:-0}" 0 "$code" "$log"
+}
+
+run_windows_suites() {
+    local left
+    # Without a server that stays, every program would start one.
+    /usr/lib/wine/wineserver -p
+    end_more() { /usr/lib/wine/wineserver -k 2>/dev/null || true; }
+    run_ctest windows-native windows-mingw
+    IPC_PUPPETS=wine run_xunit Ipc.Conformance.Tests windows-conformance 'system!=linux'
+    run_windows_matrix
+    left=$(wine_leftovers)
+    if [ -n "$left" ]; then
+        echo "$left" >&2
+        account windows-leftovers 0 1 0 1 /dev/null
+    else
+        account windows-leftovers 1 0 0 0 /dev/null
+    fi
+    end_more
+}
