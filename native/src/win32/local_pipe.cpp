@@ -92,15 +92,14 @@ Status LocalPipeListener::take_name() {
         waiting.event.reset(CreateEventW(nullptr, TRUE, FALSE, nullptr));
         if (!waiting.event) return fail_windows(IPC_SYSTEM, GetLastError(), "cannot make an event");
     }
+    // Said before the system says it: some (Wine) let a second first instance be made.
+    if (WaitNamedPipeW(name_.path.c_str(), 1)) return name_is_taken(ERROR_PIPE_BUSY);
     Handle pipe;
     DWORD error = make_instance(FILE_FLAG_FIRST_PIPE_INSTANCE, &pipe);
-    // Not the first: connections that outlived their listener are no obstacle, if they are this user's and nobody waits for
-    // clients there.
-    if (error == ERROR_ACCESS_DENIED && !WaitNamedPipeW(name_.path.c_str(), 1)) {
-        error = make_instance(0, &pipe);
-        if (error == 0)
-            if (Status status = check_owner(name_, pipe.get()); status != IPC_OK) return status;
-    }
+    // Not the first: connections that outlived their listener are no obstacle, if they are this user's.
+    if (error == ERROR_ACCESS_DENIED) error = make_instance(0, &pipe);
+    if (error == 0)
+        if (Status status = check_owner(name_, pipe.get()); status != IPC_OK) return status;
     for (Waiting& waiting : waiting_) {
         if (error == 0 && !pipe) error = make_instance(0, &pipe);
         if (error != 0) return name_is_taken(error);
@@ -143,15 +142,18 @@ Status LocalPipeListener::take_connected(Handle* connection) {
     for (Waiting& waiting : waiting_) {
         if (WaitForSingleObject(waiting.event.get(), 0) != WAIT_OBJECT_0) continue;
         DWORD none = 0;
-        const bool good = waiting.pipe && (!waiting.pending ||
-                                           GetOverlappedResult(waiting.pipe.get(), &waiting.operation, &none, FALSE));
+        if (waiting.pending && !GetOverlappedResult(waiting.pipe.get(), &waiting.operation, &none, FALSE)) {
+            // The system ends what a thread has begun when that thread ends: begin again, unless a client came meanwhile.
+            if (Status status = wait_for_client(&waiting, std::move(waiting.pipe)); status != IPC_OK) return status;
+            if (waiting.pending) continue;
+        }
         waiting.pending = false;
         Handle taken = std::move(waiting.pipe);
         Handle next;
         if (const DWORD error = make_instance(0, &next); error != 0)
             return fail_windows(IPC_SYSTEM, error, "cannot wait for more clients at %s", name_.address.c_str());
         if (Status status = wait_for_client(&waiting, std::move(next)); status != IPC_OK) return status;
-        if (!good) continue;
+        if (!taken) continue;
         *connection = std::move(taken);
         return IPC_OK;
     }

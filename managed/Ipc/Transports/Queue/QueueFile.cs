@@ -91,7 +91,7 @@ internal sealed unsafe class QueueFile : IDisposable
 
     private static (Descriptor Folder, string Name, string Path) Find(Address address)
     {
-        LocalNames.Check(address);
+        PlainName.Check(address);
         var folder = LocalNames.PrivateFolderUnder(MemoryRoot);
         var name = $"queue-{address.Name}";
         return (LocalNames.OpenFolder(folder), name, $"{folder}/{name}");

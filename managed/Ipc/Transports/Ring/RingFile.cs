@@ -107,7 +107,7 @@ internal sealed unsafe class RingFile : IDisposable
 
     private static string PathOf(Address address)
     {
-        LocalNames.Check(address);
+        PlainName.Check(address);
         return $"{Folder}/ring-{address.Name}";
     }
 
