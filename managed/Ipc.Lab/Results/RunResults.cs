@@ -38,6 +38,8 @@ internal sealed record CellResult
     /// <summary>ok, failed, skipped, or pending in a run that was interrupted.</summary>
     public required string Status { get; init; }
     public required string? Reason { get; init; }
+    /// <summary>What must stand beside this cell's figures, or null.</summary>
+    public string? Note { get; init; }
     public long? Operations { get; init; }
     public int Launches { get; init; }
     /// <summary>Messages dropped for subscribers of a broadcast, which were told so; null where nothing may be dropped.</summary>

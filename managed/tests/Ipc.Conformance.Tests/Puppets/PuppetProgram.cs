@@ -12,15 +12,20 @@ internal static class PuppetProgram
 
     public static string NativeLibrary => Path.Combine(s_build.Value, "lib", "libipc.so");
 
+    /// <summary>The puppet that Mono runs; it is there wherever Mono's reference assemblies were when the tests were built.</summary>
+    public static string NetFx { get; } = Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../Ipc.Puppet.NetFx/release/ipc-puppet-netfx.exe"));
+
     public static ProcessStartInfo Of(string side)
     {
         if (side == "native")
             return new ProcessStartInfo(Existing(Path.Combine(s_build.Value, "bin", "ipc-test-puppet")));
-        var host = Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet";
-        var start = new ProcessStartInfo(host, [Path.Combine(AppContext.BaseDirectory, "Ipc.Puppet.dll"), "--side", side]);
+        var start = side.EndsWith("-netfx", StringComparison.Ordinal)
+            ? new ProcessStartInfo("mono", [Existing(NetFx), "--side", side])
+            : new ProcessStartInfo(Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet",
+                [Path.Combine(AppContext.BaseDirectory, "Ipc.Puppet.dll"), "--side", side]);
         // Only the bound side may know where the native library is.
         start.Environment.Remove("IPC_LIBRARY");
-        if (side == "bound")
+        if (side is "bound" or "bound-netfx")
             start.Environment["IPC_LIBRARY"] = Existing(NativeLibrary);
         return start;
     }
