@@ -22,7 +22,7 @@ internal sealed record Cell(
 
     public int MessagesOfBatch => Batch ?? 64;
 
-    /// <summary>The kind of the address's transport: channel, queue or broadcast.</summary>
+    /// <summary>The kind of the address's transport: channel, call, queue or broadcast.</summary>
     public string TransportKind => Registry.Transport(Address!.Split("://")[0]).Kind;
 
     /// <summary>Reads the line; a <see cref="Failure"/> says what is wrong with it.</summary>
