@@ -29,7 +29,8 @@ size_t page_up(size_t bytes) {
 size_t mapping_bytes(uint32_t slot_count, uint64_t data_bytes) {
     if (slot_count > (1u << 20) || data_bytes == 0 || data_bytes > (uint64_t{1} << 40) || data_bytes % 4096 != 0)
         return 0;
-    return header_bytes + page_up(size_t{2} * slot_count * 64) + 2 * data_bytes;
+    const uint64_t bytes = header_bytes + page_up(size_t{2} * slot_count * 64) + 2 * data_bytes;
+    return bytes <= SIZE_MAX / 2 ? static_cast<size_t>(bytes) : 0;
 }
 
 Status send_greeting(int socket, Layout layout, int memory_fd) {
@@ -81,7 +82,8 @@ Status Link::offer(int socket, Layout layout, uint32_t slot_count, uint64_t data
     posix::Descriptor connection(socket);
     size_t bytes = mapping_bytes(slot_count, data_bytes);
     if (bytes == 0)
-        return fail(IPC_SYSTEM, "no mapping has %u slots and %llu bytes of data", slot_count,
+        return fail(IPC_OUT_OF_MEMORY,
+                    "twice %llu bytes of data are more than a process maps: choose a smaller size= or max=",
                     static_cast<unsigned long long>(data_bytes));
     posix::Descriptor file;
     Mapping memory;
