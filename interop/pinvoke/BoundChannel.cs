@@ -22,7 +22,7 @@ internal sealed unsafe class BoundChannel : Channel
         _handle = new ChannelHandle(channel);
         _channel = channel;
         // A message longer than a span can be is out of reach here, whatever the address allows.
-        Limit = (int)nuint.Min(NativeMethods.ChannelLimit(channel), int.MaxValue);
+        Limit = (int)Math.Min((ulong)NativeMethods.ChannelLimit(channel), int.MaxValue);
     }
 
     public override int Limit { get; }

@@ -14,7 +14,7 @@ internal sealed unsafe class BoundPublisher : Publisher
     {
         _handle = new PublisherHandle(publisher);
         _publisher = publisher;
-        Limit = (int)nuint.Min(NativeMethods.PublisherLimit(publisher), int.MaxValue);
+        Limit = (int)Math.Min((ulong)NativeMethods.PublisherLimit(publisher), int.MaxValue);
     }
 
     public override int Limit { get; }

@@ -16,7 +16,7 @@ internal sealed unsafe class BoundQueue : MessageQueue
         _handle = new QueueHandle(queue);
         _queue = queue;
         // A message longer than a span can be is out of reach here, whatever the address allows.
-        Limit = (int)nuint.Min(NativeMethods.QueueLimit(queue), int.MaxValue);
+        Limit = (int)Math.Min((ulong)NativeMethods.QueueLimit(queue), int.MaxValue);
     }
 
     public override int Limit { get; }

@@ -10,9 +10,9 @@ internal readonly struct NativeSubscriber;
 /// <summary>Frees a publisher when disposed, or when the garbage collector finds it forgotten.</summary>
 internal sealed unsafe class PublisherHandle : SafeHandle
 {
-    public PublisherHandle(NativePublisher* publisher) : base(0, ownsHandle: true) => SetHandle((nint)publisher);
+    public PublisherHandle(NativePublisher* publisher) : base((nint)0, ownsHandle: true) => SetHandle((nint)publisher);
 
-    public override bool IsInvalid => handle == 0;
+    public override bool IsInvalid => (nint)handle == 0;
 
     protected override bool ReleaseHandle()
     {
@@ -24,9 +24,9 @@ internal sealed unsafe class PublisherHandle : SafeHandle
 /// <summary>Frees a subscriber when disposed, or when the garbage collector finds it forgotten.</summary>
 internal sealed unsafe class SubscriberHandle : SafeHandle
 {
-    public SubscriberHandle(NativeSubscriber* subscriber) : base(0, ownsHandle: true) => SetHandle((nint)subscriber);
+    public SubscriberHandle(NativeSubscriber* subscriber) : base((nint)0, ownsHandle: true) => SetHandle((nint)subscriber);
 
-    public override bool IsInvalid => handle == 0;
+    public override bool IsInvalid => (nint)handle == 0;
 
     protected override bool ReleaseHandle()
     {

@@ -13,9 +13,9 @@ internal readonly struct NativeQueue;
 /// <summary>Frees a listener when disposed, or when the garbage collector finds it forgotten.</summary>
 internal sealed unsafe class ListenerHandle : SafeHandle
 {
-    public ListenerHandle(NativeListener* listener) : base(0, ownsHandle: true) => SetHandle((nint)listener);
+    public ListenerHandle(NativeListener* listener) : base((nint)0, ownsHandle: true) => SetHandle((nint)listener);
 
-    public override bool IsInvalid => handle == 0;
+    public override bool IsInvalid => (nint)handle == 0;
 
     protected override bool ReleaseHandle()
     {
@@ -27,9 +27,9 @@ internal sealed unsafe class ListenerHandle : SafeHandle
 /// <summary>Frees a channel when disposed, or when the garbage collector finds it forgotten.</summary>
 internal sealed unsafe class ChannelHandle : SafeHandle
 {
-    public ChannelHandle(NativeChannel* channel) : base(0, ownsHandle: true) => SetHandle((nint)channel);
+    public ChannelHandle(NativeChannel* channel) : base((nint)0, ownsHandle: true) => SetHandle((nint)channel);
 
-    public override bool IsInvalid => handle == 0;
+    public override bool IsInvalid => (nint)handle == 0;
 
     protected override bool ReleaseHandle()
     {
@@ -41,9 +41,9 @@ internal sealed unsafe class ChannelHandle : SafeHandle
 /// <summary>Frees a queue's handle when disposed, or when the garbage collector finds it forgotten; the queue itself stays.</summary>
 internal sealed unsafe class QueueHandle : SafeHandle
 {
-    public QueueHandle(NativeQueue* queue) : base(0, ownsHandle: true) => SetHandle((nint)queue);
+    public QueueHandle(NativeQueue* queue) : base((nint)0, ownsHandle: true) => SetHandle((nint)queue);
 
-    public override bool IsInvalid => handle == 0;
+    public override bool IsInvalid => (nint)handle == 0;
 
     protected override bool ReleaseHandle()
     {

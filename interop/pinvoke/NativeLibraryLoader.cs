@@ -8,7 +8,7 @@ namespace Ipc.Native;
 /// beside this assembly, where a package or a published program has it; build/release/lib of the source tree
 /// this program was built in. Never the current folder, which may belong to somebody else.
 /// </remarks>
-internal static class NativeLibraryLoader
+internal static partial class NativeLibraryLoader
 {
     public const string PathVariable = "IPC_LIBRARY";
 
@@ -36,8 +36,7 @@ internal static class NativeLibraryLoader
         var outcome = Open();
         if (outcome.Failure.Length > 0)
             return outcome;
-        NativeLibrary.SetDllImportResolver(typeof(NativeLibraryLoader).Assembly,
-            (name, _, _) => name == NativeMethods.Library ? outcome.Library : 0);
+        Bind(outcome.Library);
         return outcome with { Failure = VersionFailure(outcome.Library) };
     }
 
@@ -46,8 +45,7 @@ internal static class NativeLibraryLoader
         var given = Environment.GetEnvironmentVariable(PathVariable);
         if (!string.IsNullOrEmpty(given))
             return OpenGiven(given);
-        if (NativeLibrary.TryLoad(NativeMethods.Library, typeof(NativeLibraryLoader).Assembly,
-                DllImportSearchPath.AssemblyDirectory, out var beside))
+        if (TryLoadBeside(out var beside))
             return new Outcome(beside, "");
         var built = BuiltLibrary();
         if (built is not null && NativeLibrary.TryLoad(built, out var developers))
@@ -58,7 +56,7 @@ internal static class NativeLibraryLoader
 
     private static Outcome OpenGiven(string path)
     {
-        if (!Path.IsPathFullyQualified(path))
+        if (!IsFullPath(path))
             return new Outcome(0, $"{PathVariable} is '{path}': give it the full path of {FileName}");
         try
         {
@@ -76,7 +74,7 @@ internal static class NativeLibraryLoader
     {
         for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
         {
-            if (!OperatingSystem.IsWindows() && folder.UnixFileMode.HasFlag(UnixFileMode.OtherWrite))
+            if (!OperatingSystem.IsWindows() && IsWritableByOthers(folder))
                 return null;
             if (!File.Exists(Path.Combine(folder.FullName, "native", "include", "ipc", "ipc.h")))
                 continue;
@@ -90,7 +88,7 @@ internal static class NativeLibraryLoader
     {
         if (!NativeLibrary.TryGetExport(library, "ipc_abi_version", out var function))
             return $"the library loaded as {FileName} has no ipc_abi_version, so it is another library of that name: put ours in its place";
-        var version = ((delegate* unmanaged<uint>)function)();
+        var version = ((delegate* unmanaged[Cdecl]<uint>)function)();
         var (major, minor) = (version >> 16, version & 0xFFFF);
         return major == AbiMajor && minor >= AbiMinor
             ? ""

@@ -6,20 +6,20 @@ public readonly struct DomainAccess<TStrings, TContainer> : IObjectAccess<Reques
     where TContainer : struct, IStrings<TStrings>
 {
     /// <inheritdoc/>
-    public static Request<TStrings> BuildRequest(Request domain) => new()
+    public Request<TStrings> BuildRequest(Request domain) => new()
     {
         Sequence = domain.Sequence,
-        Name = new string(domain.Name.AsSpan()),
+        Name = FreshCopies.Of(domain.Name),
         Ids = Copy(domain.Ids),
         Fields = Copy(domain.Fields),
     };
 
     /// <inheritdoc/>
-    public static Reply<TStrings> BuildReply(Reply domain) =>
+    public Reply<TStrings> BuildReply(Reply domain) =>
         new() { Sequence = domain.Sequence, Columns = domain.Columns, Cells = Copy(domain.Cells) };
 
     /// <inheritdoc/>
-    public static Request RequestToDomain(Request<TStrings> request) => new()
+    public Request RequestToDomain(Request<TStrings> request) => new()
     {
         Sequence = request.Sequence,
         Name = request.Name,
@@ -28,52 +28,52 @@ public readonly struct DomainAccess<TStrings, TContainer> : IObjectAccess<Reques
     };
 
     /// <inheritdoc/>
-    public static Reply ReplyToDomain(Reply<TStrings> reply) =>
+    public Reply ReplyToDomain(Reply<TStrings> reply) =>
         new() { Sequence = reply.Sequence, Columns = reply.Columns, Cells = ToArray(reply.Cells) };
 
     /// <inheritdoc/>
-    public static bool SameRequest(Request<TStrings> request, Request expected) =>
+    public bool SameRequest(Request<TStrings> request, Request expected) =>
         request.Name == expected.Name && Same(request.Ids, expected.Ids) && Same(request.Fields, expected.Fields);
 
     /// <inheritdoc/>
-    public static bool SameReply(Reply<TStrings> reply, Reply expected) =>
+    public bool SameReply(Reply<TStrings> reply, Reply expected) =>
         reply.Columns == expected.Columns && Same(reply.Cells, expected.Cells);
 
     /// <inheritdoc/>
-    public static ulong TraverseRequest(Request<TStrings> request)
+    public ulong TraverseRequest(Request<TStrings> request)
     {
         var sum = new CharacterSum();
-        TContainer.Visit(request.Ids, ref sum);
-        TContainer.Visit(request.Fields, ref sum);
+        default(TContainer).Visit(request.Ids, ref sum);
+        default(TContainer).Visit(request.Fields, ref sum);
         return sum.Sum;
     }
 
     /// <inheritdoc/>
-    public static ulong TraverseReply(Reply<TStrings> reply)
+    public ulong TraverseReply(Reply<TStrings> reply)
     {
         var sum = new CharacterSum();
-        TContainer.Visit(reply.Cells, ref sum);
+        default(TContainer).Visit(reply.Cells, ref sum);
         return sum.Sum;
     }
 
     private static TStrings Copy(string[] texts)
     {
         var copies = new FreshCopies(texts);
-        return TContainer.Create(texts.Length, ref copies);
+        return default(TContainer).Create(texts.Length, ref copies);
     }
 
     private static string[] ToArray(TStrings strings)
     {
-        var texts = new string[TContainer.Count(strings)];
+        var texts = new string[default(TContainer).Count(strings)];
         var filler = new ArrayFiller(texts);
-        TContainer.Visit(strings, ref filler);
+        default(TContainer).Visit(strings, ref filler);
         return texts;
     }
 
     private static bool Same(TStrings strings, string[] expected)
     {
         var comparison = new Comparison(expected);
-        TContainer.Visit(strings, ref comparison);
+        default(TContainer).Visit(strings, ref comparison);
         return comparison.Same;
     }
 }

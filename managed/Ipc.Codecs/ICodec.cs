@@ -16,26 +16,26 @@ public interface ICodec<TRequest, TReply>
     where TReply : class, ISequenced
 {
     /// <summary>Appends a request's bytes.</summary>
-    static abstract void EncodeRequest(TRequest request, MessageBuffer buffer);
+    void EncodeRequest(TRequest request, MessageBuffer buffer);
     /// <summary>A new request from its bytes.</summary>
-    static abstract TRequest DecodeRequest(ReadOnlySpan<byte> bytes);
+    TRequest DecodeRequest(ReadOnlySpan<byte> bytes);
     /// <summary>Appends a reply's bytes.</summary>
-    static abstract void EncodeReply(TReply reply, MessageBuffer buffer);
+    void EncodeReply(TReply reply, MessageBuffer buffer);
     /// <summary>A new reply from its bytes.</summary>
-    static abstract TReply DecodeReply(ReadOnlySpan<byte> bytes);
+    TReply DecodeReply(ReadOnlySpan<byte> bytes);
 }
 
 /// <summary>The half of a codec that scenario `serialize` times apart: a program's objects into those that are encoded, and back.</summary>
 public interface ITranslation<TRequest, TReply, TRequestOnWire, TReplyOnWire>
 {
     /// <summary>The request to encode.</summary>
-    static abstract TRequestOnWire TranslateRequest(TRequest request);
+    TRequestOnWire TranslateRequest(TRequest request);
     /// <summary>The reply to encode.</summary>
-    static abstract TReplyOnWire TranslateReply(TReply reply);
+    TReplyOnWire TranslateReply(TReply reply);
     /// <summary>The program's object of a decoded request.</summary>
-    static abstract TRequest TranslateBackRequest(TRequestOnWire request);
+    TRequest TranslateBackRequest(TRequestOnWire request);
     /// <summary>The program's object of a decoded reply.</summary>
-    static abstract TReply TranslateBackReply(TReplyOnWire reply);
+    TReply TranslateBackReply(TReplyOnWire reply);
 }
 
 /// <summary>How code written for any codec reaches into its objects: <see cref="DomainAccess{TStrings, TContainer}"/> or
@@ -43,35 +43,35 @@ public interface ITranslation<TRequest, TReply, TRequestOnWire, TReplyOnWire>
 public interface IObjectAccess<TRequest, TReply>
 {
     /// <summary>Builds a request from domain data, every string a copy of its own.</summary>
-    static abstract TRequest BuildRequest(Request domain);
+    TRequest BuildRequest(Request domain);
     /// <summary>Builds a reply from domain data, every string a copy of its own.</summary>
-    static abstract TReply BuildReply(Reply domain);
+    TReply BuildReply(Reply domain);
 
     /// <summary>The request as a domain object; strings are shared.</summary>
-    static abstract Request RequestToDomain(TRequest request);
+    Request RequestToDomain(TRequest request);
     /// <summary>The reply as a domain object; strings are shared.</summary>
-    static abstract Reply ReplyToDomain(TReply reply);
+    Reply ReplyToDomain(TReply reply);
 
     /// <summary>Whether the contents are the same; sequences are compared by whoever counts them.</summary>
-    static abstract bool SameRequest(TRequest request, Request expected);
+    bool SameRequest(TRequest request, Request expected);
     /// <summary>Whether the contents are the same; sequences are compared by whoever counts them.</summary>
-    static abstract bool SameReply(TReply reply, Reply expected);
+    bool SameReply(TReply reply, Reply expected);
 
     /// <summary>Reads every character of the ids and fields; the sum keeps the reading from being optimised away.</summary>
-    static abstract ulong TraverseRequest(TRequest request);
+    ulong TraverseRequest(TRequest request);
     /// <summary>Reads every character of the cells.</summary>
-    static abstract ulong TraverseReply(TReply reply);
+    ulong TraverseReply(TReply reply);
 }
 
 /// <summary>For codecs that encode the program's objects as they are.</summary>
 public readonly struct NoTranslation<TRequest, TReply> : ITranslation<TRequest, TReply, TRequest, TReply>
 {
     /// <inheritdoc/>
-    public static TRequest TranslateRequest(TRequest request) => request;
+    public TRequest TranslateRequest(TRequest request) => request;
     /// <inheritdoc/>
-    public static TReply TranslateReply(TReply reply) => reply;
+    public TReply TranslateReply(TReply reply) => reply;
     /// <inheritdoc/>
-    public static TRequest TranslateBackRequest(TRequest request) => request;
+    public TRequest TranslateBackRequest(TRequest request) => request;
     /// <inheritdoc/>
-    public static TReply TranslateBackReply(TReply reply) => reply;
+    public TReply TranslateBackReply(TReply reply) => reply;
 }

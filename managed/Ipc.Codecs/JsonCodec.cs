@@ -14,13 +14,13 @@ public readonly struct JsonCodec<TStrings, TContainer> : ICodec<Request<TStrings
     private static readonly JsonTypeInfo<Reply<TStrings>> s_reply = JsonText.TypeOf<Reply<TStrings>>(ObjectsJson.Default);
 
     /// <inheritdoc/>
-    public static void EncodeRequest(Request<TStrings> request, MessageBuffer buffer) => JsonText.Encode(request, s_request, buffer);
+    public void EncodeRequest(Request<TStrings> request, MessageBuffer buffer) => JsonText.Encode(request, s_request, buffer);
 
     /// <inheritdoc/>
-    public static void EncodeReply(Reply<TStrings> reply, MessageBuffer buffer) => JsonText.Encode(reply, s_reply, buffer);
+    public void EncodeReply(Reply<TStrings> reply, MessageBuffer buffer) => JsonText.Encode(reply, s_reply, buffer);
 
     /// <inheritdoc/>
-    public static Request<TStrings> DecodeRequest(ReadOnlySpan<byte> bytes)
+    public Request<TStrings> DecodeRequest(ReadOnlySpan<byte> bytes)
     {
         var request = JsonText.Decode(bytes, s_request, "request");
         RefuseNulls(request.Ids, "request", "ids");
@@ -29,7 +29,7 @@ public readonly struct JsonCodec<TStrings, TContainer> : ICodec<Request<TStrings
     }
 
     /// <inheritdoc/>
-    public static Reply<TStrings> DecodeReply(ReadOnlySpan<byte> bytes)
+    public Reply<TStrings> DecodeReply(ReadOnlySpan<byte> bytes)
     {
         var reply = JsonText.Decode(bytes, s_reply, "reply");
         RefuseNulls(reply.Cells, "reply", "cells");
@@ -42,7 +42,7 @@ public readonly struct JsonCodec<TStrings, TContainer> : ICodec<Request<TStrings
     {
         var search = new NullSearch();
         if (strings is not null)
-            TContainer.Visit(strings, ref search);
+            default(TContainer).Visit(strings, ref search);
         if (strings is null || search.Found)
             throw new CodecException($"the JSON {what} has null for or among its {field}: check that the peer sends texts");
     }

@@ -6,16 +6,16 @@ namespace Ipc.Codecs;
 public readonly struct MessageAccess : IObjectAccess<Messages.Request, Messages.Reply>
 {
     /// <inheritdoc/>
-    public static Messages.Request BuildRequest(Request domain)
+    public Messages.Request BuildRequest(Request domain)
     {
-        var message = new Messages.Request { Sequence = domain.Sequence, Name = new string(domain.Name.AsSpan()) };
+        var message = new Messages.Request { Sequence = domain.Sequence, Name = FreshCopies.Of(domain.Name) };
         Copy(domain.Ids, message.Ids);
         Copy(domain.Fields, message.Fields);
         return message;
     }
 
     /// <inheritdoc/>
-    public static Messages.Reply BuildReply(Reply domain)
+    public Messages.Reply BuildReply(Reply domain)
     {
         var message = new Messages.Reply { Sequence = domain.Sequence, Columns = domain.Columns };
         Copy(domain.Cells, message.Cells);
@@ -23,7 +23,7 @@ public readonly struct MessageAccess : IObjectAccess<Messages.Request, Messages.
     }
 
     /// <inheritdoc/>
-    public static Request RequestToDomain(Messages.Request request) => new()
+    public Request RequestToDomain(Messages.Request request) => new()
     {
         Sequence = request.Sequence,
         Name = request.Name,
@@ -32,19 +32,19 @@ public readonly struct MessageAccess : IObjectAccess<Messages.Request, Messages.
     };
 
     /// <inheritdoc/>
-    public static Reply ReplyToDomain(Messages.Reply reply) =>
+    public Reply ReplyToDomain(Messages.Reply reply) =>
         new() { Sequence = reply.Sequence, Columns = reply.Columns, Cells = [.. reply.Cells] };
 
     /// <inheritdoc/>
-    public static bool SameRequest(Messages.Request request, Request expected) =>
+    public bool SameRequest(Messages.Request request, Request expected) =>
         request.Name == expected.Name && Same(request.Ids, expected.Ids) && Same(request.Fields, expected.Fields);
 
     /// <inheritdoc/>
-    public static bool SameReply(Messages.Reply reply, Reply expected) =>
+    public bool SameReply(Messages.Reply reply, Reply expected) =>
         reply.Columns == expected.Columns && Same(reply.Cells, expected.Cells);
 
     /// <inheritdoc/>
-    public static ulong TraverseRequest(Messages.Request request)
+    public ulong TraverseRequest(Messages.Request request)
     {
         var sum = new CharacterSum();
         Visit(request.Ids, ref sum);
@@ -53,7 +53,7 @@ public readonly struct MessageAccess : IObjectAccess<Messages.Request, Messages.
     }
 
     /// <inheritdoc/>
-    public static ulong TraverseReply(Messages.Reply reply)
+    public ulong TraverseReply(Messages.Reply reply)
     {
         var sum = new CharacterSum();
         Visit(reply.Cells, ref sum);
@@ -64,7 +64,7 @@ public readonly struct MessageAccess : IObjectAccess<Messages.Request, Messages.
     {
         into.Capacity = texts.Length;
         foreach (var text in texts)
-            into.Add(new string(text.AsSpan()));
+            into.Add(FreshCopies.Of(text));
     }
 
     private static bool Same(RepeatedField<string> strings, string[] expected)

@@ -12,6 +12,11 @@ public sealed class MessageBuffer : IBufferWriter<byte>
     /// <summary>What was written since <see cref="Clear"/>; valid until the next write.</summary>
     public ReadOnlySpan<byte> Written => _bytes.AsSpan(0, _length);
 
+    /// <summary>The memory itself, until it grows: what was written, and free room behind it.</summary>
+    internal byte[] Bytes => _bytes;
+
+    internal int Length => _length;
+
     /// <summary>Starts the next message.</summary>
     public void Clear() => _length = 0;
 

@@ -8,20 +8,20 @@ public readonly struct ProtobufCodec<TStrings, TContainer> : ICodec<Request<TStr
     where TContainer : struct, IStrings<TStrings>
 {
     /// <inheritdoc/>
-    public static void EncodeRequest(Request<TStrings> request, MessageBuffer buffer) =>
-        ProtobufDirectCodec.EncodeRequest(ProtobufTranslation<TStrings, TContainer>.TranslateRequest(request), buffer);
+    public void EncodeRequest(Request<TStrings> request, MessageBuffer buffer) =>
+        default(ProtobufDirectCodec).EncodeRequest(default(ProtobufTranslation<TStrings, TContainer>).TranslateRequest(request), buffer);
 
     /// <inheritdoc/>
-    public static Request<TStrings> DecodeRequest(ReadOnlySpan<byte> bytes) =>
-        ProtobufTranslation<TStrings, TContainer>.TranslateBackRequest(ProtobufDirectCodec.DecodeRequest(bytes));
+    public Request<TStrings> DecodeRequest(ReadOnlySpan<byte> bytes) =>
+        default(ProtobufTranslation<TStrings, TContainer>).TranslateBackRequest(default(ProtobufDirectCodec).DecodeRequest(bytes));
 
     /// <inheritdoc/>
-    public static void EncodeReply(Reply<TStrings> reply, MessageBuffer buffer) =>
-        ProtobufDirectCodec.EncodeReply(ProtobufTranslation<TStrings, TContainer>.TranslateReply(reply), buffer);
+    public void EncodeReply(Reply<TStrings> reply, MessageBuffer buffer) =>
+        default(ProtobufDirectCodec).EncodeReply(default(ProtobufTranslation<TStrings, TContainer>).TranslateReply(reply), buffer);
 
     /// <inheritdoc/>
-    public static Reply<TStrings> DecodeReply(ReadOnlySpan<byte> bytes) =>
-        ProtobufTranslation<TStrings, TContainer>.TranslateBackReply(ProtobufDirectCodec.DecodeReply(bytes));
+    public Reply<TStrings> DecodeReply(ReadOnlySpan<byte> bytes) =>
+        default(ProtobufTranslation<TStrings, TContainer>).TranslateBackReply(default(ProtobufDirectCodec).DecodeReply(bytes));
 }
 
 /// <summary>Domain objects to messages and back; strings, being unchangeable, are shared.</summary>
@@ -31,7 +31,7 @@ public readonly struct ProtobufTranslation<TStrings, TContainer>
     where TContainer : struct, IStrings<TStrings>
 {
     /// <inheritdoc/>
-    public static Messages.Request TranslateRequest(Request<TStrings> request)
+    public Messages.Request TranslateRequest(Request<TStrings> request)
     {
         var message = new Messages.Request { Sequence = request.Sequence, Name = request.Name };
         Fill(message.Ids, request.Ids);
@@ -40,7 +40,7 @@ public readonly struct ProtobufTranslation<TStrings, TContainer>
     }
 
     /// <inheritdoc/>
-    public static Messages.Reply TranslateReply(Reply<TStrings> reply)
+    public Messages.Reply TranslateReply(Reply<TStrings> reply)
     {
         var message = new Messages.Reply { Sequence = reply.Sequence, Columns = reply.Columns };
         Fill(message.Cells, reply.Cells);
@@ -48,7 +48,7 @@ public readonly struct ProtobufTranslation<TStrings, TContainer>
     }
 
     /// <inheritdoc/>
-    public static Request<TStrings> TranslateBackRequest(Messages.Request request) => new()
+    public Request<TStrings> TranslateBackRequest(Messages.Request request) => new()
     {
         Sequence = request.Sequence,
         Name = request.Name,
@@ -57,20 +57,20 @@ public readonly struct ProtobufTranslation<TStrings, TContainer>
     };
 
     /// <inheritdoc/>
-    public static Reply<TStrings> TranslateBackReply(Messages.Reply reply) =>
+    public Reply<TStrings> TranslateBackReply(Messages.Reply reply) =>
         new() { Sequence = reply.Sequence, Columns = reply.Columns, Cells = Take(reply.Cells) };
 
     private static void Fill(RepeatedField<string> field, TStrings strings)
     {
-        field.Capacity = TContainer.Count(strings);
+        field.Capacity = default(TContainer).Count(strings);
         var adder = new Adder(field);
-        TContainer.Visit(strings, ref adder);
+        default(TContainer).Visit(strings, ref adder);
     }
 
     private static TStrings Take(RepeatedField<string> field)
     {
         var source = new FieldSource(field);
-        return TContainer.Create(field.Count, ref source);
+        return default(TContainer).Create(field.Count, ref source);
     }
 
     private readonly struct Adder(RepeatedField<string> field) : IStringVisitor

@@ -17,11 +17,11 @@ namespace Ipc.Codecs
         private static readonly MessageParser<Messages.Reply> s_replies = Messages.Reply.Parser.WithDiscardUnknownFields(true);
 
         /// <inheritdoc/>
-        public static void EncodeRequest(Messages.Request request, MessageBuffer buffer) => Encode(request, buffer);
+        public void EncodeRequest(Messages.Request request, MessageBuffer buffer) => Encode(request, buffer);
         /// <inheritdoc/>
-        public static void EncodeReply(Messages.Reply reply, MessageBuffer buffer) => Encode(reply, buffer);
+        public void EncodeReply(Messages.Reply reply, MessageBuffer buffer) => Encode(reply, buffer);
         /// <inheritdoc/>
-        public static Messages.Request DecodeRequest(ReadOnlySpan<byte> bytes)
+        public Messages.Request DecodeRequest(ReadOnlySpan<byte> bytes)
         {
             var request = Decode(s_requests, bytes, "request");
             if (request.Name.Contains(ProtobufTexts.Replacement)
@@ -31,7 +31,7 @@ namespace Ipc.Codecs
         }
 
         /// <inheritdoc/>
-        public static Messages.Reply DecodeReply(ReadOnlySpan<byte> bytes)
+        public Messages.Reply DecodeReply(ReadOnlySpan<byte> bytes)
         {
             var reply = Decode(s_replies, bytes, "reply");
             if (ProtobufTexts.AnyReplaced(reply.Cells))

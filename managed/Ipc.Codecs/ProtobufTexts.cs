@@ -1,4 +1,3 @@
-using System.Text.Unicode;
 using Google.Protobuf.Collections;
 using Google.Protobuf.Reflection;
 
@@ -36,7 +35,7 @@ internal static class ProtobufTexts
                 _ => 0,
             };
             var isText = (tag & 7) == 2 && message.FindFieldByNumber((int)(tag >> 3))?.FieldType == FieldType.String;
-            if (isText && !Utf8.IsValid(bytes[..length]))
+            if (isText && !Utf8Text.IsValid(bytes[..length]))
             {
                 throw new CodecException(
                     $"the protobuf {message.Name} has a text that is not UTF-8: check that the peer sends it with codec protobuf or protobuf-direct");
@@ -55,5 +54,10 @@ internal static class ProtobufTexts
         return value;
     }
 
-    private static int LengthOfVarint(ReadOnlySpan<byte> bytes) => bytes.IndexOfAnyInRange((byte)0, (byte)0x7f) + 1;
+    private static int LengthOfVarint(ReadOnlySpan<byte> bytes)
+    {
+        var length = 0;
+        while (bytes[length++] >= 0x80) { }
+        return length;
+    }
 }

@@ -7,7 +7,14 @@ internal struct FreshCopies(string[] texts) : IStringSource
 {
     private int _next;
 
-    public string Take() => new(texts[_next++].AsSpan());
+    public static unsafe string Of(string text)
+    {
+        // Not by a span, which older runtimes make the same string of again.
+        fixed (char* characters = text)
+            return new string(characters, 0, text.Length);
+    }
+
+    public string Take() => Of(texts[_next++]);
 }
 
 internal struct ArraySource(string[] texts) : IStringSource

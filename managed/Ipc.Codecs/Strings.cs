@@ -19,21 +19,21 @@ public interface IStringVisitor
 public interface IStrings<TStrings> where TStrings : class
 {
     /// <summary>How many strings it holds.</summary>
-    static abstract int Count(TStrings strings);
+    int Count(TStrings strings);
     /// <summary>A new container filled from a source.</summary>
-    static abstract TStrings Create<TSource>(int count, ref TSource source) where TSource : struct, IStringSource, allows ref struct;
+    TStrings Create<TSource>(int count, ref TSource source) where TSource : struct, IStringSource;
     /// <summary>Shows each string, first to last.</summary>
-    static abstract void Visit<TVisitor>(TStrings strings, ref TVisitor visitor) where TVisitor : struct, IStringVisitor, allows ref struct;
+    void Visit<TVisitor>(TStrings strings, ref TVisitor visitor) where TVisitor : struct, IStringVisitor;
 }
 
 /// <summary>Strings in an array.</summary>
 public readonly struct ArrayStrings : IStrings<string[]>
 {
     /// <inheritdoc/>
-    public static int Count(string[] strings) => strings.Length;
+    public int Count(string[] strings) => strings.Length;
 
     /// <inheritdoc/>
-    public static string[] Create<TSource>(int count, ref TSource source) where TSource : struct, IStringSource, allows ref struct
+    public string[] Create<TSource>(int count, ref TSource source) where TSource : struct, IStringSource
     {
         if (count == 0)
             return [];
@@ -44,7 +44,7 @@ public readonly struct ArrayStrings : IStrings<string[]>
     }
 
     /// <inheritdoc/>
-    public static void Visit<TVisitor>(string[] strings, ref TVisitor visitor) where TVisitor : struct, IStringVisitor, allows ref struct
+    public void Visit<TVisitor>(string[] strings, ref TVisitor visitor) where TVisitor : struct, IStringVisitor
     {
         foreach (var text in strings)
             visitor.Visit(text);
@@ -55,10 +55,10 @@ public readonly struct ArrayStrings : IStrings<string[]>
 public readonly struct LinkedStrings : IStrings<LinkedList<string>>
 {
     /// <inheritdoc/>
-    public static int Count(LinkedList<string> strings) => strings.Count;
+    public int Count(LinkedList<string> strings) => strings.Count;
 
     /// <inheritdoc/>
-    public static LinkedList<string> Create<TSource>(int count, ref TSource source) where TSource : struct, IStringSource, allows ref struct
+    public LinkedList<string> Create<TSource>(int count, ref TSource source) where TSource : struct, IStringSource
     {
         var strings = new LinkedList<string>();
         for (var i = 0; i < count; i++)
@@ -67,7 +67,7 @@ public readonly struct LinkedStrings : IStrings<LinkedList<string>>
     }
 
     /// <inheritdoc/>
-    public static void Visit<TVisitor>(LinkedList<string> strings, ref TVisitor visitor) where TVisitor : struct, IStringVisitor, allows ref struct
+    public void Visit<TVisitor>(LinkedList<string> strings, ref TVisitor visitor) where TVisitor : struct, IStringVisitor
     {
         for (var node = strings.First; node is not null; node = node.Next)
             visitor.Visit(node.Value);

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
-using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
@@ -11,7 +10,7 @@ namespace Ipc.Peer;
 /// <summary>The line to the runner: JSON lines in on standard input, out on standard output. Once started, a thread of its own answers
 /// commands, so that the thread that serves or measures is not disturbed. All members may be used by any thread.</summary>
 [SuppressMessage("Design", "CA1001", Justification = "It lives as long as the process: the reading thread needs all of it to the end.")]
-internal sealed class Control
+internal sealed partial class Control
 {
     // A closed channel lets go of blocked calls within 100 ms; this is for a program that does not come back all the same.
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(5);
@@ -24,7 +23,6 @@ internal sealed class Control
     private readonly ManualResetEvent _go = new(false);
     private readonly ManualResetEvent _ended = new(false);
     private readonly ManualResetEvent _leftOut = new(false);
-    private readonly List<PosixSignalRegistration> _signals = [];
     private Action? _interrupt;
     private volatile bool _hasEnded;
     private volatile bool _isLeavingOut;
@@ -40,14 +38,7 @@ internal sealed class Control
     public void Start()
     {
         // What a signal leaves undone (names in the file system) is the same as what the end of the input leaves.
-        foreach (var signal in (PosixSignal[])[PosixSignal.SIGINT, PosixSignal.SIGTERM])
-        {
-            _signals.Add(PosixSignalRegistration.Create(signal, context =>
-            {
-                context.Cancel = true;
-                End();
-            }));
-        }
+        EndOnSignals();
         new Thread(ReadCommands) { IsBackground = true, Name = "standard input" }.Start();
     }
 

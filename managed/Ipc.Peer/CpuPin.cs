@@ -16,7 +16,7 @@ internal static class CpuPin
             throw NotPossible(cpu, $"it must be 0 to {MostCpus - 1}");
         if (OperatingSystem.IsLinux())
             PinLinuxThreads(cpu);
-        else if (OperatingSystem.IsWindows() && cpu < 8 * nint.Size)
+        else if (OperatingSystem.IsWindows() && cpu < 8 * IntPtr.Size)
             PinWindowsProcess(cpu);
         else
             throw NotPossible(cpu, "this system cannot pin to it");
@@ -34,7 +34,7 @@ internal static class CpuPin
             foundNew = false;
             foreach (var folder in Directory.EnumerateDirectories("/proc/self/task"))
             {
-                var thread = int.Parse(Path.GetFileName(folder.AsSpan()), NumberStyles.None, CultureInfo.InvariantCulture);
+                var thread = int.Parse(Path.GetFileName(folder), NumberStyles.None, CultureInfo.InvariantCulture);
                 if (pinned.Add(thread))
                 {
                     foundNew = true;
@@ -44,12 +44,15 @@ internal static class CpuPin
         }
     }
 
-    private static void PinLinuxThread(int thread, int cpu, ReadOnlySpan<byte> mask)
+    private static unsafe void PinLinuxThread(int thread, int cpu, ReadOnlySpan<byte> mask)
     {
         const int noSuchThread = 3; // ESRCH: it ended meanwhile
-        if (LinuxLibrary.SetThreadAffinity(thread, (nuint)mask.Length, mask) == 0 || Marshal.GetLastPInvokeError() == noSuchThread)
-            return;
-        throw NotPossible(cpu, Marshal.GetLastPInvokeErrorMessage());
+        fixed (byte* bits = mask)
+        {
+            if (LinuxLibrary.SetThreadAffinity(thread, (nuint)mask.Length, bits) == 0 || Marshal.GetLastPInvokeError() == noSuchThread)
+                return;
+        }
+        throw NotPossible(cpu, Marshal.GetPInvokeErrorMessage(Marshal.GetLastPInvokeError()));
     }
 
     private static void PinWindowsProcess(int cpu)

@@ -27,9 +27,9 @@ internal static class Dialogues
     {
         var request = PayloadData.Request(cell.Seed, cell.Workload.N);
         var reply = PayloadData.Reply(cell.Seed, cell.Workload.N);
-        var prepared = TAccess.BuildReply(reply);
-        return new(TAccess.BuildRequest(request), prepared, _ => prepared,
-            received => TAccess.SameRequest(received, request), received => TAccess.SameReply(received, reply));
+        var prepared = default(TAccess).BuildReply(reply);
+        return new(default(TAccess).BuildRequest(request), prepared, _ => prepared,
+            received => default(TAccess).SameRequest(received, request), received => default(TAccess).SameReply(received, reply));
     }
 
     /// <summary>Workload `table`: the server looks each request up in the file.</summary>
@@ -41,9 +41,9 @@ internal static class Dialogues
         var table = Table.Read(entry);
         var request = new Request { Sequence = 0, Name = "table", Ids = [.. entry.Ids], Fields = [.. entry.Fields] };
         var reply = AnswerOrNull(table, request);
-        return new(TAccess.BuildRequest(request), reply is null ? null : TAccess.BuildReply(reply),
-            received => TAccess.BuildReply(table.Answer(TAccess.RequestToDomain(received))),
-            received => TAccess.SameRequest(received, request), received => reply is not null && TAccess.SameReply(received, reply));
+        return new(default(TAccess).BuildRequest(request), reply is null ? null : default(TAccess).BuildReply(reply),
+            received => default(TAccess).BuildReply(table.Answer(default(TAccess).RequestToDomain(received))),
+            received => default(TAccess).SameRequest(received, request), received => reply is not null && default(TAccess).SameReply(received, reply));
     }
 
     /// <summary>Workload `ping` as JSON.</summary>

@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 namespace Ipc.Peer;
 
 /// <summary>The two calls of the C library that .NET does not offer.</summary>
-internal static partial class LinuxLibrary
+internal static unsafe partial class LinuxLibrary
 {
     public const int WholeProcess = 0;
 
@@ -11,9 +11,9 @@ internal static partial class LinuxLibrary
     public const int ResourceUsageFields = 18 + 16;
 
     [LibraryImport("libc", EntryPoint = "getrusage")]
-    public static partial int GetResourceUsage(int who, Span<long> usage);
+    public static partial int GetResourceUsage(int who, long* usage);
 
     /// <summary>One thread's CPUs, one bit each.</summary>
     [LibraryImport("libc", EntryPoint = "sched_setaffinity", SetLastError = true)]
-    public static partial int SetThreadAffinity(int thread, nuint maskBytes, ReadOnlySpan<byte> mask);
+    public static partial int SetThreadAffinity(int thread, nuint maskBytes, byte* mask);
 }

@@ -28,8 +28,8 @@ internal sealed class Measurement
     /// <summary>Writes the samples and then tells that they are there.</summary>
     public void Report(Cell cell, Control control)
     {
-        if (!string.IsNullOrEmpty(cell.Samples))
-            _samples.Write(cell.Samples);
+        if (cell.Samples is { Length: > 0 } path)
+            _samples.Write(path);
         control.Emit(new MeasuredEvent(_samples.Count, Clock.ToNanoseconds(_ticks), _bytes, _before!, _after!), EventJson.Default.MeasuredEvent);
     }
 

@@ -26,7 +26,7 @@ internal sealed class ObjectCall<TCodec, TRequest, TReply> : Operation
         {
             // A codec may write small numbers shorter than large ones.
             reply.Sequence = ulong.MaxValue;
-            TCodec.EncodeReply(reply, longest);
+            default(TCodec).EncodeReply(reply, longest);
         }
         _received = new byte[longest.Written.Length + RoomForTooMuch];
     }
@@ -38,9 +38,9 @@ internal sealed class ObjectCall<TCodec, TRequest, TReply> : Operation
 
         var begin = Clock.Now;
         _request.Clear();
-        TCodec.EncodeRequest(request, _request);
+        default(TCodec).EncodeRequest(request, _request);
         var length = _channel.Call(_request.Written, _received);
-        var reply = TCodec.DecodeReply(_received.AsSpan(0, length));
+        var reply = default(TCodec).DecodeReply(_received.AsSpan(0, length));
         var end = Clock.Now;
 
         if (reply.Sequence != _sequence)
@@ -71,7 +71,7 @@ internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
         _dialogue = dialogue;
         var longest = new MessageBuffer();
         dialogue.Request.Sequence = ulong.MaxValue;
-        TCodec.EncodeRequest(dialogue.Request, longest);
+        default(TCodec).EncodeRequest(dialogue.Request, longest);
         _received = new byte[longest.Written.Length];
     }
 
@@ -83,7 +83,7 @@ internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
             var reply = _dialogue.Answer(request);
             reply.Sequence = request.Sequence;
             _reply.Clear();
-            TCodec.EncodeReply(reply, _reply);
+            default(TCodec).EncodeReply(reply, _reply);
         }
         catch (UnknownNameException e)
         {
@@ -106,7 +106,7 @@ internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
         request.CopyTo(_received);
         try
         {
-            return TCodec.DecodeRequest(_received.AsSpan(0, request.Length));
+            return default(TCodec).DecodeRequest(_received.AsSpan(0, request.Length));
         }
         catch (CodecException e)
         {

@@ -70,7 +70,7 @@ internal sealed class Arrivals : Arriving
             if (message.Length != pattern.Length)
                 throw Failure.WrongLength("message", message.Length, pattern.Length);
             var head = MemoryMarshal.Read<ulong>(message);
-            if (TSource.MayLose)
+            if (source.MayLose)
                 SkipLost(source.Lost);
             var client = MessageHead.ClientOf(head);
             if (client >= (ulong)next.Length || head != next[client])

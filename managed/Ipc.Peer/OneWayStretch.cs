@@ -1,5 +1,3 @@
-using System.Runtime;
-
 namespace Ipc.Peer;
 
 // A one-way cell is two stretches, warm-up and measurement, each ended by an end mark from every sender. What is here is the same for
@@ -9,7 +7,7 @@ namespace Ipc.Peer;
 internal interface ISource
 {
     /// <summary>Whether messages may be missing, as <see cref="Lost"/> says.</summary>
-    static abstract bool MayLose { get; }
+    bool MayLose { get; }
 
     /// <summary>The next message, valid until the next call.</summary>
     ReadOnlySpan<byte> Next();
@@ -204,8 +202,8 @@ internal static class Stretches
         receive(measured);
         var after = Counters.ReadAfter();
         var memoryAfter = Memory.Read() - samples.MemoryBytes;
-        if (!string.IsNullOrEmpty(cell.Samples))
-            samples.Write(cell.Samples);
+        if (cell.Samples is { Length: > 0 } path)
+            samples.Write(path);
         control.Emit(
             ToEvent(cell, measured, lost() - lostInWarmUp) with { UsageBefore = before.With(memoryBefore), UsageAfter = after.With(memoryAfter) },
             EventJson.Default.ReceivedEvent);
@@ -219,7 +217,7 @@ internal static class Stretches
         var begin = Clock.Now;
         var least = Clock.After(begin, leastSeconds);
         var latest = Clock.After(begin, leastSeconds * MostTimesLonger);
-        var compiled = JitInfo.GetCompiledMethodCount();
+        var compiled = RuntimeFacts.CompiledMethods;
         var nextLook = begin;
         var quietSince = begin;
         return now =>
@@ -228,7 +226,7 @@ internal static class Stretches
             if (now < nextLook)
                 return false;
             nextLook = Clock.After(now, leastSeconds / 16);
-            if (JitInfo.GetCompiledMethodCount() is var count && count != compiled)
+            if (RuntimeFacts.CompiledMethods is var count && count != compiled)
                 (compiled, quietSince) = (count, now);
             return now >= latest || (now >= least && now >= Clock.After(quietSince, leastSeconds / 4));
         };

@@ -7,7 +7,7 @@ internal readonly struct ChannelSource(Channel channel, int length) : ISource
 {
     private readonly byte[] _buffer = new byte[length];
 
-    public static bool MayLose => false;
+    public readonly bool MayLose => false;
     public long Lost => 0;
 
     public ReadOnlySpan<byte> Next() => _buffer.AsSpan(0, channel.Receive(_buffer));
@@ -17,7 +17,7 @@ internal readonly struct QueueSource(MessageQueue queue, int length) : ISource
 {
     private readonly byte[] _buffer = new byte[length];
 
-    public static bool MayLose => false;
+    public readonly bool MayLose => false;
     public long Lost => 0;
 
     public ReadOnlySpan<byte> Next() => _buffer.AsSpan(0, queue.Dequeue(_buffer));
@@ -31,7 +31,7 @@ internal struct BatchSource(Channel channel, int length, int batch) : ISource
     private int _at;
     private int _offset;
 
-    public static bool MayLose => false;
+    public readonly bool MayLose => false;
     public readonly long Lost => 0;
 
     public ReadOnlySpan<byte> Next()
@@ -50,7 +50,7 @@ internal struct SubscriberSource(Subscriber subscriber, int length) : ISource
     private readonly byte[] _buffer = new byte[length];
     private long _lost;
 
-    public static bool MayLose => true;
+    public readonly bool MayLose => true;
     public readonly long Lost => _lost;
 
     public ReadOnlySpan<byte> Next() => _buffer.AsSpan(0, subscriber.Receive(_buffer, out _lost));

@@ -28,7 +28,7 @@ internal struct Generator(ulong seed)
             output = i % 8 == 0 ? Next() : output >> 8;
             text[i] = Alphabet[(int)(output & 31)];
         }
-        return new string(text);
+        return text.ToString();
     }
 
     public string[] Texts(int count, int length)

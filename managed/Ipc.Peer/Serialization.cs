@@ -50,28 +50,28 @@ internal sealed class Serialization<TCodec, TAccess, TTranslation, TRequest, TRe
         _domainRequest.Sequence = _domainReply.Sequence = ++_sequence;
 
         var begin = Begin();
-        var request = TAccess.BuildRequest(_domainRequest);
-        var reply = TAccess.BuildReply(_domainReply);
+        var request = default(TAccess).BuildRequest(_domainRequest);
+        var reply = default(TAccess).BuildReply(_domainReply);
         End(Step.Build, begin);
 
         var (requestOnWire, replyOnWire) = Translate(request, reply);
 
         begin = Begin();
         _requestBytes.Clear();
-        TCodec.EncodeRequest(requestOnWire, _requestBytes);
+        default(TCodec).EncodeRequest(requestOnWire, _requestBytes);
         _replyBytes.Clear();
-        TCodec.EncodeReply(replyOnWire, _replyBytes);
+        default(TCodec).EncodeReply(replyOnWire, _replyBytes);
         End(Step.Encode, begin);
 
         begin = Begin();
-        requestOnWire = TCodec.DecodeRequest(_requestBytes.Written);
-        replyOnWire = TCodec.DecodeReply(_replyBytes.Written);
+        requestOnWire = default(TCodec).DecodeRequest(_requestBytes.Written);
+        replyOnWire = default(TCodec).DecodeReply(_replyBytes.Written);
         End(Step.Decode, begin);
 
         (request, reply) = TranslateBack(requestOnWire, replyOnWire);
 
         begin = Begin();
-        var sum = TAccess.TraverseRequest(request) + TAccess.TraverseReply(reply);
+        var sum = default(TAccess).TraverseRequest(request) + default(TAccess).TraverseReply(reply);
         End(Step.Traverse, begin);
 
         Check(request, reply, sum);
@@ -82,7 +82,7 @@ internal sealed class Serialization<TCodec, TAccess, TTranslation, TRequest, TRe
     {
         // Not even the clock is read where there is nothing to translate: the step takes no time.
         var begin = s_translates ? Begin() : 0;
-        var translated = (TTranslation.TranslateRequest(request), TTranslation.TranslateReply(reply));
+        var translated = (default(TTranslation).TranslateRequest(request), default(TTranslation).TranslateReply(reply));
         if (s_translates)
             End(Step.Translate, begin);
         return translated;
@@ -91,7 +91,7 @@ internal sealed class Serialization<TCodec, TAccess, TTranslation, TRequest, TRe
     private (TRequest Request, TReply Reply) TranslateBack(TRequestOnWire request, TReplyOnWire reply)
     {
         var begin = s_translates ? Begin() : 0;
-        var translated = (TTranslation.TranslateBackRequest(request), TTranslation.TranslateBackReply(reply));
+        var translated = (default(TTranslation).TranslateBackRequest(request), default(TTranslation).TranslateBackReply(reply));
         if (s_translates)
             End(Step.Translate, begin);
         return translated;
@@ -108,9 +108,9 @@ internal sealed class Serialization<TCodec, TAccess, TTranslation, TRequest, TRe
     private void Check(TRequest request, TReply reply, ulong sum)
     {
         if (request.Sequence == _sequence && reply.Sequence == _sequence
-            && TAccess.SameRequest(request, _domainRequest) && TAccess.SameReply(reply, _domainReply)
-            && sum == DomainAccess<string[], ArrayStrings>.TraverseRequest(_domainRequest)
-                + DomainAccess<string[], ArrayStrings>.TraverseReply(_domainReply))
+            && default(TAccess).SameRequest(request, _domainRequest) && default(TAccess).SameReply(reply, _domainReply)
+            && sum == default(DomainAccess<string[], ArrayStrings>).TraverseRequest(_domainRequest)
+                + default(DomainAccess<string[], ArrayStrings>).TraverseReply(_domainReply))
         {
             return;
         }

@@ -21,7 +21,7 @@ internal static class Server
         {
             var channel = Accept(cell, control);
             var allocated = Serve(channel, control, prepare);
-            control.EndLeavingOut(GC.GetAllocatedBytesForCurrentThread() - allocated);
+            control.EndLeavingOut(RuntimeFacts.AllocatedBytesOfThread - allocated);
         }
         // The end of standard input closes the channel under whatever is going on: that is the failure, not what it caused.
         catch (IpcException) when (control.HasEnded)
@@ -71,7 +71,7 @@ internal static class Server
             while (true)
             {
                 // Costs some nanoseconds after a reply, and tells in the end what ending itself allocated.
-                allocated = GC.GetAllocatedBytesForCurrentThread();
+                allocated = RuntimeFacts.AllocatedBytesOfThread;
                 service.Once();
                 operations++;
             }

@@ -16,10 +16,10 @@ internal readonly struct TextJsonCodec : ICodec<TextMessage, TextMessage>
 {
     private static JsonTypeInfo<TextMessage> Type => TextJson.Default.TextMessage;
 
-    public static void EncodeRequest(TextMessage request, MessageBuffer buffer) => JsonText.Encode(request, Type, buffer);
-    public static void EncodeReply(TextMessage reply, MessageBuffer buffer) => JsonText.Encode(reply, Type, buffer);
-    public static TextMessage DecodeRequest(ReadOnlySpan<byte> bytes) => JsonText.Decode(bytes, Type, "request");
-    public static TextMessage DecodeReply(ReadOnlySpan<byte> bytes) => JsonText.Decode(bytes, Type, "reply");
+    public void EncodeRequest(TextMessage request, MessageBuffer buffer) => JsonText.Encode(request, Type, buffer);
+    public void EncodeReply(TextMessage reply, MessageBuffer buffer) => JsonText.Encode(reply, Type, buffer);
+    public TextMessage DecodeRequest(ReadOnlySpan<byte> bytes) => JsonText.Decode(bytes, Type, "request");
+    public TextMessage DecodeReply(ReadOnlySpan<byte> bytes) => JsonText.Decode(bytes, Type, "reply");
 }
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, RespectNullableAnnotations = true)]

@@ -11,10 +11,10 @@ internal record Usage(
 internal readonly struct Counters
 {
     private readonly ResourceUsage _resources;
-    private readonly long _allocatedBytes;
+    private readonly long? _allocatedBytes;
     private readonly long _collections;
 
-    private Counters(ResourceUsage resources, long allocatedBytes)
+    private Counters(ResourceUsage resources, long? allocatedBytes)
     {
         _resources = resources;
         _allocatedBytes = allocatedBytes;
@@ -25,19 +25,19 @@ internal readonly struct Counters
     public static Counters ReadBefore()
     {
         var resources = ResourceUsage.Read();
-        return new Counters(resources, GC.GetTotalAllocatedBytes(precise: true));
+        return new Counters(resources, RuntimeFacts.AllocatedBytes);
     }
 
     /// <summary>For the thread that did the work. Allocation is read first.</summary>
     public static Counters ReadAfter()
     {
-        var allocated = GC.GetTotalAllocatedBytes(precise: true);
+        var allocated = RuntimeFacts.AllocatedBytes;
         return new Counters(ResourceUsage.Read(), allocated);
     }
 
     /// <summary>For a thread that only answers questions: what it allocates itself is left out, and so much more.</summary>
     public static Counters ReadAsBystander(long bytesLeftOut) =>
-        new(ResourceUsage.Read(), GC.GetTotalAllocatedBytes(precise: true) - GC.GetAllocatedBytesForCurrentThread() - bytesLeftOut);
+        new(ResourceUsage.Read(), RuntimeFacts.AllocatedBytes - RuntimeFacts.AllocatedBytesOfThread - bytesLeftOut);
 
     public Usage With(long memoryBytes) => new(
         _resources.CpuNs, _resources.VoluntarySwitches, _resources.InvoluntarySwitches, _resources.MinorFaults, _resources.MajorFaults,
@@ -48,15 +48,15 @@ internal readonly struct Counters
 internal readonly record struct ResourceUsage(
     long CpuNs, long? VoluntarySwitches = null, long? InvoluntarySwitches = null, long? MinorFaults = null, long? MajorFaults = null)
 {
-    public static ResourceUsage Read()
+    public static unsafe ResourceUsage Read()
     {
         if (OperatingSystem.IsLinux() && Environment.Is64BitProcess)
         {
-            Span<long> fields = stackalloc long[LinuxLibrary.ResourceUsageFields];
+            var fields = stackalloc long[LinuxLibrary.ResourceUsageFields];
             if (LinuxLibrary.GetResourceUsage(LinuxLibrary.WholeProcess, fields) == 0)
-                return FromLinux(fields);
+                return FromLinux(new ReadOnlySpan<long>(fields, LinuxLibrary.ResourceUsageFields));
         }
-        return new ResourceUsage((long)Environment.CpuUsage.TotalTime.TotalNanoseconds);
+        return new ResourceUsage(RuntimeFacts.CpuNs);
     }
 
     // struct rusage of 64-bit Linux: user and system time as seconds and microseconds, then 14 counts.
@@ -76,7 +76,7 @@ internal static class Memory
         if (!File.Exists(SharesFile))
             return Environment.WorkingSet;
         var share = File.ReadLines(SharesFile).FirstOrDefault(line => line.StartsWith("Pss:", StringComparison.Ordinal));
-        var kilobytes = share?.Split(' ', StringSplitOptions.RemoveEmptyEntries).ElementAtOrDefault(1);
+        var kilobytes = share?.Split([' '], StringSplitOptions.RemoveEmptyEntries).ElementAtOrDefault(1);
         return long.TryParse(kilobytes, NumberStyles.None, CultureInfo.InvariantCulture, out var count) ? count * 1024 : Environment.WorkingSet;
     }
 }

@@ -1,5 +1,3 @@
-using System.Runtime;
-
 namespace Ipc.Peer;
 
 internal readonly record struct Warmth(long Operations, double OperationsPerSecond);
@@ -48,7 +46,7 @@ internal sealed class WarmUp(Operation operation, double leastSeconds)
         }
         while (end < until && count < MostInWindow);
         Array.Sort(_window, 0, count);
-        _windows.Add((_window[count / 2], JitInfo.GetCompiledMethodCount()));
+        _windows.Add((_window[count / 2], RuntimeFacts.CompiledMethods));
         return count;
     }
 
@@ -56,7 +54,7 @@ internal sealed class WarmUp(Operation operation, double leastSeconds)
     {
         if (_windows.Count < WindowsCompared)
             return false;
-        var last = _windows[^WindowsCompared..];
+        var last = _windows.GetRange(_windows.Count - WindowsCompared, WindowsCompared);
         return last.Max(w => w.Median) <= last.Min(w => w.Median) * Steady && last[0].Compiled == last[^1].Compiled;
     }
 }

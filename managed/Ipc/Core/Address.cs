@@ -64,7 +64,7 @@ public sealed class Address
 
     /// <summary>The same address with another name (a listener's, once the system has chosen a port).</summary>
     public string WithName(string name) =>
-        string.Concat(Transport, "://", name, _text.AsSpan(Transport.Length + 3 + Name.Length));
+        string.Concat(Transport, "://", name, _text[(Transport.Length + 3 + Name.Length)..]);
 
     /// <summary>The address as it was given.</summary>
     public override string ToString() => _text;

@@ -10,7 +10,7 @@ internal sealed class Descriptor : SafeHandleMinusOneIsInvalid
 {
     public Descriptor() : base(ownsHandle: true) { }
 
-    public Descriptor(int descriptor) : base(ownsHandle: true) => SetHandle(descriptor);
+    public Descriptor(int descriptor) : base(ownsHandle: true) => SetHandle((nint)descriptor);
 
     protected override bool ReleaseHandle() => Libc.Close((int)handle) == 0;
 }
@@ -27,7 +27,7 @@ internal static unsafe partial class Libc
         ECONNREFUSED = 111, EHOSTUNREACH = 113, EINPROGRESS = 115;
 
     // Sockets.
-    public const int AF_UNIX = 1, SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000, SHUT_RDWR = 2;
+    public const int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000, SHUT_RDWR = 2;
     public const int SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_ERROR = 4, SO_PEERCRED = 17, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21, SCM_RIGHTS = 1, IPPROTO_TCP = 6, TCP_NODELAY = 1,
         IPPROTO_IPV6 = 41, IPV6_V6ONLY = 26;
     public const int MSG_DONTWAIT = 0x40, MSG_WAITALL = 0x100, MSG_NOSIGNAL = 0x4000, MSG_CMSG_CLOEXEC = 0x40000000;
@@ -39,7 +39,7 @@ internal static unsafe partial class Libc
     public static readonly int O_TMPFILE = 0x400000 | O_DIRECTORY;
     public const int LOCK_EX = 2, LOCK_NB = 4;
     public const int F_GETFL = 3, F_SETFL = 4, F_ADD_SEALS = 1033, F_GET_SEALS = 1034, F_SEAL_SEAL = 1, F_SEAL_SHRINK = 2, F_SEAL_GROW = 4, F_SEAL_FUTURE_WRITE = 16;
-    public const uint S_IFMT = 0xF000, S_IFIFO = 0x1000, S_IFDIR = 0x4000, S_IFREG = 0x8000, S_IFLNK = 0xA000, S_IFSOCK = 0xC000;
+    public const uint S_IFMT = 0xF000, S_IFIFO = 0x1000, S_IFDIR = 0x4000, S_IFREG = 0x8000, S_IFLNK = 0xA000, S_IFSOCK = 0xC000, S_IWOTH = 2;
 
     // Memory and waiting.
     public const uint MFD_CLOEXEC = 1, MFD_ALLOW_SEALING = 2, MFD_HUGETLB = 4;

@@ -10,7 +10,6 @@ internal sealed record LocalName(string Address, string Path);
 [SupportedOSPlatform("linux")]
 internal static class LocalNames
 {
-    private const int LongestName = 80;
     private const uint OwnerOnly = 0b111_000_000;
     // A holder needs the lock for some 10 ms; who has it for this long is stopped or stuck.
     private const int LockPatienceMilliseconds = 5000;
@@ -20,21 +19,12 @@ internal static class LocalNames
     public static string PrivateFolder => PrivateFolderUnder("/tmp");
 
     /// <summary>The same elsewhere: /dev/shm for memory that outlives its processes.</summary>
-    public static string PrivateFolderUnder(string root) => string.Create(CultureInfo.InvariantCulture, $"{root}/ipc-{Libc.EffectiveUser()}");
-
-    /// <summary>Refuses a name that could mean something else in a path.</summary>
-    public static void Check(Address address)
-    {
-        var name = address.Name;
-        if (name.Length > LongestName || name[0] == '.' || !name.All(c => char.IsAsciiLetterOrDigit(c) || c is '.' or '_' or '-'))
-            throw new IpcException(Status.BadAddress,
-                $"'{address}' has a name that cannot be used: write 1 to {LongestName} of A-Z a-z 0-9 . _ - and no dot first");
-    }
+    public static string PrivateFolderUnder(string root) => FormattableString.Invariant($"{root}/ipc-{Libc.EffectiveUser()}");
 
     /// <summary>A name in the private folder, after checking both; the folder is made if missing.</summary>
     public static LocalName InPrivateFolder(Address address, string prefix)
     {
-        Check(address);
+        PlainName.Check(address);
         OpenFolder(PrivateFolder).Dispose();
         return new LocalName(address.ToString(), $"{PrivateFolder}/{prefix}{address.Name}");
     }
@@ -84,7 +74,7 @@ internal static class LocalNames
     {
         try
         {
-            var text = File.ReadAllText(string.Create(CultureInfo.InvariantCulture, $"/proc/{process}/stat"));
+            var text = File.ReadAllText(FormattableString.Invariant($"/proc/{process}/stat"));
             // pid (name) state parent group session terminal foreground-group flags ...: the name may hold anything, even ')'.
             var fields = text[(text.LastIndexOf(')') + 2)..].Split(' ');
             return (ulong.Parse(fields[6], CultureInfo.InvariantCulture) & ExitingFlag) == 0;

@@ -1,6 +1,7 @@
-using System.Net.Sockets;
+using System.Buffers.Binary;
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
+using System.Text;
 
 namespace Ipc;
 
@@ -11,6 +12,7 @@ internal static unsafe class LocalSocket
 {
     // A dying process closes its descriptors one by one, perhaps a connection before its listener.
     private const int DyingMilliseconds = 100;
+    private const int LongestPath = 107; // bytes of sun_path, less the zero at its end
 
     [StructLayout(LayoutKind.Sequential)]
     public struct Credentials
@@ -110,15 +112,14 @@ internal static unsafe class LocalSocket
     /// <summary>The path in the system's form; a path too long for it is refused.</summary>
     public static byte[] SocketAddressOf(LocalName name)
     {
-        try
-        {
-            var address = new UnixDomainSocketEndPoint(name.Path).Serialize();
-            return address.Buffer.Span[..address.Size].ToArray();
-        }
-        catch (ArgumentOutOfRangeException)
-        {
+        var path = Encoding.UTF8.GetBytes(name.Path);
+        if (path.Length > LongestPath)
             throw new IpcException(Status.BadAddress, $"{name.Address} needs the path {name.Path}, which is too long for a Unix socket: shorten the name");
-        }
+        // struct sockaddr_un: the family as a 16-bit number, the path, a zero.
+        var address = new byte[sizeof(ushort) + path.Length + 1];
+        BinaryPrimitives.WriteUInt16LittleEndian(address, Libc.AF_UNIX);
+        path.CopyTo(address, sizeof(ushort));
+        return address;
     }
 
     /// <summary>Sets one of a socket's two time-outs; negative is none.</summary>

@@ -3,7 +3,6 @@ using System.Runtime.Versioning;
 namespace Ipc;
 
 /// <summary>How this side has its memory: the options pages= (the listener's) and prefault=.</summary>
-[SupportedOSPlatform("linux")]
 internal readonly unsafe record struct MemoryOptions(bool HugePages, bool Prefault)
 {
     /// <summary>Of a transport that has both options.</summary>
@@ -11,13 +10,24 @@ internal readonly unsafe record struct MemoryOptions(bool HugePages, bool Prefau
 
     /// <param name="bytes">That were asked for.</param>
     /// <param name="error">The system's.</param>
+    [SupportedOSPlatform("linux")]
     public static IpcException NoHugePages(ulong bytes, int error) => Libc.Failure(Status.NotAvailable,
         $"cannot have {bytes} bytes in huge pages: reserve some with 'sysctl vm.nr_hugepages=N', or leave pages=huge out", error);
 
     /// <summary>Has the system put memory behind every page now rather than at its first use, if asked for.</summary>
     public void Apply(byte* memory, ulong bytes)
     {
-        if (Prefault && Libc.Advise(memory, (nuint)bytes, Libc.MADV_POPULATE_WRITE) != 0)
-            throw Libc.Failure(Status.NotAvailable, $"cannot have all {bytes} bytes of shared memory put in place beforehand: leave prefault=yes out");
+        if (!Prefault)
+            return;
+        if (OperatingSystem.IsLinux())
+        {
+            if (Libc.Advise(memory, (nuint)bytes, Libc.MADV_POPULATE_WRITE) != 0)
+                throw Libc.Failure(Status.NotAvailable, $"cannot have all {bytes} bytes of shared memory put in place beforehand: leave prefault=yes out");
+            return;
+        }
+        // Windows reads ahead from disk but makes no zero pages before their use. Adding nothing does, without changing what the peer may
+        // be writing there.
+        for (ulong at = 0; at < bytes; at += 4096)
+            Interlocked.Add(ref *(int*)(memory + at), 0);
     }
 }

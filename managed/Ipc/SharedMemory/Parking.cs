@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
@@ -7,7 +6,6 @@ namespace Ipc;
 /// <remarks>The lowest bit says that somebody may sleep; the rest counts up with every announcement, so that a bit cleared by a
 /// waker can never be the bit of a waiter that announced itself meanwhile. A flag rather than a number of sleepers: a killed
 /// sleeper leaves nothing to be put right.</remarks>
-[SupportedOSPlatform("linux")]
 internal static unsafe class Parking
 {
     private const uint SomebodyParked = 1;
@@ -47,12 +45,12 @@ internal static unsafe class Parking
     private static void Wake(uint* word, uint seen, bool all)
     {
         // One was asleep and is woken: others may be, so the bit stays.
-        if (!all && Libc.Wake(word, 1) == 1)
+        if (!all && SharedWord.WakeOne(word) == 1)
             return;
         // Cleared first, then all woken: who announced itself and does not sleep yet finds the word changed and looks again; who
         // announced itself after our look makes the exchange fail, keeps its bit, and its second look sees what we published. It
         // may then be another that sleeps in vain: so all are woken also when the exchange fails.
         Interlocked.CompareExchange(ref *word, seen & ~SomebodyParked, seen);
-        Libc.WakeAll(word);
+        SharedWord.WakeAll(word);
     }
 }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 
@@ -10,7 +9,7 @@ internal sealed unsafe class MappedMemory : SafeHandle
 {
     private readonly nuint _bytes;
 
-    public MappedMemory(nint memory, ulong bytes) : base(-1, ownsHandle: true)
+    public MappedMemory(nint memory, ulong bytes) : base((nint)(-1), ownsHandle: true)
     {
         SetHandle(memory);
         _bytes = (nuint)bytes;
@@ -18,7 +17,7 @@ internal sealed unsafe class MappedMemory : SafeHandle
 
     public byte* Pointer => (byte*)handle;
     public ulong Bytes => _bytes;
-    public override bool IsInvalid => handle == -1;
+    public override bool IsInvalid => (nint)handle == -1;
     protected override bool ReleaseHandle() => Libc.Unmap((void*)handle, _bytes) == 0;
 }
 
@@ -79,7 +78,7 @@ internal static unsafe class SealedMemory
         if (Libc.FileControl(file, Libc.F_ADD_SEALS, Libc.F_SEAL_FUTURE_WRITE) != 0 && Libc.LastError != Libc.EINVAL)
             throw Libc.Failure(Status.System, "cannot seal shared memory against writing");
         SealSeals(file);
-        var path = string.Create(CultureInfo.InvariantCulture, $"/proc/self/fd/{file.DangerousGetHandle()}");
+        var path = FormattableString.Invariant($"/proc/self/fd/{file.DangerousGetHandle()}");
         return Libc.Open(path, Libc.O_RDONLY) ?? throw Libc.Failure(Status.System, $"cannot open shared memory for readers by {path}");
     }
 

@@ -1,9 +1,6 @@
-using System.Runtime.Versioning;
-
 namespace Ipc;
 
 /// <summary>What the channels through shared memory have in common: owning their link, and what the ends of waits mean.</summary>
-[SupportedOSPlatform("linux")]
 internal abstract class SharedMemoryChannel(SharedMemoryLink link, int limit, string address) : FramedChannel(limit)
 {
     protected SharedMemoryLink Link { get; } = link;

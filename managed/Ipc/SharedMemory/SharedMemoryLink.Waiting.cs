@@ -53,7 +53,7 @@ internal sealed unsafe partial class SharedMemoryLink
     private static void Wake(uint* parked)
     {
         if (Interlocked.Exchange(ref *parked, 0) != 0)
-            Libc.WakeAll(parked);
+            SharedWord.WakeAll(parked);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -71,7 +71,7 @@ internal sealed unsafe partial class SharedMemoryLink
         {
             // Whoever publishes or closes after our looks sees the 1 and wakes us; what came before, the looks see.
             Interlocked.Exchange(ref *parked, 1);
-            var sleptItAll = !condition.IsMet() && link.ReasonToStop(false) is null && !Libc.SleepOn(parked, 1, milliseconds);
+            var sleptItAll = !condition.IsMet() && link.ReasonToStop(false) is null && !SharedWord.SleepOn(parked, 1, milliseconds);
             Volatile.Write(ref *parked, 0);
             return sleptItAll;
         }

@@ -1,39 +1,36 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
-/// <summary>The mapping two processes share and what tells them about each other: how they close, and the socket that ends
-/// when the peer dies. <see cref="SharedMemoryHandover"/> makes it; waiting is in the other half of this class.</summary>
+/// <summary>The mapping two processes share and what tells them about each other: how they close, and the connection that
+/// ends when the peer dies. <see cref="SharedMemoryHandover"/> makes it; waiting is in the other half of this class.</summary>
 /// <remarks>The mapping lives until Dispose and has no finalizer: a span given out may be the last thing that points there.</remarks>
-[SupportedOSPlatform("linux")]
 internal sealed unsafe partial class SharedMemoryLink : IDisposable
 {
-    private readonly Descriptor _socket;
+    private readonly SharedMemoryPeer _peer;
     private readonly ulong _mappedBytes;
-    private readonly LocalName? _server;
     private volatile bool _closedHere;
     private volatile bool _peerGone;
     private bool _peerSpins;
 
-    /// <param name="socket">Owned from now on, as the mapping is.</param>
+    /// <param name="peer">Owned from now on, as the mapping is.</param>
     /// <param name="memory">The mapping.</param>
     /// <param name="mappedBytes">Its length.</param>
     /// <param name="side">0 the client, 1 the server.</param>
     /// <param name="slotCount">Checked; our own copy, because the one in the mapping may be changed by the peer.</param>
     /// <param name="dataBytes">As slotCount.</param>
     /// <param name="policy">How this side waits.</param>
-    /// <param name="server">For a client: the name to remove should its server die.</param>
-    public SharedMemoryLink(Descriptor socket, byte* memory, ulong mappedBytes, int side, uint slotCount, ulong dataBytes, WaitPolicy policy, LocalName? server)
+    public SharedMemoryLink(SharedMemoryPeer peer, byte* memory, ulong mappedBytes, int side, uint slotCount, ulong dataBytes, WaitPolicy policy)
     {
-        (_socket, _mappedBytes, _server) = (socket, mappedBytes, server);
+        (_peer, _mappedBytes) = (peer, mappedBytes);
         (Side, SlotCount, DataBytes) = (side, slotCount, dataBytes);
         Memory = memory;
         Outgoing = new RingControl(memory, side);
         Incoming = new RingControl(memory, side ^ 1);
         // With one processor between the two the peer can only answer when we let go of it.
-        var together = Processors.AreOne(LocalSocket.PeerOf(socket).Process);
+        var together = peer.HasOneProcessorWithUs();
         _policy = (policy with { OneProcessor = together, SliceMilliseconds = SliceMilliseconds }).ParkOnOneProcessor();
+        peer.SleepOn(memory);
         Volatile.Write(ref *Outgoing.WaitsBy, policy.Mode == WaitMode.Spin ? SharedMemoryLayout.WaitsBySpinning : SharedMemoryLayout.WaitsByParking);
     }
 
@@ -61,28 +58,22 @@ internal sealed unsafe partial class SharedMemoryLink : IDisposable
         Wake(Outgoing.WriterParked);
         Wake(Incoming.ReaderParked);
         Wake(Incoming.WriterParked);
-        LocalSocket.ShutDown(_socket);
+        _peer.HangUp();
     }
 
     /// <summary>A client whose server is dead clears its name away.</summary>
-    public void ForgetDeadServer()
-    {
-        if (_server is not null)
-            LocalSocket.ForgetDeadServer(_server, _socket);
-    }
+    public void ForgetDeadServer() => _peer.ForgetDeadServer();
 
     /// <summary>Unmaps; once, after Close, when nobody is inside.</summary>
     public void Dispose()
     {
-        _ = Libc.Unmap(Memory, (nuint)_mappedBytes);
-        _socket.Dispose();
+        _peer.Dispose(); // first: it knows words of the mapping
+        SharedMemoryPeer.Unmap(Memory, _mappedBytes);
     }
 
-    // The peer's end of the socket goes with its process, however that ends.
     private bool PeerHasDied()
     {
-        const short Ends = Libc.POLLHUP | Libc.POLLRDHUP | Libc.POLLERR;
-        if (!_peerGone && (Libc.Poll(_socket, Libc.POLLRDHUP, 0) & Ends) != 0)
+        if (!_peerGone && _peer.HasDied())
             _peerGone = true;
         return _peerGone;
     }

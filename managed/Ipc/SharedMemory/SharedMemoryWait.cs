@@ -1,8 +1,5 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using System.Runtime.Intrinsics.Arm;
-using System.Runtime.Intrinsics.X86;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
@@ -33,8 +30,7 @@ internal interface IWaiting : IWaitCondition
 }
 
 /// <summary>The one waiting loop of everything that shares memory.</summary>
-[SupportedOSPlatform("linux")]
-internal static class SharedMemoryWait
+internal static partial class SharedMemoryWait
 {
     /// <summary>A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks, and
     /// not at all when what is waited for arrives within the first.</summary>
@@ -76,16 +72,6 @@ internal static class SharedMemoryWait
         }
     }
 
-    /// <summary>Tells the processor that this is a spin loop.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static void Relax()
-    {
-        if (X86Base.IsSupported)
-            X86Base.Pause();
-        else if (ArmBase.IsSupported)
-            ArmBase.Yield();
-    }
-
     // Null: adaptive has spun its time.
     private static WaitResult? Spin<T>(T waiting, in WaitPolicy policy, SpinBudget? budget, Deadline deadline) where T : struct, IWaiting
     {
@@ -114,7 +100,7 @@ internal static class SharedMemoryWait
                 return null;
             }
             if (policy.OneProcessor || spun >= YieldAfter)
-                _ = Libc.Yield();
+                SharedWord.YieldProcessor();
             var lookAtSocket = spun >= nextLook;
             if (lookAtSocket)
                 nextLook = spun + s_lookInterval;

@@ -1,12 +1,10 @@
 using System.Diagnostics;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 internal enum WaitMode { Adaptive, Spin, Block }
 
 /// <summary>How a side waits, from the options wait= and spin= (microseconds, here ticks of the clock).</summary>
-[SupportedOSPlatform("linux")]
 internal readonly record struct WaitPolicy(WaitMode Mode, long SpinTicks)
 {
     /// <summary>Whoever is waited for can only run when this side lets go of the processor.</summary>

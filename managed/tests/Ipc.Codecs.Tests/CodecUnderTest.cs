@@ -47,21 +47,21 @@ internal sealed class CodecUnderTest<TCodec, TAccess, TRequest, TReply> : CodecU
     public override byte[] Encode(Request request)
     {
         var buffer = new MessageBuffer();
-        TCodec.EncodeRequest(TAccess.BuildRequest(request), buffer);
+        default(TCodec).EncodeRequest(default(TAccess).BuildRequest(request), buffer);
         return buffer.Written.ToArray();
     }
 
     public override byte[] Encode(Reply reply)
     {
         var buffer = new MessageBuffer();
-        TCodec.EncodeReply(TAccess.BuildReply(reply), buffer);
+        default(TCodec).EncodeReply(default(TAccess).BuildReply(reply), buffer);
         return buffer.Written.ToArray();
     }
 
-    public override Request DecodeRequest(byte[] bytes) => TAccess.RequestToDomain(TCodec.DecodeRequest(bytes));
-    public override Reply DecodeReply(byte[] bytes) => TAccess.ReplyToDomain(TCodec.DecodeReply(bytes));
-    public override bool Same(byte[] bytes, Request expected) => TAccess.SameRequest(TCodec.DecodeRequest(bytes), expected);
-    public override bool Same(byte[] bytes, Reply expected) => TAccess.SameReply(TCodec.DecodeReply(bytes), expected);
-    public override ulong TraverseRequest(byte[] bytes) => TAccess.TraverseRequest(TCodec.DecodeRequest(bytes));
-    public override ulong TraverseReply(byte[] bytes) => TAccess.TraverseReply(TCodec.DecodeReply(bytes));
+    public override Request DecodeRequest(byte[] bytes) => default(TAccess).RequestToDomain(default(TCodec).DecodeRequest(bytes));
+    public override Reply DecodeReply(byte[] bytes) => default(TAccess).ReplyToDomain(default(TCodec).DecodeReply(bytes));
+    public override bool Same(byte[] bytes, Request expected) => default(TAccess).SameRequest(default(TCodec).DecodeRequest(bytes), expected);
+    public override bool Same(byte[] bytes, Reply expected) => default(TAccess).SameReply(default(TCodec).DecodeReply(bytes), expected);
+    public override ulong TraverseRequest(byte[] bytes) => default(TAccess).TraverseRequest(default(TCodec).DecodeRequest(bytes));
+    public override ulong TraverseReply(byte[] bytes) => default(TAccess).TraverseReply(default(TCodec).DecodeReply(bytes));
 }

@@ -7,7 +7,7 @@ internal static class RingText
 {
     public static string NewAddress(string options = "") => Pair.NewAddress("ring", options);
 
-    public static string PathOf(string address) => $"{RingFile.Folder}/ring-{Address.Parse(address).Name}";
+    public static string PathOf(string address) => $"{LinuxRingFile.Folder}/ring-{Address.Parse(address).Name}";
 
     public static string Received(MessageQueue ring, int timeout = Pair.Patience)
     {

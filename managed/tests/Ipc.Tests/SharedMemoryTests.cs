@@ -23,13 +23,13 @@ public sealed class SharedMemoryTests
             SharedMemoryLink? offered = null;
             _listener = LocalListener.Open(name, connection =>
             {
-                offered = SharedMemoryHandover.Offer(connection, layout, rings ? 16u : 0, 64 * 1024, policy)!;
+                offered = SharedMemoryHandover.Offer(new SocketPeer(connection, null), layout, rings ? 16u : 0, 64 * 1024, policy)!;
                 return Over(offered);
             });
             ClientSocket = LocalSocket.Connect(name, new Deadline(Pair.Patience));
             Server = _listener.Accept(Pair.Patience);
             ServerLink = offered!;
-            ClientLink = SharedMemoryHandover.TakeUp(ClientSocket, layout, policy, name, new Deadline(Pair.Patience));
+            ClientLink = SharedMemoryHandover.TakeUp(new SocketPeer(ClientSocket, name), layout, policy, name.Address, new Deadline(Pair.Patience));
             Client = Over(ClientLink);
 
             Channel Over(SharedMemoryLink link) => rings

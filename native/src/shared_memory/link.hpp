@@ -4,12 +4,14 @@
 #include "core/deadline.hpp"
 #include "core/status.hpp"
 #include "shared_memory/layout.hpp"
+#include "shared_memory/peer.hpp"
 #include "shared_memory/sealed_memory.hpp"
 #include "shared_memory/wait_until.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace ipc::shared_memory {
@@ -21,15 +23,14 @@ struct MemoryOptions {
 };
 
 // The mapping two processes share and what tells them about each other: the words for parking, the flags for closing, and
-// the socket that ends when the peer dies. The system-dependent half, handing over and the socket, is link_posix.cpp.
+// the connection that ends when the peer dies.
 class Link {
   public:
-    // The server's end: makes the memory and sends it over `socket`, which the link then owns, also when this fails.
-    static Status offer(int socket, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
+    // The server's end: makes the memory and hands it over by `connection`, which the link then owns, also when this fails.
+    static Status offer(Connection connection, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
                         Link** link, MemoryOptions memory = {});
-    // The client's end: receives the memory over `socket`, checks and maps it. `server_name`: the path to remove should the
-    // server die.
-    static Status take_up(int socket, Layout layout, WaitPolicy policy, std::string server_name,
+    // The client's end: receives the memory, checks and maps it. `server_name`: path to remove should the server die.
+    static Status take_up(Connection connection, Layout layout, WaitPolicy policy, std::string server_name,
                           const Deadline& deadline, Link** link, MemoryOptions memory = {});
     ~Link();
     Link(const Link&) = delete;
@@ -72,20 +73,14 @@ class Link {
     void close();
 
   private:
-    Link(int socket, Mapping memory, unsigned side, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
-         std::string server_name);
+    Link(std::unique_ptr<Peer> peer, Mapping memory, unsigned side, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy);
 
-    // Looks for a reason to stop waiting; `look_at_socket` costs a system call.
-    Status reason_to_stop(bool look_at_socket);
-    // IPC_OK while the peer's end of the socket stands and is silent; else why not, with a sentence.
-    Status look_at_peer();
-    // Ends the socket, which the peer sees.
-    void hang_up();
+    // Looks for a reason to stop waiting; `look_at_peer` costs a system call.
+    Status reason_to_stop(bool look_at_peer);
     void wake(std::atomic<uint32_t>& parked);
 
     static constexpr int64_t slice_ns = 200'000'000; // a peer killed outright is noticed between two
 
-    int socket_;
     Mapping memory_;
     RingControl* outgoing_;
     RingControl* incoming_;
@@ -93,7 +88,7 @@ class Link {
     uint32_t slot_count_;
     uint64_t data_bytes_;
     WaitPolicy policy_;
-    std::string server_name_;
+    std::unique_ptr<Peer> peer_; // goes first: it knows words of the mapping
     std::atomic<bool> closed_here_{false};
     std::atomic<bool> peer_gone_{false};
 };

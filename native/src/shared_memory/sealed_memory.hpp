@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/status.hpp"
-#include "posix/descriptor.hpp"
+#include "shared_memory/memory_file.hpp"
 
 #include <cstddef>
 #include <utility>
@@ -32,21 +32,22 @@ class Mapping {
 enum class Pages { normal, huge };
 
 // Nameless memory of zeros that can neither grow nor shrink, so that nobody who maps it can be killed by touching it.
-Status make_sealed_memory(size_t bytes, posix::Descriptor* file);
+Status make_sealed_memory(size_t bytes, MemoryFile* file);
 // The same of either kind of page. Huge ones round *bytes up; IPC_NOT_AVAILABLE when the system has too few of them.
-Status make_sealed_memory(size_t* bytes, Pages pages, posix::Descriptor* file);
-// The size of what a peer handed over; 0 if it is not sealed so.
-size_t sealed_bytes(const posix::Descriptor& file);
+Status make_sealed_memory(size_t* bytes, Pages pages, MemoryFile* file);
+// The size of what a peer handed over; 0 if it is not sealed so. (A section of Windows cannot be resized; there 0 means that not all
+// of it has memory of the system's behind it.)
+size_t sealed_bytes(const MemoryFile& file);
 
 enum class Access { read, read_write };
-Status map_memory(const posix::Descriptor& file, size_t bytes, Access access, Mapping* mapping);
+Status map_memory(const MemoryFile& file, size_t bytes, Access access, Mapping* mapping);
 // Has the system put memory behind every page now rather than at its first use. IPC_NOT_AVAILABLE when it refuses.
 Status prefault(const Mapping& mapping);
 // The same in place of what is mapped at `where`, at one stroke: who looks there meanwhile finds the old or the new.
-Status map_memory_over(void* where, const posix::Descriptor& file, size_t bytes);
+Status map_memory_over(void* where, const MemoryFile& file, size_t bytes);
 
 // Keeps everybody, this process included, from writing to the memory by anything but the mappings there are now, and gives
 // a descriptor that is good for reading only.
-Status freeze_writers(const posix::Descriptor& file, posix::Descriptor* for_readers);
+Status freeze_writers(const MemoryFile& file, MemoryFile* for_readers);
 
 } // namespace ipc::shared_memory

@@ -93,15 +93,18 @@ void queue() {
     FIELD("queue form", Form, version);
     FIELD("queue form", Form, size);
     FIELD("queue form", Form, zero);
+    FIELD("queue", Header, wake_name);
     FIELD("queue", Header, next_participant);
     FIELD("queue", Header, writer_lock);
     FIELD("queue", Header, head_seen);
     FIELD("queue", Header, tail);
     FIELD("queue", Header, readers_parked);
+    FIELD("queue", Header, readers_woken);
     FIELD("queue", Header, reader_lock);
     FIELD("queue", Header, tail_seen);
     FIELD("queue", Header, head);
     FIELD("queue", Header, writers_parked);
+    FIELD("queue", Header, writers_woken);
     for (const uint32_t length : {0u, 1u, 8u, 9u, 100'000u})
         line("queue footprint of " + std::to_string(length), footprint_of(length));
     line("queue longest message of 1M", longest_message(1 << 20));
@@ -115,6 +118,7 @@ void ring() {
     FIELD("ring", Header, order);
     FIELD("ring", Header, block_count);
     FIELD("ring", Header, block_bytes);
+    FIELD("ring", Header, wake_name);
     FIELD("ring", Header, cursors);
     FIELD("ring", Header, heads);
     FIELD("ring", Header, parked);
@@ -122,6 +126,8 @@ void ring() {
     FIELD("ring block", Block, length);
     FIELD("ring block", Block, next);
     line("ring line of 64 bits size", sizeof(Line64));
+    FIELD("ring parked", Line32, word);
+    FIELD("ring parked", Line32, woken);
     line("ring line of 32 bits size", sizeof(Line32));
     line("ring block header size", sizeof(Block));
     for (const uint32_t size : {1u, 48u, 49u, 4096u, largest_block})

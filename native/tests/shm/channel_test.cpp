@@ -4,9 +4,7 @@
 
 #include <cstring>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 #include <thread>
-#include <unistd.h>
 
 using ipc::FrameInfo;
 using ipc::FrameKind;
@@ -123,8 +121,8 @@ TEST(ShmChannel, ClosingLetsThePeerReadTheRestFirst) {
 TEST(ShmChannel, HugePagesAndPrefaultingAreHadOrRefused) {
     using namespace ipc::shared_memory;
     for (const MemoryOptions memory : {MemoryOptions{Pages::huge, false}, MemoryOptions{Pages::normal, true}}) {
-        int ends[2];
-        ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+        Connection ends[2];
+        connect_pair(ends);
         Link* server = nullptr;
         Link* client = nullptr;
         const ipc::Status offered =
@@ -133,7 +131,7 @@ TEST(ShmChannel, HugePagesAndPrefaultingAreHadOrRefused) {
             EXPECT_EQ(IPC_NOT_AVAILABLE, offered);
             EXPECT_NE(nullptr, std::strstr(ipc::last_error(), memory.prefault ? "prefault=yes" : "pages=huge"))
                 << ipc::last_error();
-            close(ends[1]);
+            const Peer left(ends[1], {});
             continue;
         }
         ASSERT_EQ(IPC_OK, Link::take_up(ends[1], Layout::slots, {WaitMode::adaptive, 50'000}, {}, forever, &client,

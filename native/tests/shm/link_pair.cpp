@@ -3,13 +3,12 @@
 #include "core/status.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 using namespace ipc::shared_memory;
 
 LinkPair make_link_pair(const LinkForm& form) {
-    int ends[2];
-    EXPECT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+    Connection ends[2];
+    connect_pair(ends);
     const WaitPolicy policy{form.wait, 20'000};
     Link *server = nullptr, *client = nullptr;
     EXPECT_EQ(IPC_OK, Link::offer(ends[0], form.layout, form.slots, form.data_bytes, policy, &server))

@@ -18,6 +18,11 @@ struct LinkForm {
     ipc::shared_memory::WaitMode wait = ipc::shared_memory::WaitMode::adaptive;
 };
 
+// The two ends of what a server and its client meet over: the server's first.
+void connect_pair(ipc::shared_memory::Connection ends[2]);
+// Processor time this thread has used.
+long long thread_time_us();
+
 LinkPair make_link_pair(const LinkForm& form = {});
 
 struct ChannelPair {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <ctime>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -119,17 +118,12 @@ TEST(WaitingIdle, AParkedSideCostsNoProcessorTime) {
     for (WaitMode mode : {WaitMode::adaptive, WaitMode::block}) {
         ChannelPair pair = make_channel_pair({.wait = mode});
         FrameInfo info{};
-        auto used_us = [] {
-            timespec used{};
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-            return used.tv_sec * 1'000'000 + used.tv_nsec / 1000;
-        };
         // The least of three: what a virtual machine's host takes away while we run is counted as ours, and only adds.
-        auto least = used_us() + 1'000'000'000;
+        auto least = thread_time_us() + 1'000'000'000;
         for (int attempt = 0; attempt < 3; ++attempt) {
-            const auto before = used_us();
+            const auto before = thread_time_us();
             EXPECT_EQ(IPC_TIMED_OUT, pair.server->next(&info, ipc::Deadline(1000)));
-            least = std::min(least, used_us() - before);
+            least = std::min(least, thread_time_us() - before);
         }
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
         constexpr int most = 20'000; // the sanitizers' own work in twenty slices of sleep

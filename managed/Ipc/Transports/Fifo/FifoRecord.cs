@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Buffers.Binary;
 using System.Text;
 
@@ -16,7 +15,6 @@ internal static class FifoRecord
     private const uint Magic = 0x46435049; // "IPCF"
     private const uint Version = 1;
     private const int TokenAt = 8;
-    private static readonly SearchValues<byte> s_digits = SearchValues.Create("0123456789abcdef"u8);
 
     public static byte[] Make(string token)
     {
@@ -32,7 +30,17 @@ internal static class FifoRecord
     {
         var token = bytes.Slice(TokenAt, TokenLength);
         var sound = BinaryPrimitives.ReadUInt32LittleEndian(bytes) == Magic && BinaryPrimitives.ReadUInt32LittleEndian(bytes[4..]) == Version &&
-            !token.ContainsAnyExcept(s_digits) && !bytes[(TokenAt + TokenLength)..].ContainsAnyExcept((byte)0);
+            AreDigits(token) && !bytes[(TokenAt + TokenLength)..].ContainsAnyExcept((byte)0);
         return sound ? Encoding.ASCII.GetString(token) : null;
+    }
+
+    private static bool AreDigits(ReadOnlySpan<byte> token)
+    {
+        foreach (var digit in token)
+        {
+            if (digit is not ((>= (byte)'0' and <= (byte)'9') or (>= (byte)'a' and <= (byte)'f')))
+                return false;
+        }
+        return true;
     }
 }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Runtime.Versioning;
 
 namespace Ipc;
@@ -118,7 +117,7 @@ internal sealed unsafe class FifoStream : ByteStream
         try
         {
             _reading.DangerousAddRef(ref counted);
-            var path = string.Create(CultureInfo.InvariantCulture, $"/proc/self/fd/{_reading.DangerousGetHandle()}");
+            var path = FormattableString.Invariant($"/proc/self/fd/{_reading.DangerousGetHandle()}");
             using var writer = Libc.Open(path, Libc.O_WRONLY | Libc.O_NONBLOCK);
             byte nothing = 0;
             var vector = new Libc.IoVector { Base = &nothing, Length = 1 };

@@ -23,7 +23,10 @@ internal sealed class PipeTransport : Transport
 
     private static LocalName NameOf(Address address)
     {
-        LocalNames.Check(address);
+        PlainName.Check(address);
+        if (address.Option("mode") != "byte")
+            throw new IpcException(Status.BadOption,
+                $"{address} asks for mode=message, which only Windows' pipes have: leave it away; messages stay apart all the same");
         return new LocalName(address.ToString(), Path.Combine(Path.GetTempPath(), "CoreFxPipe_" + address.Name));
     }
 }

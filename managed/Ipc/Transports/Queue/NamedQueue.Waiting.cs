@@ -50,7 +50,7 @@ internal sealed unsafe partial class NamedQueue
         {
             var announced = Parking.Announce(parked);
             // If we do not sleep after all: the word says that we do, and the next waker finds nobody and clears it.
-            return !condition.IsMet() && ReasonToStop(false) is null && !Libc.SleepOn(parked, announced, milliseconds);
+            return !condition.IsMet() && ReasonToStop(false) is null && !SharedWord.SleepOn(parked, announced, milliseconds);
         }
     }
 

@@ -1,6 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
@@ -11,7 +10,6 @@ namespace Ipc;
 /// </summary>
 /// <remarks>Nothing between taking a lock and giving it back can throw: the memory is the mapping's and the caller's span, every
 /// offset has been checked. Waiting is in the other half of this class.</remarks>
-[SupportedOSPlatform("linux")]
 [SuppressMessage("Naming", "CA1711", Justification = "It is one.")]
 internal sealed unsafe partial class NamedQueue : MessageQueue
 {

@@ -1,11 +1,9 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 /// <summary>A lock in shared memory that a dead holder does not keep: the word names its holder, and a waiter that finds the holder
 /// dead takes the lock over. What the lock guards must be sound at every instant, for nothing is told of where the holder died.</summary>
-[SupportedOSPlatform("linux")]
 internal sealed unsafe class PartyLock(uint* word, QueueFile file)
 {
     private const uint SomebodySleeps = 1;
@@ -26,7 +24,7 @@ internal sealed unsafe class PartyLock(uint* word, QueueFile file)
     public void GiveBack()
     {
         if ((Interlocked.Exchange(ref *_word, 0) & SomebodySleeps) != 0)
-            _ = Libc.Wake(_word, 1);
+            _ = SharedWord.WakeOne(_word);
     }
 
     /// <summary>Takes the lock, waiting for it. <see cref="WaitResult.TimedOut"/>: somebody alive (stopped, or starved of
@@ -61,7 +59,7 @@ internal sealed unsafe class PartyLock(uint* word, QueueFile file)
             if (seen != sleeping && Interlocked.CompareExchange(ref *_word, sleeping, seen) != seen)
                 continue;
             var left = Math.Max(deadline.SliceMilliseconds(slice), least.SliceMilliseconds(slice));
-            suspect = Libc.SleepOn(_word, sleeping, left) ? 0 : holder;
+            suspect = SharedWord.SleepOn(_word, sleeping, left) ? 0 : holder;
             slice = SliceMilliseconds;
         }
     }

@@ -1,18 +1,16 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 /// <summary>`queue`: a named queue in shared memory that outlives its maker.</summary>
-[SupportedOSPlatform("linux")]
 internal sealed class QueueTransport : Transport
 {
     [SuppressMessage("Usage", "CA2255", Justification = "Each room adds itself, so that there is no second list of transports.")]
     [ModuleInitializer]
     internal static void Register()
     {
-        if (OperatingSystem.IsLinux())
+        if (OperatingSystem.IsLinux() || OperatingSystem.IsWindows())
             TransportTable.Add("queue", new QueueTransport());
     }
 

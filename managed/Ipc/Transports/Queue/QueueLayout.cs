@@ -18,16 +18,21 @@ internal static class QueueLayout
 
     public const int FormBytes = 16; // magic, version, size of the data area, 0
 
+    /// <summary>Windows: 16 random bytes, the names of what is slept on.</summary>
+    public const int WakeName = 64;
+
     // Offsets of the words that change.
     public const int NextParticipant = 128;
     public const int WriterLock = 256;
     public const int HeadSeen = 260;
     public const int Tail = 384;
     public const int ReadersParked = 512;
+    public const int ReadersWoken = 516; // Windows: how often all of them were woken
     public const int ReaderLock = 640;
     public const int TailSeen = 644;
     public const int Head = 768;
     public const int WritersParked = 896;
+    public const int WritersWoken = 900;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint Footprint(uint length) => (RecordHeaderBytes + length + 7) & ~7u;

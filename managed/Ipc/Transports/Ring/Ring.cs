@@ -1,18 +1,16 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 /// <summary>`ring`: osIPC's ring of fixed blocks in shared memory, many writers and many readers.</summary>
-[SupportedOSPlatform("linux")]
 internal sealed class RingTransport : Transport
 {
     [SuppressMessage("Usage", "CA2255", Justification = "Each room adds itself, so that there is no second list of transports.")]
     [ModuleInitializer]
     internal static void Register()
     {
-        if (OperatingSystem.IsLinux())
+        if (OperatingSystem.IsLinux() || OperatingSystem.IsWindows())
             TransportTable.Add("ring", new RingTransport());
     }
 

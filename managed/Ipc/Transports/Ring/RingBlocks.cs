@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
@@ -62,7 +61,6 @@ internal static class RingState
 /// <summary>The memory of a ring, docs/wire-formats.md "ring"; twin of native/src/transports/ring/{layout,memory}.hpp.</summary>
 /// <remarks>Every exchange is a full fence: what publishes is followed by a look at the parked word, and who parks does it the other
 /// way round, so that one of the two sees the other.</remarks>
-[SupportedOSPlatform("linux")]
 internal readonly unsafe struct RingBlocks
 {
     public const uint Magic = 0x52435049; // "IPCR"
@@ -75,6 +73,8 @@ internal readonly unsafe struct RingBlocks
     // Offsets in the header; each word that many change has a line, and its neighbour, of its own.
     private const int WriteEndOffset = 128, WriteStartOffset = 256, ReadEndOffset = 384, ReadStartOffset = 512;
     private const int FreeHeadOffset = 640, FullHeadOffset = 768;
+    /// <summary>Windows: 16 random bytes, the names of what is slept on.</summary>
+    public const int WakeNameOffset = 64;
     private const int ParkedReadersOffset = 896, ParkedWritersOffset = 1024;
 
     private readonly byte* _memory;
@@ -98,7 +98,10 @@ internal readonly unsafe struct RingBlocks
     public ulong* FreeHead => (ulong*)(_memory + FreeHeadOffset);
     public ulong* FullHead => (ulong*)(_memory + FullHeadOffset);
 
-    public uint* Parked(RingSide side) => (uint*)(_memory + (side == RingSide.Readers ? ParkedReadersOffset : ParkedWritersOffset));
+    public uint* Parked(RingSide side) => ParkedIn(_memory, side);
+
+    /// <summary>The word this side sleeps on; behind it, on Windows, how often all who sleep there were woken.</summary>
+    public static uint* ParkedIn(byte* memory, RingSide side) => (uint*)(memory + (side == RingSide.Readers ? ParkedReadersOffset : ParkedWritersOffset));
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public byte* Block(uint index) => _memory + HeaderBytes + (index * _stride);
@@ -134,7 +137,7 @@ internal readonly unsafe struct RingBlocks
     private static void WakeOne(uint* word)
     {
         if (Interlocked.Exchange(ref *word, 0) != 0)
-            _ = Libc.Wake(word, 1);
+            _ = SharedWord.WakeOne(word);
     }
 
     /// <summary>Bytes from one block to the next: header and payload in whole cache lines.</summary>

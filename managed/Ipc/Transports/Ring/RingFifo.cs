@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
@@ -9,7 +8,6 @@ namespace Ipc;
 /// killed process has a block that does not bear its name. The cursors only follow: whoever finds one behind the states moves it
 /// on. A cursor therefore tells where to look first, never what may be done.
 /// </remarks>
-[SupportedOSPlatform("linux")]
 internal readonly unsafe struct RingFifo(RingBlocks blocks)
 {
     private enum Lap { Previous, Same, Next, Other }

@@ -1,5 +1,3 @@
-using System.Runtime.Versioning;
-
 namespace Ipc;
 
 /// <summary>What is under way at a list's head; whoever meets it completes it before doing anything else.</summary>
@@ -22,7 +20,6 @@ internal static class RingHead
 /// the state; so a move is first announced in the head (with the owner, by one exchange) and then completed by whoever comes by, in
 /// steps that take effect once. A process killed in between has announced either nothing or everything there is to complete.
 /// </remarks>
-[SupportedOSPlatform("linux")]
 internal readonly unsafe struct RingLifo(RingBlocks blocks)
 {
     private readonly RingBlocks _blocks = blocks;

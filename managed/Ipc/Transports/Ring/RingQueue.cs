@@ -1,12 +1,10 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 /// <summary>One opener's handle on a ring: messages copied in and out, waiting, and finishing for the dead; twin of
 /// native/src/transports/ring/ring_queue.cpp.</summary>
-[SupportedOSPlatform("linux")]
 internal sealed unsafe class RingQueue : MessageQueue
 {
     private static readonly long s_slice = SharedMemoryWait.SliceMilliseconds * Stopwatch.Frequency / 1000;
@@ -91,7 +89,7 @@ internal sealed unsafe class RingQueue : MessageQueue
         foreach (var side in (ReadOnlySpan<RingSide>)[RingSide.Readers, RingSide.Writers])
         {
             if (Interlocked.Exchange(ref *_blocks.Parked(side), 0) != 0)
-                Libc.WakeAll(_blocks.Parked(side));
+                SharedWord.WakeAll(_blocks.Parked(side));
         }
     }
 
@@ -218,7 +216,7 @@ internal sealed unsafe class RingQueue : MessageQueue
                 break;
             // Something else may need the processor, whoever we wait for first of all.
             if (SharedMemoryWait.OneProcessor || spun >= SharedMemoryWait.YieldAfter)
-                _ = Libc.Yield();
+                SharedWord.YieldProcessor();
             if (spun >= s_slice)
                 Bury(side, attempt.Blocker);
         }
@@ -248,7 +246,7 @@ internal sealed unsafe class RingQueue : MessageQueue
                 slept = false;
                 continue;
             }
-            Libc.SleepOn(parked, 1, deadline.SliceMilliseconds(SharedMemoryWait.SliceMilliseconds));
+            SharedWord.SleepOn(parked, 1, deadline.SliceMilliseconds(SharedMemoryWait.SliceMilliseconds));
             slept = true;
         }
         Interlocked.Exchange(ref *parked, 1);

@@ -1,11 +1,9 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 /// <summary>`shm`: one single-producer single-consumer ring each way in shared memory.</summary>
-[SupportedOSPlatform("linux")]
 internal sealed class ShmTransport : Transport
 {
     // Few enough to stay in the first-level cache of both sides, many enough for a burst.
@@ -17,18 +15,18 @@ internal sealed class ShmTransport : Transport
     [ModuleInitializer]
     internal static void Register()
     {
-        if (OperatingSystem.IsLinux())
+        if (OperatingSystem.IsLinux() || OperatingSystem.IsWindows())
             TransportTable.Add("shm", new ShmTransport());
     }
 
     public override Listener Listen(Address address) =>
-        SharedMemoryHandover.Listen(LocalNames.InPrivateFolder(address, "shm-"), address, SharedMemoryLayout.Slots, SlotsPerRing, SizeOf(address),
+        SharedMemoryHandover.Listen("shm-", address, SharedMemoryLayout.Slots, SlotsPerRing, SizeOf(address),
             link => new ShmChannel(link, address.Limit, address.ToString()), MemoryOptions.Of(address));
 
     public override Channel Connect(Address address, int timeoutMilliseconds)
     {
         SizeOf(address);
-        return new ShmChannel(SharedMemoryHandover.Connect(LocalNames.InPrivateFolder(address, "shm-"), address, SharedMemoryLayout.Slots, timeoutMilliseconds, MemoryOptions.Of(address)),
+        return new ShmChannel(SharedMemoryHandover.Connect("shm-", address, SharedMemoryLayout.Slots, timeoutMilliseconds, MemoryOptions.Of(address)),
             address.Limit, address.ToString());
     }
 

@@ -1,11 +1,9 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 /// <summary>Frames over one ring each way, docs/wire-formats.md "slots and data"; owns the link.</summary>
-[SupportedOSPlatform("linux")]
 internal sealed unsafe class ShmChannel : SharedMemoryChannel
 {
     // Large enough that a record's fixed cost does not show, small enough that both sides copy at the same time.

@@ -1,7 +1,4 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
-using System.Runtime.Intrinsics;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
@@ -12,8 +9,7 @@ namespace Ipc;
 /// up to 48 of them share the header's cache line, so that a short message crosses between processors as one line and a longer one
 /// as neighbouring lines, which are fetched together.
 /// </remarks>
-[SupportedOSPlatform("linux")]
-internal readonly unsafe struct ShmRingMemory
+internal readonly unsafe partial struct ShmRingMemory
 {
     public const int FirstBytes = 48; // of payload in the slot that has the header
     public const int HeaderBytes = SharedMemoryLayout.SlotBytes - FirstBytes;
@@ -78,39 +74,4 @@ internal readonly unsafe struct ShmRingMemory
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Footprint(int length) => ((ulong)(uint)length + 63) & ~63UL;
-
-    /// <summary>Copies a payload in or out. Up to 64 bytes go in a few overlapping moves: the general copy's call costs as much as
-    /// all else that sending a short message does.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static void Copy(ref byte from, ref byte to, int length)
-    {
-        var size = (nuint)(uint)length;
-        if (size > 64)
-        {
-            MemoryMarshal.CreateReadOnlySpan(ref from, length).CopyTo(MemoryMarshal.CreateSpan(ref to, length));
-        }
-        else if (size >= 16)
-        {
-            var last = Vector128.LoadUnsafe(ref from, size - 16);
-            Vector128.LoadUnsafe(ref from).StoreUnsafe(ref to);
-            if (size > 32)
-            {
-                Vector128.LoadUnsafe(ref from, 16).StoreUnsafe(ref to, 16);
-                if (size > 48)
-                    Vector128.LoadUnsafe(ref from, 32).StoreUnsafe(ref to, 32);
-            }
-            last.StoreUnsafe(ref to, size - 16);
-        }
-        else if (size >= 8)
-        {
-            var last = Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref from, size - 8));
-            Unsafe.WriteUnaligned(ref to, Unsafe.ReadUnaligned<ulong>(ref from));
-            Unsafe.WriteUnaligned(ref Unsafe.Add(ref to, size - 8), last);
-        }
-        else
-        {
-            for (nuint i = 0; i < size; i++)
-                Unsafe.Add(ref to, i) = Unsafe.Add(ref from, i);
-        }
-    }
 }

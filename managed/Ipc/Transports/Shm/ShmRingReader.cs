@@ -1,11 +1,9 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 /// <summary>The reader's half of a ring. A record is looked at, then consumed; its room goes back to the writer in portions.</summary>
-[SupportedOSPlatform("linux")]
 internal sealed unsafe class ShmRingReader
 {
     private readonly SharedMemoryLink _link;

@@ -1,12 +1,10 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 /// <summary>The writer's half of a ring: knows how far it has written and, as of its last look, how far the reader has read, so
 /// that the reader's line is fetched only when the ring seems full.</summary>
-[SupportedOSPlatform("linux")]
 internal sealed unsafe class ShmRingWriter
 {
     private readonly SharedMemoryLink _link;

@@ -1,10 +1,8 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.Versioning;
 
 namespace Ipc;
 
 /// <summary>Frames over one block each way, docs/wire-formats.md "one block each way"; owns the link.</summary>
-[SupportedOSPlatform("linux")]
 internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
 {
     private readonly SpinBudget _sendBudget = new();

@@ -22,14 +22,14 @@ internal sealed class TcpPlace
         var colon = name.LastIndexOf(':');
         var host = colon < 0 ? "" : name[..colon];
         var bracketed = host.StartsWith('[') && host.EndsWith(']');
-        if (colon == 0 || (!bracketed && host.AsSpan().ContainsAny('[', ']', ':')) ||
-            !int.TryParse(name.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out var port) || port > IPEndPoint.MaxPort)
+        if (colon == 0 || (!bracketed && host.AsSpan().IndexOfAny('[', ']', ':') >= 0) ||
+            !int.TryParse(name[(colon + 1)..], NumberStyles.None, CultureInfo.InvariantCulture, out var port) || port > IPEndPoint.MaxPort)
             throw new IpcException(Status.BadAddress, $"'{address}' has no usable port: write tcp://port, tcp://host:port or tcp://[ipv6]:port");
         return (new TcpPlace(host, address), port);
     }
 
     /// <summary>The same place with the port the system chose, as it stands in an address.</summary>
-    public string WithPort(int port) => string.Create(CultureInfo.InvariantCulture, $"{_host}{(_host.Length == 0 ? "" : ":")}{port}");
+    public string WithPort(int port) => FormattableString.Invariant($"{_host}{(_host.Length == 0 ? "" : ":")}{port}");
 
     /// <summary>The addresses of the host, at least one, IPv4 first.</summary>
     public IReadOnlyList<IPAddress> Resolve()
@@ -46,5 +46,18 @@ internal sealed class TcpPlace
         {
             throw new IpcException(Status.NoServer, $"the host '{_host}' in '{_address}' is not known here: check its name", e);
         }
+    }
+}
+
+/// <summary>How far a tcp address may reach: the system can say whose the other end is only if it is on this machine.</summary>
+internal static class TcpReach
+{
+    public static bool ChecksUsers(Address address) => address.Option("users") == "same";
+
+    public static void Check(IPAddress reach, Address address)
+    {
+        if (ChecksUsers(address) && !IPAddress.IsLoopback(reach))
+            throw new IpcException(Status.BadOption,
+                $"'{address}' reaches beyond this machine, where users=same cannot be checked: add users=any, or use 127.0.0.1");
     }
 }

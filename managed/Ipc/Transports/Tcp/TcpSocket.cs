@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Net;
 using System.Net.Sockets;
 using System.Runtime.Versioning;
@@ -10,6 +11,7 @@ internal static unsafe class TcpSocket
 {
     private const int Backlog = 4096;
     private const int LongestAddress = 128;
+    private const int Address4Bytes = 16, Address6Bytes = 28; // sockaddr_in, sockaddr_in6
 
     public static Descriptor Listen(IPEndPoint where, Address address)
     {
@@ -20,9 +22,10 @@ internal static unsafe class TcpSocket
             SetOption(socket, Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
             if (where.AddressFamily == AddressFamily.InterNetworkV6)
                 SetOption(socket, Libc.IPPROTO_IPV6, Libc.IPV6_V6ONLY, 1);
-            fixed (byte* p = Raw(where))
+            var raw = Raw(where);
+            fixed (byte* p = raw)
             {
-                if (Libc.Bind(socket, p, (uint)where.Serialize().Size) != 0 || Libc.Listen(socket, Backlog) != 0)
+                if (Libc.Bind(socket, p, (uint)raw.Length) != 0 || Libc.Listen(socket, Backlog) != 0)
                     throw ListenFailed(address, Libc.LastError);
             }
             return socket;
@@ -81,21 +84,36 @@ internal static unsafe class TcpSocket
         return Libc.GetPeerName(socket, raw, &length) == 0 ? EndPointOf(raw) : null;
     }
 
+    /// <summary>Whether the peer has closed or reset the connection.</summary>
+    public static bool HasEnded(Descriptor socket) =>
+        (Libc.Poll(socket, Libc.POLLRDHUP, 0) & (Libc.POLLHUP | Libc.POLLRDHUP | Libc.POLLERR)) != 0;
+
     private static Descriptor Make(IPEndPoint where, int flags, Address address) =>
         Libc.Socket(SystemFamily(where), Libc.SOCK_STREAM | flags, address.ToString());
 
-    // The first two bytes of the system's form of an address: the family's number here.
-    private static int SystemFamily(IPEndPoint where) => BitConverter.ToUInt16(Raw(where));
+    private static int SystemFamily(IPEndPoint where) => where.AddressFamily == AddressFamily.InterNetwork ? Libc.AF_INET : Libc.AF_INET6;
 
-    private static byte[] Raw(IPEndPoint where) => where.Serialize().Buffer.ToArray();
+    // struct sockaddr_in: family, port, address, 8 bytes unused. struct sockaddr_in6: family, port, flow, address, scope.
+    // Port and address are in network order, the family and the scope in the machine's.
+    private static byte[] Raw(IPEndPoint where)
+    {
+        var inet6 = SystemFamily(where) == Libc.AF_INET6;
+        var raw = new byte[inet6 ? Address6Bytes : Address4Bytes];
+        BinaryPrimitives.WriteUInt16LittleEndian(raw, (ushort)SystemFamily(where));
+        BinaryPrimitives.WriteUInt16BigEndian(raw.AsSpan(2), (ushort)where.Port);
+        where.Address.GetAddressBytes().CopyTo(raw, inet6 ? 8 : 4);
+        if (inet6)
+            BinaryPrimitives.WriteUInt32LittleEndian(raw.AsSpan(24), (uint)where.Address.ScopeId);
+        return raw;
+    }
 
     private static IPEndPoint EndPointOf(byte* raw)
     {
-        var any = new IPEndPoint(IPAddress.Any, 0);
-        var model = *(ushort*)raw == SystemFamily(any) ? any : new IPEndPoint(IPAddress.IPv6Any, 0);
-        var form = model.Serialize();
-        new ReadOnlySpan<byte>(raw, form.Size).CopyTo(form.Buffer.Span);
-        return (IPEndPoint)model.Create(form);
+        var bytes = new ReadOnlySpan<byte>(raw, LongestAddress);
+        var port = BinaryPrimitives.ReadUInt16BigEndian(bytes[2..]);
+        return BinaryPrimitives.ReadUInt16LittleEndian(bytes) == Libc.AF_INET
+            ? new IPEndPoint(new IPAddress(bytes.Slice(4, 4).ToArray()), port)
+            : new IPEndPoint(new IPAddress(bytes.Slice(8, 16).ToArray(), BinaryPrimitives.ReadUInt32LittleEndian(bytes[24..])), port);
     }
 
     private static int StartConnect(Descriptor socket, IPEndPoint server)

@@ -1,8 +1,12 @@
 #pragma once
 
 #include "core/address.hpp"
-#include "posix/descriptor.hpp"
+#include "shared_memory/memory_file.hpp"
 #include "transports/queue/layout.hpp"
+#if defined(_WIN32)
+#    include "shared_memory/named_places_win32.hpp"
+#    include "win32/private_files.hpp"
+#endif
 
 #include <cstddef>
 #include <memory>
@@ -10,7 +14,7 @@
 namespace ipc::queue {
 
 // One opening of a queue's file: the mapping, and this opening's number among the participants. The number is held by a lock
-// on that byte of the file (an open-file-description lock), which the kernel lets go when the process ends, however it ends:
+// on that byte of the file that belongs to the opening, which the kernel lets go when the process ends, however it ends:
 // so anybody can tell the living from the dead without trusting process numbers, which are used again.
 class QueueFile {
   public:
@@ -31,14 +35,23 @@ class QueueFile {
     bool is_alive(uint32_t participant) const;
 
   private:
-    QueueFile(posix::Descriptor file, void* memory, uint32_t size)
+    QueueFile(shared_memory::MemoryFile file, void* memory, uint32_t size)
         : file_(std::move(file)), memory_(memory), size_(size) {}
     Status become_participant(const Address& address);
 
-    posix::Descriptor file_;
+    // A system's own: tries to sign with a number, and whether another opening has signed with it.
+    enum class Signed { yes, taken, failed };
+    Signed sign(uint32_t participant) const;
+    bool is_signed(uint32_t participant) const;
+
+    shared_memory::MemoryFile file_;
     void* memory_;
     uint32_t size_;
     uint32_t participant_ = 0;
+#if defined(_WIN32)
+    win32::PrivateFile place_;
+    std::unique_ptr<shared_memory::NamedPlaces> places_; // goes before the mapping
+#endif
 };
 
 } // namespace ipc::queue

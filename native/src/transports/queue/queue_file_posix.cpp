@@ -15,8 +15,6 @@ namespace {
 
 constexpr const char* memory_root = "/dev/shm";
 constexpr int most_tries = 100;
-constexpr int most_participants_tried = 1000;
-constexpr uint32_t participant_mask = 0x7FFFFFFF;
 
 // The folder and the name in it.
 struct Place {
@@ -128,28 +126,16 @@ QueueFile::~QueueFile() {
     munmap(memory_, size_t{header_bytes} + size_);
 }
 
-Status QueueFile::become_participant(const Address& address) {
-    for (int tries = 0; tries < most_participants_tried; ++tries) {
-        const uint32_t number = header().next_participant.fetch_add(1, std::memory_order_relaxed) & participant_mask;
-        // 0 is nobody. A number that a lock still names is a dead holder's: taking it would bring the holder back to life.
-        if (number == 0 || header().writer_lock.load(std::memory_order_relaxed) >> 1 == number ||
-            header().reader_lock.load(std::memory_order_relaxed) >> 1 == number)
-            continue;
-        // One byte of the file for each participant.
-        if (posix::try_lock_bytes(file_, number, 1)) {
-            participant_ = number;
-            return IPC_OK;
-        }
-        if (errno != EAGAIN && errno != EACCES)
-            return fail_system(IPC_SYSTEM, errno, "cannot take part in the queue %s", address.text().c_str());
-    }
-    return fail(IPC_SYSTEM, "another program keeps the file of the queue %s locked: end it, or remove the queue",
-                address.text().c_str());
+// One byte of the file for each participant.
+QueueFile::Signed QueueFile::sign(uint32_t participant) const {
+    if (posix::try_lock_bytes(file_, participant, 1)) return Signed::yes;
+    if (errno == EAGAIN || errno == EACCES) return Signed::taken;
+    fail_system(IPC_SYSTEM, errno, "cannot lock a byte of the queue's file");
+    return Signed::failed;
 }
 
-bool QueueFile::is_alive(uint32_t participant) const {
-    // A lock never stands in its own holder's way.
-    return participant == participant_ || posix::are_bytes_locked(file_, participant, 1);
+bool QueueFile::is_signed(uint32_t participant) const {
+    return posix::are_bytes_locked(file_, participant, 1);
 }
 
 } // namespace ipc::queue

@@ -74,6 +74,7 @@ struct Line64 {
 };
 struct Line32 {
     alignas(128) std::atomic<uint32_t> word;
+    std::atomic<uint32_t> woken; // Windows: how often all who sleep on the word were woken
 };
 
 struct Header {
@@ -82,11 +83,12 @@ struct Header {
     uint32_t order;
     uint32_t block_count;
     uint32_t block_bytes;
+    alignas(64) uint32_t wake_name[4]; // Windows: the maker's, before the file gets its name; else 0
     Line64 cursors[4];
     Line64 heads[2];
     Line32 parked[2];
 };
-static_assert(offsetof(Header, cursors) == 128 && offsetof(Header, heads) == 640 && offsetof(Header, parked) == 896);
+static_assert(offsetof(Header, wake_name) == 64 && offsetof(Header, cursors) == 128 && offsetof(Header, heads) == 640 && offsetof(Header, parked) == 896);
 static_assert(sizeof(Header) <= header_bytes);
 
 struct Block {

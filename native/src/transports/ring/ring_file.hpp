@@ -2,9 +2,14 @@
 
 #include "core/address.hpp"
 #include "core/status.hpp"
-#include "posix/descriptor.hpp"
-#include "posix/names.hpp"
+#include "shared_memory/memory_file.hpp"
 #include "transports/ring/layout.hpp"
+#if defined(_WIN32)
+#    include "shared_memory/named_places_win32.hpp"
+#    include "win32/private_files.hpp"
+#else
+#    include "posix/names.hpp"
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +18,14 @@
 
 namespace ipc::ring {
 
-// The file /dev/shm/ipc-<uid>/ring-<name>, mapped, and this opener's place among those who have it open: its number, which stands
+// Where a ring stands: its address, for sentences, and its path.
+#if defined(_WIN32)
+using RingName = win32::PrivateFile;
+#else
+using RingName = posix::LocalName;
+#endif
+
+// The file ring-<name>, mapped, and this opener's place among those who have it open: its number, which stands
 // in the state of every block it claims and on whose byte it holds a lock for as long as it lives.
 class RingFile {
   public:
@@ -37,21 +49,33 @@ class RingFile {
     bool is_alive(uint32_t number) const;
 
   private:
-    RingFile(posix::LocalName name, posix::Descriptor file) : name_(std::move(name)), file_(std::move(file)) {}
+    RingFile(RingName name, shared_memory::MemoryFile file) : name_(std::move(name)), file_(std::move(file)) {}
+    static Status sizes_of(const Address& address, uint32_t* block_count, uint32_t* block_bytes);
     Status map();
+    // Takes the numbers of a mapped file over, which others can change at any time; false if they cannot be.
+    bool read_header();
     Status take_number();
+    enum class Signed { yes, taken, failed };
+    Signed sign(uint32_t number) const;
+    bool is_signed(uint32_t number) const;
 
-    posix::LocalName name_;
-    posix::Descriptor file_;
+    RingName name_;
+    shared_memory::MemoryFile file_;
     std::byte* memory_ = nullptr;
     size_t bytes_ = 0;
     Order order_ = Order::fifo;
     uint32_t block_count_ = 0;
     uint32_t block_bytes_ = 0;
     uint32_t number_ = 0;
+#if defined(_WIN32)
+    Status open_places();
+    std::unique_ptr<shared_memory::NamedPlaces> places_; // goes before the mapping
+#endif
 };
 
+#if !defined(_WIN32)
 // The folder all rings of this user stand in.
 std::string ring_folder();
+#endif
 
 } // namespace ipc::ring

@@ -45,23 +45,6 @@ Status open_existing(const LocalName& name, Descriptor* file) {
                 name.address.c_str());
 }
 
-Status sizes_of(const Address& address, uint32_t* block_count, uint32_t* block_bytes) {
-    const uint64_t count = address.option_count("blocks");
-    const uint64_t bytes = address.option_size("block");
-    if (count < 2 || count > most_blocks || (count & (count - 1)) != 0)
-        return fail(IPC_BAD_OPTION, "blocks=%s in '%s': the number of blocks must be a power of two from 2 to %u",
-                    address.option("blocks").c_str(), address.text().c_str(), most_blocks);
-    if (bytes > largest_block)
-        return fail(IPC_BAD_OPTION, "block=%s in '%s': a block has at most 1G", address.option("block").c_str(),
-                    address.text().c_str());
-    *block_count = static_cast<uint32_t>(count);
-    *block_bytes = static_cast<uint32_t>(bytes);
-    if (file_bytes(*block_count, *block_bytes) > SIZE_MAX / 2)
-        return fail(IPC_BAD_OPTION, "blocks=%s times block=%s in '%s' is more than a process can map: ask for less",
-                    address.option("blocks").c_str(), address.option("block").c_str(), address.text().c_str());
-    return IPC_OK;
-}
-
 } // namespace
 
 std::string ring_folder() {
@@ -128,36 +111,21 @@ Status RingFile::map() {
         if (memory == MAP_FAILED) return fail_system(IPC_SYSTEM, errno, "cannot map %s", name_.path.c_str());
         memory_ = static_cast<std::byte*>(memory);
         bytes_ = static_cast<size_t>(about.st_size);
-        // Copied once: others can change the words while we check them.
-        const auto* words = reinterpret_cast<const volatile uint32_t*>(memory_);
-        const uint32_t found_version = words[1];
-        order_ = static_cast<Order>(words[2]);
-        block_count_ = words[3];
-        block_bytes_ = words[4];
-        if (found_version == version && (order_ == Order::fifo || order_ == Order::lifo) &&
-            file_bytes(block_count_, block_bytes_) == bytes_)
-            return IPC_OK;
+        if (read_header()) return IPC_OK;
     }
     return fail(IPC_NOT_OUR_PROTOCOL, "the ring %s at %s is damaged or of another version: end all who have it open",
                 name_.address.c_str(), name_.path.c_str());
 }
 
-Status RingFile::take_number() {
-    for (uint32_t number = 1; number <= most_owners; ++number) {
-        if (posix::try_lock_bytes(file_, number, 1)) {
-            number_ = number;
-            return IPC_OK;
-        }
-        if (errno != EAGAIN && errno != EACCES && errno != EINTR)
-            return fail_system(IPC_SYSTEM, errno, "cannot lock a place in the ring %s", name_.address.c_str());
-    }
-    return fail(IPC_SYSTEM, "the ring %s is open %u times already: share handles between threads",
-                name_.address.c_str(), most_owners);
+RingFile::Signed RingFile::sign(uint32_t number) const {
+    if (posix::try_lock_bytes(file_, number, 1)) return Signed::yes;
+    if (errno == EAGAIN || errno == EACCES || errno == EINTR) return Signed::taken;
+    fail_system(IPC_SYSTEM, errno, "cannot lock a place in the ring %s", name_.address.c_str());
+    return Signed::failed;
 }
 
-bool RingFile::is_alive(uint32_t number) const {
-    // Our own lock is none to ourselves. Nobody has the number 0.
-    return number == number_ || (number != 0 && posix::are_bytes_locked(file_, number, 1));
+bool RingFile::is_signed(uint32_t number) const {
+    return posix::are_bytes_locked(file_, number, 1);
 }
 
 RingFile::~RingFile() {

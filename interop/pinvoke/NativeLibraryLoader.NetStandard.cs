@@ -1,0 +1,17 @@
+namespace Ipc.Native;
+
+// How .NET Framework and Mono are told which library NativeMethods means.
+internal static partial class NativeLibraryLoader
+{
+    private static void Bind(nint library) => NativeLibrary.Name(NativeMethods.Library, library);
+
+    private static bool TryLoadBeside(out nint library) =>
+        NativeLibrary.TryLoad(Path.Combine(Path.GetDirectoryName(typeof(NativeLibraryLoader).Assembly.Location) ?? "", FileName), out library);
+
+    private static bool IsFullPath(string path) => OperatingSystem.IsWindows()
+        ? path.Length > 2 && (path[1] == ':' ? path[2] is '\\' or '/' : path.StartsWith(@"\\", StringComparison.Ordinal))
+        : path.StartsWith('/');
+
+    private static bool IsWritableByOthers(DirectoryInfo folder) =>
+        !Libc.GetStatus(folder.FullName, out var status) || (status.Kind == Libc.S_IFDIR && (status.Mode & Libc.S_IWOTH) != 0);
+}

@@ -1,0 +1,27 @@
+using System.Diagnostics;
+using System.Reflection;
+using System.Runtime.InteropServices;
+
+namespace Ipc.Peer;
+
+/// <summary>What the runtime tells of itself.</summary>
+internal static class RuntimeFacts
+{
+    // Mono calls itself so in a method of a type that only it has.
+    private static readonly MethodInfo? s_monoName =
+        Type.GetType("Mono.Runtime")?.GetMethod("GetDisplayName", BindingFlags.NonPublic | BindingFlags.Static);
+
+    public static string Name => s_monoName is null ? RuntimeInformation.FrameworkDescription : $"Mono {s_monoName.Invoke(null, null)}";
+
+    /// <summary>Methods compiled so far; a constant where the runtime does not tell.</summary>
+    public static long CompiledMethods => 0;
+
+    /// <summary>Bytes allocated so far by all threads; null where the runtime does not tell.</summary>
+    public static long? AllocatedBytes => null;
+
+    /// <summary>The same of the calling thread; 0 where the runtime does not tell.</summary>
+    public static long AllocatedBytesOfThread => 0;
+
+    /// <summary>Processor time of the process, user and system.</summary>
+    public static long CpuNs => Process.GetCurrentProcess().TotalProcessorTime.Ticks * 100;
+}

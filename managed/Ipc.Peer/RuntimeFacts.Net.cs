@@ -1,0 +1,21 @@
+using System.Runtime;
+
+namespace Ipc.Peer;
+
+/// <summary>What the runtime tells of itself.</summary>
+internal static class RuntimeFacts
+{
+    public static string Name => System.Runtime.InteropServices.RuntimeInformation.FrameworkDescription;
+
+    /// <summary>Methods compiled so far; a constant where the runtime does not tell.</summary>
+    public static long CompiledMethods => JitInfo.GetCompiledMethodCount();
+
+    /// <summary>Bytes allocated so far by all threads; null where the runtime does not tell.</summary>
+    public static long? AllocatedBytes => GC.GetTotalAllocatedBytes(precise: true);
+
+    /// <summary>The same of the calling thread; 0 where the runtime does not tell.</summary>
+    public static long AllocatedBytesOfThread => GC.GetAllocatedBytesForCurrentThread();
+
+    /// <summary>Processor time of the process, user and system.</summary>
+    public static long CpuNs => (long)Environment.CpuUsage.TotalTime.TotalNanoseconds;
+}

@@ -1,0 +1,72 @@
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>Nameless memory of zeros as Windows has it: a section on the page file, which nobody can open who was not given a handle
+/// and which never changes its size. Twin of <see cref="SealedMemory"/>.</summary>
+[SupportedOSPlatform("windows")]
+internal static unsafe class Section
+{
+    /// <param name="bytes">Huge pages round them up.</param>
+    /// <param name="hugePages">Whether the memory is to be in such.</param>
+    public static Win32Handle Create(ref ulong bytes, bool hugePages)
+    {
+        var kind = Win32.PAGE_READWRITE | Win32.SEC_COMMIT;
+        if (hugePages)
+        {
+            var page = Win32.GetLargePageMinimum();
+            if (page == 0)
+                throw NoHugePages(bytes, "this machine has none");
+            if (!Win32.MayLockMemory())
+            {
+                throw NoHugePages(bytes,
+                    "give this user the right 'Lock pages in memory' (secpol.msc, Local Policies, User Rights Assignment) and log on again");
+            }
+            bytes = (bytes + page - 1) / page * page;
+            kind |= Win32.SEC_LARGE_PAGES;
+        }
+        if (Win32.CreateSection(-1, kind, bytes) is { } section)
+            return section;
+        var error = Win32.LastError;
+        if (hugePages)
+            throw Win32.Failure(Status.NotAvailable, $"cannot have {bytes} bytes in huge pages; restart, or leave pages=huge out", error);
+        throw Win32.Failure(error == Win32.ERROR_COMMITMENT_LIMIT ? Status.OutOfMemory : Status.System,
+            $"cannot make {bytes} bytes of shared memory", error);
+    }
+
+    /// <summary>The size of what a peer handed over; 0 if it is no section all of which has memory of the system's behind it.</summary>
+    public static ulong BytesOf(Win32Handle section)
+    {
+        // Of a view of all of it the system tells how much it really is.
+        var view = Win32.MapViewOfFile(section, Win32.FILE_MAP_READ | Win32.FILE_MAP_WRITE, 0, 0, 0);
+        if (view == null)
+            return 0;
+        try
+        {
+            Win32.Region region;
+            // Pages that are only reserved, or whose file's disk may fail, would end who touches them.
+            return Win32.VirtualQuery(view, &region, (nuint)sizeof(Win32.Region)) == (nuint)sizeof(Win32.Region) &&
+                   region is { State: Win32.MEM_COMMIT, Type: Win32.MEM_MAPPED, Protect: Win32.PAGE_READWRITE } && !Win32.IsOfFile(view)
+                ? region.Size
+                : 0;
+        }
+        finally
+        {
+            _ = Win32.UnmapViewOfFile(view);
+        }
+    }
+
+    /// <summary>For a caller that unmaps the memory itself.</summary>
+    public static byte* Map(Win32Handle section, ulong bytes)
+    {
+        const uint Access = Win32.FILE_MAP_READ | Win32.FILE_MAP_WRITE;
+        var view = Win32.MapViewOfFile(section, Access, 0, 0, (nuint)bytes);
+        // Large pages want to be asked for in so many words; whoever was handed the section does not know of them.
+        if (view == null)
+            view = Win32.MapViewOfFile(section, Access | Win32.FILE_MAP_LARGE_PAGES, 0, 0, (nuint)bytes);
+        return view != null ? (byte*)view : throw Win32.Failure(Status.System, $"cannot map {bytes} bytes of shared memory", Win32.LastError);
+    }
+
+    private static IpcException NoHugePages(ulong bytes, string why) =>
+        new(Status.NotAvailable, $"cannot have {bytes} bytes in huge pages: {why}, or leave pages=huge out");
+}

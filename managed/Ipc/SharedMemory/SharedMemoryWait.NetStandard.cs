@@ -1,0 +1,7 @@
+namespace Ipc;
+
+internal static partial class SharedMemoryWait
+{
+    /// <summary>Tells the processor that this is a spin loop: once, the runtime makes the processor's own instruction of it.</summary>
+    public static void Relax() => Thread.SpinWait(1);
+}

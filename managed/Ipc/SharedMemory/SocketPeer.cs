@@ -1,0 +1,93 @@
+using System.Runtime.InteropServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>The peer behind a Unix socket, over which the memory's descriptor comes; docs/wire-formats.md "Shared-memory handover".</summary>
+/// <param name="socket">Owned.</param>
+/// <param name="server">For a client: the name it connected to, and removes should its server die.</param>
+[SupportedOSPlatform("linux")]
+internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : SharedMemoryPeer
+{
+    private Descriptor? _file; // until it is handed over
+
+    [StructLayout(LayoutKind.Sequential)]
+    private struct Greeting
+    {
+        public uint Magic;
+        public uint Version;
+        public uint Layout;
+        public uint Zero;
+    }
+
+    public override byte* Make(ref ulong bytes, bool hugePages)
+    {
+        _file = SealedMemory.Create(ref bytes, hugePages);
+        SealedMemory.SealSeals(_file);
+        return SealedMemory.MapUnowned(_file, bytes, writable: true);
+    }
+
+    public override bool HandOver(uint layout)
+    {
+        using var file = _file!;
+        var greeting = new Greeting { Magic = SharedMemoryLayout.HandoverMagic, Version = SharedMemoryLayout.Version, Layout = layout };
+        return DescriptorMessage.Send(socket, &greeting, sizeof(Greeting), [file]) switch
+        {
+            0 => true,
+            Libc.EPIPE or Libc.ECONNRESET => false,
+            var error => throw Libc.Failure(Status.System, "cannot hand shared memory over", error),
+        };
+    }
+
+    public override byte* Receive(uint layout, Deadline deadline, out ulong bytes)
+    {
+        using var file = ReceiveGreeting(layout, deadline);
+        // Without the seals the server could shrink the memory under us, and touching it would kill this process.
+        bytes = SealedMemory.BytesOf(file, sealsToo: true);
+        return bytes == 0 ? null : SealedMemory.MapUnowned(file, bytes, writable: true);
+    }
+
+    private Descriptor ReceiveGreeting(uint layout, Deadline deadline)
+    {
+        while (Libc.Poll(socket, Libc.POLLIN, deadline.LeftMilliseconds) == 0)
+        {
+            if (deadline.Expired)
+                throw new IpcException(Status.TimedOut, $"the server at {server?.Address} did not accept this client within the time-out");
+        }
+        Greeting greeting = default;
+        var count = DescriptorMessage.Receive(socket, &greeting, sizeof(Greeting), out var descriptors);
+        if (count == sizeof(Greeting) && descriptors.Length == 1 && greeting is { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version } &&
+            greeting.Layout == layout)
+            return descriptors[0];
+        foreach (var descriptor in descriptors)
+            descriptor.Dispose();
+        throw count is 0 or -Libc.ECONNRESET
+            ? new IpcException(Status.PeerClosed, $"the server at {server?.Address} closed before it accepted this client: connect anew")
+            : new IpcException(Status.NotOurProtocol, $"what listens at {server?.Address} is not this transport's server, or of another version: check the address");
+    }
+
+    public override void SleepOn(byte* memory) { }
+
+    public override bool HasOneProcessorWithUs() => Processors.AreOne(LocalSocket.PeerOf(socket).Process);
+
+    // The peer's end of the socket goes with its process, however that ends.
+    public override bool HasDied()
+    {
+        const short Ends = Libc.POLLHUP | Libc.POLLRDHUP | Libc.POLLERR;
+        return (Libc.Poll(socket, Libc.POLLRDHUP, 0) & Ends) != 0;
+    }
+
+    public override void HangUp() => LocalSocket.ShutDown(socket);
+
+    public override void ForgetDeadServer()
+    {
+        if (server is not null)
+            LocalSocket.ForgetDeadServer(server, socket);
+    }
+
+    public override void Dispose()
+    {
+        _file?.Dispose();
+        socket.Dispose();
+    }
+}
