@@ -16,6 +16,8 @@ packages=(
     libbenchmark-dev                          # the native micro-benchmarks
     libboost-dev                              # transport boost-mq
     libiceoryx-posh-dev iceoryx               # transport iceoryx, and the daemon it needs
+    mono-runtime mono-devel                   # sides of runtime netfx: Mono runs them, mono-devel has the reference assemblies
+    libmono-system-servicemodel4.0a-cil       # transports wcf and wcf-ipc, with what they need of Mono
     unicode-data                              # the CSV file that workload `table` reads unless told otherwise
     ca-certificates libssl3                   # NuGet restores over TLS
     iproute2                                  # brings the loopback interface up for VSTest

@@ -30,5 +30,7 @@ internal static class TransportTable
     public static Transport Get(Address address) =>
         s_transports.TryGetValue(address.Transport, out var transport)
             ? transport
-            : throw new IpcException(Status.NotAvailable, Registry.WhyNotAvailable(address.Transport, ManagedSide.Id));
+            : throw new IpcException(Status.NotAvailable, Registry.WhyNotAvailable(address.Transport, ManagedSide.Id) is { Length: > 0 } why
+                ? why
+                : $"transport '{address.Transport}' is not opened by this library: see docs/{address.Transport.Split('-')[0]}.md");
 }
