@@ -11,6 +11,7 @@ packages=(
     protobuf-compiler libprotobuf-dev         # codec protobuf
     nlohmann-json3-dev                        # codec json
     libcsv-dev libcli11-dev                   # the native peer: table files, its command line
+    g++-multilib                              # 32-bit processes in the tests
     libgtest-dev libgmock-dev                 # the native tests
     libbenchmark-dev                          # the native micro-benchmarks
     libboost-dev                              # transport boost-mq

@@ -38,12 +38,21 @@ internal static class PuppetProgram
                 ? new ProcessStartInfo(wine, [Existing(Path.Combine(Build, "bin", "ipc-test-puppet.exe"))])
                 : new ProcessStartInfo(wine, [Published(), "--side", side]);
         }
+        if (side == ThirtyTwoBits.Side)
+            return new ProcessStartInfo(Puppet32());
         if (side == "native")
             return new ProcessStartInfo(Existing(Path.Combine(Build, "bin", "ipc-test-puppet")));
         if (side.EndsWith("-netfx", StringComparison.Ordinal))
             return new ProcessStartInfo("mono", [Existing(NetFx), "--side", side]);
         var host = Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet";
         return new ProcessStartInfo(host, [Path.Combine(AppContext.BaseDirectory, "Ipc.Puppet.dll"), "--side", side]);
+    }
+
+    private static string Puppet32()
+    {
+        var path = Path.Combine(s_root.Value, "build", "linux-x86", "bin", "ipc-test-puppet");
+        return File.Exists(path) ? path : throw new FileNotFoundException(
+            $"{path} is missing: build it first (cmake --preset linux-x86 && cmake --build --preset linux-x86; Debian's package g++-multilib has the compiler)");
     }
 
     private static string Published()
