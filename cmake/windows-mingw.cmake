@@ -2,16 +2,20 @@
 # Preset windows-mingw uses it. Needs scripts/windows-bootstrap.sh first: the compilers, Wine, and lib/windows-x64.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_VERSION 10.0)
-set(CMAKE_SYSTEM_PROCESSOR x86_64)
+if(NOT ipc_processor) # windows-mingw-x86.cmake sets it
+  set(ipc_processor x86_64)
+  set(ipc_libraries windows-x64)
+endif()
+set(CMAKE_SYSTEM_PROCESSOR ${ipc_processor})
 
-set(triple x86_64-w64-mingw32)
+set(triple ${ipc_processor}-w64-mingw32)
 set(CMAKE_C_COMPILER ${triple}-gcc-posix)
 set(CMAKE_CXX_COMPILER ${triple}-g++-posix)
 set(CMAKE_RC_COMPILER ${triple}-windres)
 
 # Libraries come from the sysroot and from lib/; the headers of a few header-only packages are the host's (ipc_host_headers).
 get_filename_component(ipc_root ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
-set(CMAKE_FIND_ROOT_PATH /usr/${triple} ${ipc_root}/lib/windows-x64)
+set(CMAKE_FIND_ROOT_PATH /usr/${triple} ${ipc_root}/lib/${ipc_libraries})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)

@@ -11,10 +11,13 @@ packages=(
     protobuf-compiler libprotobuf-dev         # codec protobuf
     nlohmann-json3-dev                        # codec json
     libcsv-dev libcli11-dev                   # the native peer: table files, its command line
+    g++-multilib                              # 32-bit processes in the tests
     libgtest-dev libgmock-dev                 # the native tests
     libbenchmark-dev                          # the native micro-benchmarks
     libboost-dev                              # transport boost-mq
     libiceoryx-posh-dev iceoryx               # transport iceoryx, and the daemon it needs
+    mono-runtime mono-devel                   # sides of runtime netfx: Mono runs them, mono-devel has the reference assemblies
+    libmono-system-servicemodel4.0a-cil       # transports wcf and wcf-ipc, with what they need of Mono
     unicode-data                              # the CSV file that workload `table` reads unless told otherwise
     ca-certificates libssl3                   # NuGet restores over TLS
     iproute2                                  # brings the loopback interface up for VSTest

@@ -2,7 +2,9 @@
 rem Fetches what the build needs on Windows: NuGet packages, and by vcpkg the native libraries of vcpkg.json into lib\vcpkg.
 rem Run it in a Developer Command Prompt of Visual Studio 2022 or later with the C++ and .NET workloads and vcpkg.
 rem   scripts\nuget.bat
+rem IPC_PLATFORM=x86 fetches 32-bit libraries; without it 64-bit ones.
 setlocal
+if "%IPC_PLATFORM%"=="" set IPC_PLATFORM=x64
 cd /d "%~dp0.."
 
 where msbuild >nul 2>nul || (
@@ -21,4 +23,4 @@ where vcpkg >nul 2>nul || (
 dotnet restore ipc.sln || exit /b 1
 rem Visual C++ projects find the libraries only once vcpkg is integrated into this user's MSBuild.
 vcpkg integrate install >nul || exit /b 1
-vcpkg install --triplet x64-windows --x-install-root=lib\vcpkg\x64-windows || exit /b 1
+vcpkg install --triplet %IPC_PLATFORM%-windows --x-install-root=lib\vcpkg\%IPC_PLATFORM%-windows || exit /b 1

@@ -10,10 +10,12 @@ source "$root/scripts/windows-suites.sh"
 "$root/scripts/windows-bootstrap.sh"
 bring_loopback_up
 "$root/scripts/build.sh" Release
+step build-native-32-bit "$root/scripts/native.sh" linux-x86
 step build-native-sanitized "$root/scripts/native.sh" debug
 "$root/scripts/windows-build.sh"
 
 run_ctest native release
+run_ctest native-32-bit linux-x86
 run_ctest native-sanitized debug
 
 mapfile -t projects < <(grep -l 'Microsoft.NET.Test.Sdk' "$root"/managed/tests/*/*.csproj)

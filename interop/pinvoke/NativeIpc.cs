@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace Ipc.Native;
 
 /// <summary>Opens channels through the C ABI (ipc.h, libipc.so or ipc.dll): the `bound` twin of <see cref="ManagedIpc"/>, call for call.
@@ -10,7 +12,7 @@ public static unsafe class NativeIpc
         get
         {
             NativeLibraryLoader.Require();
-            var version = NativeMethods.AbiVersion();
+            var version = Loaded.AbiVersion();
             return new Version((int)(version >> 16), (int)(version & 0xFFFF));
         }
     }
@@ -21,10 +23,7 @@ public static unsafe class NativeIpc
         get
         {
             NativeLibraryLoader.Require();
-            var ids = new string[NativeMethods.TransportCount()];
-            for (var i = 0; i < ids.Length; i++)
-                ids[i] = NativeStatus.Text(NativeMethods.TransportId(i));
-            return ids;
+            return Loaded.Transports();
         }
     }
 
@@ -33,10 +32,8 @@ public static unsafe class NativeIpc
     {
         ArgumentNullException.ThrowIfNull(transport);
         NativeLibraryLoader.Require();
-        var entry = NativeMethods.TransportDescribe(transport);
-        return entry != null
-            ? NativeStatus.Text(entry)
-            : throw new IpcException(Status.UnknownTransport,
+        return Loaded.Describe(transport)
+            ?? throw new IpcException(Status.UnknownTransport,
                 $"the native library has no transport '{transport}'; it has {string.Join(", ", Transports)}");
     }
 
@@ -45,9 +42,7 @@ public static unsafe class NativeIpc
     {
         ArgumentNullException.ThrowIfNull(address);
         NativeLibraryLoader.Require();
-        NativeListener* listener;
-        NativeStatus.Check(NativeMethods.Listen(address, &listener));
-        return new BoundListener(listener);
+        return Loaded.Listen(address);
     }
 
     /// <summary>Connects. <see cref="Status.NoServer"/> comes at once when nobody listens; the time-out bounds the handover.</summary>
@@ -55,9 +50,7 @@ public static unsafe class NativeIpc
     {
         ArgumentNullException.ThrowIfNull(address);
         NativeLibraryLoader.Require();
-        NativeChannel* channel;
-        NativeStatus.Check(NativeMethods.Connect(address, timeoutMilliseconds, &channel));
-        return new BoundChannel(channel);
+        return Loaded.Connect(address, timeoutMilliseconds);
     }
 
     /// <summary>Opens the queue of this name (transports of kind "queue"), making it if there is none.</summary>
@@ -65,9 +58,7 @@ public static unsafe class NativeIpc
     {
         ArgumentNullException.ThrowIfNull(address);
         NativeLibraryLoader.Require();
-        NativeQueue* queue;
-        NativeStatus.Check(NativeMethods.QueueOpen(address, timeoutMilliseconds, &queue));
-        return new BoundQueue(queue);
+        return Loaded.OpenQueue(address, timeoutMilliseconds);
     }
 
     /// <summary>Removes a queue's name and what waits under it; who has it open goes on with the nameless rest.
@@ -76,7 +67,7 @@ public static unsafe class NativeIpc
     {
         ArgumentNullException.ThrowIfNull(address);
         NativeLibraryLoader.Require();
-        NativeStatus.Check(NativeMethods.QueueRemove(address));
+        Loaded.RemoveQueue(address);
     }
 
     /// <summary>Takes the name of a broadcast (transports of kind "broadcast"); <see cref="Status.NameInUse"/> while another has it.</summary>
@@ -84,9 +75,7 @@ public static unsafe class NativeIpc
     {
         ArgumentNullException.ThrowIfNull(address);
         NativeLibraryLoader.Require();
-        NativePublisher* publisher;
-        NativeStatus.Check(NativeMethods.PublisherOpen(address, &publisher));
-        return new BoundPublisher(publisher);
+        return Loaded.Publish(address);
     }
 
     /// <summary>Joins a broadcast: what is published from now on arrives.</summary>
@@ -94,8 +83,74 @@ public static unsafe class NativeIpc
     {
         ArgumentNullException.ThrowIfNull(address);
         NativeLibraryLoader.Require();
-        NativeSubscriber* subscriber;
-        NativeStatus.Check(NativeMethods.SubscriberOpen(address, timeoutMilliseconds, &subscriber));
-        return new BoundSubscriber(subscriber);
+        return Loaded.Subscribe(address, timeoutMilliseconds);
+    }
+
+    /// <summary>The calls themselves. Mono binds a native function when it compiles a method that calls it, so these methods stand apart and
+    /// are never inlined: they are compiled only when the loader has found the library and told the runtime.</summary>
+    private static class Loaded
+    {
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static uint AbiVersion() => NativeMethods.AbiVersion();
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static string[] Transports()
+        {
+            var ids = new string[NativeMethods.TransportCount()];
+            for (var i = 0; i < ids.Length; i++)
+                ids[i] = NativeStatus.Text(NativeMethods.TransportId(i));
+            return ids;
+        }
+
+        /// <summary>Null if there is none.</summary>
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static string? Describe(string transport)
+        {
+            var entry = NativeMethods.TransportDescribe(transport);
+            return entry != null ? NativeStatus.Text(entry) : null;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static BoundListener Listen(string address)
+        {
+            NativeListener* listener;
+            NativeStatus.Check(NativeMethods.Listen(address, &listener));
+            return new BoundListener(listener);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static BoundChannel Connect(string address, int timeoutMilliseconds)
+        {
+            NativeChannel* channel;
+            NativeStatus.Check(NativeMethods.Connect(address, timeoutMilliseconds, &channel));
+            return new BoundChannel(channel);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static BoundQueue OpenQueue(string address, int timeoutMilliseconds)
+        {
+            NativeQueue* queue;
+            NativeStatus.Check(NativeMethods.QueueOpen(address, timeoutMilliseconds, &queue));
+            return new BoundQueue(queue);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static void RemoveQueue(string address) => NativeStatus.Check(NativeMethods.QueueRemove(address));
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static BoundPublisher Publish(string address)
+        {
+            NativePublisher* publisher;
+            NativeStatus.Check(NativeMethods.PublisherOpen(address, &publisher));
+            return new BoundPublisher(publisher);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static BoundSubscriber Subscribe(string address, int timeoutMilliseconds)
+        {
+            NativeSubscriber* subscriber;
+            NativeStatus.Check(NativeMethods.SubscriberOpen(address, timeoutMilliseconds, &subscriber));
+            return new BoundSubscriber(subscriber);
+        }
     }
 }

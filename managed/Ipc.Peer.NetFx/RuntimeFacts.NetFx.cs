@@ -7,6 +7,11 @@ namespace Ipc.Peer;
 /// <summary>What the runtime tells of itself.</summary>
 internal static class RuntimeFacts
 {
+    /// <summary>What the ids of this program's sides end in.</summary>
+    public const string SideSuffix = "-netfx";
+
+    public const string ProgramName = "ipc-peer-netfx";
+
     // Mono calls itself so in a method of a type that only it has.
     private static readonly MethodInfo? s_monoName =
         Type.GetType("Mono.Runtime")?.GetMethod("GetDisplayName", BindingFlags.NonPublic | BindingFlags.Static);

@@ -12,14 +12,17 @@ internal sealed record Cell(
     /// <summary>A client's number has 7 bits in a one-way message.</summary>
     private const int MostClients = 127;
 
-    public bool IsBound => Side == "bound";
+    private const string ManagedSide = "managed" + RuntimeFacts.SideSuffix;
+    private const string BoundSide = "bound" + RuntimeFacts.SideSuffix;
+
+    public bool IsBound => Side == BoundSide;
 
     /// <summary>Messages of one sample, where each is too short to be timed alone.</summary>
     public int MessagesOfSample => Portion ?? 1000;
 
     public int MessagesOfBatch => Batch ?? 64;
 
-    /// <summary>The kind of the address's transport: channel, queue or broadcast.</summary>
+    /// <summary>The kind of the address's transport: channel, call, queue or broadcast.</summary>
     public string TransportKind => Registry.Transport(Address!.Split("://")[0]).Kind;
 
     /// <summary>Reads the line; a <see cref="Failure"/> says what is wrong with it.</summary>
@@ -42,7 +45,7 @@ internal sealed record Cell(
     private void Check()
     {
         Require(Role is "server" or "client" or "alone", "role", Role, "server, client or alone");
-        Require(Side is "managed" or "bound", "side", Side, "managed or bound; ipc-peer plays native");
+        Require(Side == ManagedSide || Side == BoundSide, "side", Side, $"{ManagedSide} or {BoundSide}; other programs play other sides");
         Require(Role == "alone" == (Scenario == "serialize"), "role", Role, "alone in scenario serialize, server or client in every other");
         Require(Role == "alone" || !string.IsNullOrEmpty(Address), "address", Address, "an address such as shm://name");
         Require(double.IsFinite(WarmupSeconds) && WarmupSeconds is >= 0 and <= 3600, "warmup_seconds", WarmupSeconds, "0 to 3600");

@@ -121,7 +121,7 @@ internal sealed partial class Control
                 Emit(new UsageEvent(ReadUsage()), EventJson.Default.UsageEvent);
                 break;
             default:
-                Console.Error.WriteLine($"ipc-peer-managed: the line {line} is no command; use go or usage, see docs/peer-protocol.md");
+                Console.Error.WriteLine($"{RuntimeFacts.ProgramName}: the line {line} is no command; use go or usage, see docs/peer-protocol.md");
                 break;
         }
     }

@@ -9,7 +9,7 @@ internal static class Program
     private const int WrongUse = 2;
 
     private const string Help =
-        "ipc-peer-managed plays one side of one cell in .NET. It takes no arguments: `ipc run` starts it and writes the cell, one JSON object on\n"
+        RuntimeFacts.ProgramName + " plays one side of one cell in .NET. It takes no arguments: `ipc run` starts it and writes the cell, one JSON object on\n"
         + "one line, to its standard input; it answers JSON lines. docs/peer-protocol.md describes both. By hand: `ipc serve`, `ipc drive`.";
 
     private static int Main(string[] arguments)

@@ -1,7 +1,10 @@
 namespace Ipc.Peer;
 
 /// <summary>Scenario `push`, the client: a message whose receiver only confirms, with one byte, that it has it.</summary>
-internal sealed class Push(Channel channel, byte[] message) : Operation
+/// <param name="channel">To the server.</param>
+/// <param name="message">Stamped anew for each time.</param>
+/// <param name="byCall">The transport has calls only: the message is a request and the confirmation its reply.</param>
+internal sealed class Push(Channel channel, byte[] message, bool byCall) : Operation
 {
     /// <summary>What the receiver sends back.</summary>
     public const byte Confirmation = 0x06;
@@ -14,8 +17,16 @@ internal sealed class Push(Channel channel, byte[] message) : Operation
         PayloadData.Stamp(message, ++_sequence);
         _answer[0] = 0;
         var begin = Clock.Now;
-        channel.Send(message);
-        var length = channel.Receive(_answer);
+        int length;
+        if (byCall)
+        {
+            length = channel.Call(message, _answer);
+        }
+        else
+        {
+            channel.Send(message);
+            length = channel.Receive(_answer);
+        }
         var end = Clock.Now;
         if (length != 1 || _answer[0] != Confirmation)
         {
@@ -27,7 +38,7 @@ internal sealed class Push(Channel channel, byte[] message) : Operation
 }
 
 /// <summary>Scenario `push`, the server.</summary>
-internal sealed class PushService(Channel channel, byte[] expected) : Service(channel)
+internal sealed class PushService(Channel channel, byte[] expected, bool byCall) : Service(channel)
 {
     private static readonly byte[] s_confirmation = [Push.Confirmation];
 
@@ -37,9 +48,23 @@ internal sealed class PushService(Channel channel, byte[] expected) : Service(ch
     public override void Once()
     {
         IsWaiting = true;
-        var length = Channel.Receive(_received);
-        IsWaiting = false;
-        Channel.Send(s_confirmation);
+        int length;
+        if (byCall)
+        {
+            var request = Channel.ReceiveRequest();
+            IsWaiting = false;
+            length = request.Length;
+            if (length > _received.Length)
+                throw Failure.WrongLength("message", length, _received.Length);
+            request.CopyTo(_received);
+            Channel.Reply(s_confirmation);
+        }
+        else
+        {
+            length = Channel.Receive(_received);
+            IsWaiting = false;
+            Channel.Send(s_confirmation);
+        }
 
         PayloadData.Stamp(expected, ++_sequence);
         Content.Check("message", _received.AsSpan(0, length), expected);

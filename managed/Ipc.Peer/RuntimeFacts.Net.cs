@@ -5,6 +5,11 @@ namespace Ipc.Peer;
 /// <summary>What the runtime tells of itself.</summary>
 internal static class RuntimeFacts
 {
+    /// <summary>What the ids of this program's sides end in.</summary>
+    public const string SideSuffix = "";
+
+    public const string ProgramName = "ipc-peer-managed";
+
     public static string Name => System.Runtime.InteropServices.RuntimeInformation.FrameworkDescription;
 
     /// <summary>Methods compiled so far; a constant where the runtime does not tell.</summary>

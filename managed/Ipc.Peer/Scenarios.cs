@@ -16,7 +16,8 @@ internal static class Scenarios
                 break;
             case ("push", "raw"):
                 var message = PayloadData.Raw(cell.Seed, cell.Workload.RequestBytes);
-                Play(cell, control, channel => new Push(channel, message), channel => new PushService(channel, message));
+                var byCall = cell.TransportKind == "call";
+                Play(cell, control, channel => new Push(channel, message, byCall), channel => new PushService(channel, message, byCall));
                 break;
             case ("oneway" or "oneway-batch" or "fanin", "raw"):
                 OneWay.Play(cell, control);

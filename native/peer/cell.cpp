@@ -1,6 +1,7 @@
 #include "cell.hpp"
 
 #include "failure.hpp"
+#include "ipc/ipc.h"
 
 #include <nlohmann/json.hpp>
 
@@ -119,6 +120,12 @@ Cell parse_cell(const std::string& line) {
     cell.batch = field_or<uint32_t>(object, "batch", 64);
     check(cell);
     return cell;
+}
+
+std::string Cell::transport_kind() const {
+    const std::string transport = address.substr(0, address.find("://"));
+    const char* const entry = ipc_transport_describe(transport.c_str());
+    return entry ? nlohmann::json::parse(entry).value("kind", "") : "";
 }
 
 } // namespace ipc::peer

@@ -51,6 +51,8 @@ struct Cell {
     uint32_t batch = 64;     // messages of one batch
 
     bool is_text() const { return !workload.text.empty(); }
+    // Of the address's transport: channel, call, queue or broadcast; empty if there is no such transport.
+    std::string transport_kind() const;
 };
 
 // Throws a Failure that says which field of the line is wrong.

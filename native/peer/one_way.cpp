@@ -22,9 +22,7 @@ bool is_batch(const Cell& cell) {
 }
 
 bool is_queue(const Cell& cell) {
-    const std::string transport = cell.address.substr(0, cell.address.find("://"));
-    const char* const entry = ipc_transport_describe(transport.c_str());
-    return entry && nlohmann::json::parse(entry).value("kind", "") == "queue";
+    return cell.transport_kind() == "queue";
 }
 
 // ---- ways to receive

@@ -1,10 +1,12 @@
-// Scenario `push`: a message whose receiver only confirms, with one byte, that it has it.
+// Scenario `push`: a message whose receiver only confirms, with one byte, that it has it. Where a transport has calls only, the
+// message is a request and the confirmation its reply.
 #include "connection.hpp"
 #include "data.hpp"
 #include "failure.hpp"
 #include "measure.hpp"
 #include "scenarios.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace ipc::peer {
@@ -15,7 +17,7 @@ constexpr uint8_t confirmation = 0x06;
 class Push final : public Operation {
   public:
     Push(const Cell& cell, Control& control)
-        : message_(raw_payload(cell.seed, cell.workload.request_bytes)),
+        : message_(raw_payload(cell.seed, cell.workload.request_bytes)), by_call_(cell.transport_kind() == "call"),
           connection_(Connection::connect(cell, control)) {}
 
     Timing once() override {
@@ -23,8 +25,7 @@ class Push final : public Operation {
         uint8_t answer = 0;
         size_t length = 0;
         const int64_t begin_ns = now_ns();
-        ipc_status status = ipc_send(connection_.channel(), message_.data(), message_.size(), IPC_FOREVER);
-        if (status == IPC_OK) status = ipc_receive(connection_.channel(), &answer, sizeof answer, &length, IPC_FOREVER);
+        const ipc_status status = push(&answer, &length);
         const int64_t end_ns = now_ns();
         if (status != IPC_BUFFER_TOO_SMALL) check(status);
         if (length != sizeof answer || answer != confirmation)
@@ -35,9 +36,44 @@ class Push final : public Operation {
     }
 
   private:
+    ipc_status push(uint8_t* answer, size_t* length) {
+        ipc_channel* const channel = connection_.channel();
+        if (by_call_)
+            return ipc_call(channel, message_.data(), message_.size(), answer, sizeof *answer, length, IPC_FOREVER);
+        const ipc_status status = ipc_send(channel, message_.data(), message_.size(), IPC_FOREVER);
+        return status ? status : ipc_receive(channel, answer, sizeof *answer, length, IPC_FOREVER);
+    }
+
     std::vector<uint8_t> message_;
+    bool by_call_;
     Connection connection_;
     uint64_t sequence_ = 0;
+};
+
+// The server's end: receives into memory of its own, then confirms.
+class PushReceiver {
+  public:
+    PushReceiver(ipc_channel* channel, bool by_call) : channel_(channel), by_call_(by_call) {}
+
+    // As ipc_receive.
+    ipc_status receive(std::vector<uint8_t>& to, size_t* length) {
+        if (!by_call_) return ipc_receive(channel_, to.data(), to.size(), length, IPC_FOREVER);
+        const void* message = nullptr;
+        const ipc_status status = ipc_receive_request(channel_, &message, length, IPC_FOREVER);
+        if (status != IPC_OK) return status;
+        if (*length > to.size()) return IPC_BUFFER_TOO_SMALL;
+        std::copy_n(static_cast<const uint8_t*>(message), *length, to.data());
+        return IPC_OK;
+    }
+
+    ipc_status confirm() {
+        return by_call_ ? ipc_reply(channel_, &confirmation, sizeof confirmation, IPC_FOREVER)
+                        : ipc_send(channel_, &confirmation, sizeof confirmation, IPC_FOREVER);
+    }
+
+  private:
+    ipc_channel* channel_;
+    bool by_call_;
 };
 
 } // namespace
@@ -54,16 +90,16 @@ void push_server(const Cell& cell, Control& control) {
     uint64_t operations = 0;
     {
         const Connection connection = Connection::accept(cell, control);
+        PushReceiver receiver(connection.channel(), cell.transport_kind() == "call");
         size_t length = 0;
         while (true) {
-            const ipc_status status =
-                ipc_receive(connection.channel(), received.data(), received.size(), &length, IPC_FOREVER);
+            const ipc_status status = receiver.receive(received, &length);
             if (status == IPC_BUFFER_TOO_SMALL)
                 fail_wrong_content("a message of " + std::to_string(length) + " bytes came where " +
                                    std::to_string(expected.size()) +
                                    " are due: check that both peers got the same workload");
             if (!has_arrived(status)) break;
-            check(ipc_send(connection.channel(), &confirmation, sizeof confirmation, IPC_FOREVER));
+            check(receiver.confirm());
             stamp_sequence(expected, ++operations);
             check_bytes("message", {received.data(), length}, expected);
             spoil(received);

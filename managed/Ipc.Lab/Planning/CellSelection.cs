@@ -53,17 +53,24 @@ internal static class CellSelection
         var workloads = request.Workloads.Count > 0 ? request.Workloads
             : request.Scenarios.Count > 0 ? FirstWorkloadOfEach(request.Scenarios)
             : request.Transports.Count > 0 ? FirstWorkloadOfEachKind(request.Transports) : [DefaultWorkload];
-        var pairs = request.Pairs.Count > 0 ? request.Pairs : Presets.MainPairs;
         var transports = request.Transports.Count > 0 ? request.Transports : Grid.AllTransports;
         return
         [
             .. from workload in workloads
                from picked in request.Scenarios.Count > 0 ? request.Scenarios.Select(s => (Scenario: s, Transports: transports)) : MainScenarios(workload, transports)
                let scenario = picked.Scenario
-               from cell in Grid.Cross(picked.Transports, pairs, CodecsOf(request, workload, scenario), [scenario], [workload])
+               from place in Places(picked.Transports, request.Pairs, scenario)
+               from cell in Grid.Cross(place.Transports, place.Pairs, CodecsOf(request, workload, scenario), [scenario], [workload])
                select cell,
         ];
     }
+
+    // Transports with the pairs that each is to be measured with; those that share their pairs stay together.
+    private static IEnumerable<(IReadOnlyList<string> Transports, IReadOnlyList<string> Pairs)> Places(
+        IReadOnlyList<string> transports, IReadOnlyList<string> asked, string scenario) =>
+        asked.Count > 0 ? [(transports, asked)]
+        : !Choices.ScenarioEntry(scenario).Ipc ? [(transports, Presets.MainPairs)]
+        : transports.GroupBy(t => string.Join(',', Grid.UsualPairs(t))).Select(g => ((IReadOnlyList<string>)[.. g], Grid.UsualPairs(g.First())));
 
     private static List<string> FirstWorkloadOfEach(IReadOnlyList<string> scenarios) =>
     [

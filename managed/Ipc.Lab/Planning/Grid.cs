@@ -5,7 +5,7 @@ internal static class Grid
 {
     public static IReadOnlyList<string> AllTransports { get; } = [.. Registry.Transports.Select(t => t.Id)];
     /// <summary>Those that are ours to recommend: foreign libraries are there to be compared with, and have not every side.</summary>
-    public static IReadOnlyList<string> OwnTransports { get; } = [.. Registry.Transports.Where(t => t.Module is null).Select(t => t.Id)];
+    public static IReadOnlyList<string> OwnTransports { get; } = [.. Registry.Transports.Where(t => t.Module is null && HasMainSides(t)).Select(t => t.Id)];
     public static IReadOnlyList<string> AllPairs { get; } = [.. from server in Registry.Sides from client in Registry.Sides select $"{server.Id}:{client.Id}"];
     public static IReadOnlyList<string> AllCodecs { get; } = [.. Registry.Codecs.Select(c => c.Id)];
     public static IReadOnlyList<string> ObjectCodecs { get; } = [.. Registry.Codecs.Where(c => c.Objects).Select(c => c.Id)];
@@ -34,6 +34,20 @@ internal static class Grid
         from place in played.Ipc ? Between(transports.Where(t => played.Kinds.Contains(KindOf(t))), pairs) : Alone(pairs, codec)
         select new Cell(place.Transport, place.Pair, codec, scenario, workload);
 
+    /// <summary>The pairs that are measured of a transport when none is named: the main ones, or what it has where it has none of their sides.</summary>
+    public static IReadOnlyList<string> UsualPairs(string spec)
+    {
+        var transport = Registry.Transport(TransportSpec.IdOf(spec));
+        return HasMainSides(transport) ? Presets.MainPairs
+            : [.. from server in SidesOf(transport) from client in SidesOf(transport) select $"{server}:{client}"];
+    }
+
+    private static bool HasMainSides(TransportEntry transport) =>
+        SidesOf(transport).Any(id => Registry.Sides.First(s => s.Id == id).Runtime is null);
+
+    private static IEnumerable<string> SidesOf(TransportEntry transport) =>
+        Registry.Sides.Select(s => s.Id).Where(id => transport.Sides.TryGetValue(id, out var why) && why.Length == 0);
+
     private static IEnumerable<(string Transport, string Pair)> Between(IEnumerable<string> transports, IEnumerable<string> pairs) =>
         from transport in transports from pair in pairs select (transport, pair);
 
@@ -44,7 +58,7 @@ internal static class Grid
     private static IEnumerable<(string Transport, string Pair)> Alone(IEnumerable<string> pairs, string codec) =>
         from pair in pairs
         let sides = pair.Split(':')
-        where sides[0] == sides[1] && sides[0] != "bound" && ObjectCodecs.Contains(codec)
+        where sides[0] == sides[1] && !sides[0].StartsWith("bound", StringComparison.Ordinal) && ObjectCodecs.Contains(codec)
         select (Cell.NoTransport, pair);
 
     private static IEnumerable<string> WaitsOf(TransportEntry transport)

@@ -14,6 +14,11 @@ internal static class PlanText
             + $"; each at least {plan.Schedule.WarmupSeconds:0.###} s warm-up and {plan.Schedule.Seconds:0.###} s measured{(plan.Schedule.BudgetSeconds is null ? "" : ", less if time runs short")}"
             + (skipped > 0 ? $"; {skipped} cells skipped, with reasons in the results" : "");
         yield return $"{plan.Pins.Describe()}; seed {plan.Seed}; results in {folder}";
+        foreach (var transport in plan.Runnable().Select(i => plan.Cells[i].Cell).Where(c => !c.IsAlone).Select(c => c.TransportId).Distinct())
+        {
+            if (Registry.NoteOf(transport) is { } note)
+                yield return $"note on {transport}: {note}";
+        }
         if (plan.Debug)
             yield return "DEBUG BUILDS: these figures say nothing about speed";
     }

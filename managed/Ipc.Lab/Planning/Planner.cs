@@ -56,11 +56,13 @@ internal static class Planner
     private static string? WhySkipped(Cell cell, TableEntry? table)
     {
         if (cell.IsAlone)
-            return null;
+            return Programs.OfThisTree().WhyCannotPlay(cell.ClientSide);
         foreach (var side in (string[])[cell.ServerSide, cell.ClientSide])
         {
             if (Registry.WhyNotAvailable(cell.TransportId, side) is { Length: > 0 } why)
                 return why;
+            if (Programs.OfThisTree().WhyCannotPlay(side) is { } cannot)
+                return cannot;
         }
         if (Modules.WhyMissing(Registry.Transport(cell.TransportId), Programs.OfThisTree().LibraryFolder()) is { } missing)
             return missing;

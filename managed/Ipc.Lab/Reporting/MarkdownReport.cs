@@ -94,7 +94,9 @@ internal static class MarkdownReport
         Line(text);
         foreach (var cell in group.Cells.Where(c => c.Status is "failed" or "skipped"))
             Line(text, $"- {cell.Status}: {cell.Transport} {cell.Pair}: {Escape(cell.Reason ?? "")}");
-        if (group.Cells.Any(c => c.Status is "failed" or "skipped"))
+        foreach (var note in group.Cells.Where(c => c.Note is not null).Select(c => $"- note on {c.Transport}: {Escape(c.Note!)}").Distinct())
+            Line(text, note);
+        if (group.Cells.Any(c => c.Status is "failed" or "skipped" || c.Note is not null))
             Line(text);
     }
 

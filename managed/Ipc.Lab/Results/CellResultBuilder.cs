@@ -44,6 +44,7 @@ internal static class CellResultBuilder
         Count = cell.Count,
         Status = status,
         Reason = reason,
+        Note = status == "ok" && !cell.IsAlone ? Registry.NoteOf(cell.TransportId) : null,
     };
 
     private static CellResult WithTimes(CellResult cell, IReadOnlyList<LaunchRecord> launches, List<uint[]> samples)

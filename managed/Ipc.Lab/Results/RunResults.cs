@@ -40,6 +40,8 @@ internal sealed record CellResult
     public required string? Reason { get; init; }
     /// <summary>"Wine 8.0" where the cell ran under Wine: it proves behaviour, not speed, and is never ranked with others. Null on a real system.</summary>
     public string? Wine { get; init; }
+    /// <summary>What must stand beside this cell's figures, or null.</summary>
+    public string? Note { get; init; }
     public long? Operations { get; init; }
     public int Launches { get; init; }
     /// <summary>Messages dropped for subscribers of a broadcast, which were told so; null where nothing may be dropped.</summary>

@@ -5,12 +5,15 @@ namespace Ipc.Lab.Running;
 /// <summary>Finds the programs a run needs: below the repository root, or where environment variables say.</summary>
 internal sealed class Programs(string? root, Func<string, string?> environment)
 {
+    private const string NetFxName = "ipc-peer-netfx";
+    private const string NetFxVariable = "IPC_NETFX_PEER";
+    private const string NoMono = "sides of runtime netfx need Mono here, and there is none in the PATH: install mono-runtime (Debian's name; scripts/bootstrap.sh does it)";
     private const string HowToBuild = "build it with `dotnet build ipc.sln -c Release`";
 
     public static Programs OfThisTree() => new(RepositoryRoot.Find(), Environment.GetEnvironmentVariable);
 
     /// <summary>The peer program that plays a side.</summary>
-    public ProgramFile Peer(string side) => side == "native" ? NativePeer() : ManagedPeer();
+    public ProgramFile Peer(string side) => side == "native" ? NativePeer() : IsNetFx(side) ? NetFxPeer() : ManagedPeer();
 
     public ProgramFile NativePeer() => Native("native peer", "IPC_NATIVE_PEER", "ipc-peer");
 
@@ -26,6 +29,37 @@ internal sealed class Programs(string? root, Func<string, string?> environment)
             ? new ProgramFile("managed peer", path, [DotnetHost(), "exec", path], CodeBeside(path))
             : new ProgramFile("managed peer", path, [path], CodeBeside(path));
     }
+
+    /// <summary>The same program for .NET Framework; off Windows Mono runs it.</summary>
+    public ProgramFile NetFxPeer()
+    {
+        var path = NetFxPath();
+        MustExist("peer for .NET Framework", path, NetFxVariable);
+        if (OperatingSystem.IsWindows())
+            return new ProgramFile(NetFxName, path, [path], [path, .. CodeBeside(path)]);
+        var mono = Mono() ?? throw new UserMistakeException(NoMono);
+        return new ProgramFile(NetFxName, path, [mono, path], [path, .. CodeBeside(path)]);
+    }
+
+    /// <summary>A sentence saying why no program can play this side here, or null. Only of the sides that need what not every machine has.</summary>
+    public string? WhyCannotPlay(string side)
+    {
+        if (!IsNetFx(side))
+            return null;
+        if (!OperatingSystem.IsWindows() && Mono() is null)
+            return NoMono;
+        var path = NetFxPath();
+        return File.Exists(path) ? null : $"the peer for .NET Framework '{path}' is not there: {HowToBuild}; without Mono's reference assemblies (mono-devel) the build leaves it out";
+    }
+
+    private static bool IsNetFx(string side) => Registry.Sides.FirstOrDefault(s => s.Id == side)?.Runtime == "netfx";
+
+    private string NetFxPath() => Path.GetFullPath(
+        environment(NetFxVariable) is { Length: > 0 } given ? given : Under($"artifacts/bin/Ipc.Peer.NetFx/release/{NetFxName}.exe"));
+
+    // By its own name: installing Mono may let the system start .exe files by it, but then Windows programs of Wine, too.
+    private string? Mono() => (environment("PATH") ?? "").Split(Path.PathSeparator)
+        .Where(Path.IsPathFullyQualified).Select(folder => Path.Combine(folder, "mono")).FirstOrDefault(File.Exists);
 
     /// <summary>Where the native peer's library lies and its modules beside it; null while there is no such folder.</summary>
     public string? LibraryFolder()

@@ -134,8 +134,8 @@ internal sealed unsafe class LocalPipeListener : IDisposable
                 if (client is not null && (Win32.GetNamedPipeClientProcessId(client, &process) == 0 || !LocalPipe.IsForeign(process)))
                     return client;
                 client?.Dispose();
-                if (client is null)
-                    WaitForAny(events, deadline);
+                if (client is null && Win32.WaitForAny(events, Backlog + 1, deadline) == Win32.WAIT_TIMEOUT)
+                    throw new IpcException(Status.TimedOut, $"no client came to {_name.Address} within the time-out");
             }
         }
         finally
@@ -157,14 +157,6 @@ internal sealed unsafe class LocalPipeListener : IDisposable
     }
 
     private IpcException ClosedHere() => new(Status.Closed, $"the listener at {_name.Address} was closed here");
-
-    private void WaitForAny(nint* events, Deadline deadline)
-    {
-        if (deadline.Expired)
-            throw new IpcException(Status.TimedOut, $"no client came to {_name.Address} within the time-out");
-        if (Win32.WaitForMultipleObjects(Backlog + 1, events, 0, Win32.LeftMilliseconds(deadline)) == Win32.WAIT_FAILED)
-            throw Win32.Failure(Status.System, $"cannot wait for clients at {_name.Address}", Win32.LastError);
-    }
 
     // A client that has come, its place given to a new instance; null if there is none.
     private Win32Handle? TakeConnected()

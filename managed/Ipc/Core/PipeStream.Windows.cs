@@ -56,7 +56,7 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
         if (error == Win32.ERROR_IO_PENDING)
         {
             var events = stackalloc nint[] { _interrupt.DangerousGetHandle(), operation->EventHandle };
-            waited = Win32.WaitForMultipleObjects(2, events, 0, Win32.LeftMilliseconds(deadline));
+            waited = Win32.WaitForAny(events, 2, deadline);
             if (waited != Win32.WAIT_OBJECT_0 + 1)
                 _ = Win32.CancelIoEx(pipe, operation);
         }
@@ -80,8 +80,6 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
             ? Ended
             : throw Win32.Failure(Status.System, $"cannot {tried} the peer", error);
 
-    /// <remarks>A write that is cancelled while it waits may have been read in part, and the system does not tell. So what must be
-    /// known to have been sent not at all begins with one byte alone, unless there is room for all of it.</remarks>
     public override int Send(ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, Deadline deadline)
     {
         if (_cut)
@@ -90,16 +88,7 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
             return 0; // closed here
         try
         {
-            if (mode == PipeMode.Message)
-                return SendMessage(head, body, deadline);
-            var lead = 0;
-            if (!deadline.Forever && Win32.RoomToWrite(pipe) < head.Length + body.Length)
-            {
-                lead = SendPiece(head[..Math.Min(head.Length, 1)], deadline);
-                if (lead < 0)
-                    return lead == Ended ? 0 : TimedOut;
-            }
-            return SendAll(lead, head[lead..], body, deadline);
+            return mode == PipeMode.Message ? SendMessage(head, body, deadline) : SendAll(head, body, deadline);
         }
         finally
         {
@@ -107,16 +96,16 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
         }
     }
 
-    // The rest of a stretch whose first `sent` bytes are out. Less than all of it comes with _cut or with the end.
-    private int SendAll(int sent, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, Deadline deadline)
+    private int SendAll(ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, Deadline deadline)
     {
+        var sent = 0;
         while (head.Length + body.Length > 0)
         {
             var piece = head.IsEmpty ? body : head;
             piece = piece[..Math.Min(piece.Length, LargestPiece)];
             var count = SendPiece(piece, deadline);
             if (count < 0)
-                return count == Ended ? 0 : Math.Max(sent, 1);
+                return AfterFailure(count, sent);
             sent += count;
             if (head.IsEmpty)
                 body = body[count..];
@@ -134,10 +123,14 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
         head.CopyTo(_message);
         body.CopyTo(_message.AsSpan(head.Length));
         var sent = SendPiece(_message.AsSpan(0, length), deadline);
-        return sent >= 0 ? sent : sent == Ended ? 0 : 1; // with _cut: nobody knows how much
+        return sent >= 0 ? sent : AfterFailure(sent, 0);
     }
 
-    // All of it, or TimedOut (with _cut if some of it may have been read), or Ended.
+    // A write that is cancelled while it waits may have been read in part, and the system does not tell: it counts as begun, and
+    // the next attempt to go on with it gives up.
+    private static int AfterFailure(int result, int sent) => result == Ended ? 0 : Math.Max(sent, 1);
+
+    // All of it, TimedOut (with _cut), or Ended.
     private int SendPiece(ReadOnlySpan<byte> piece, Deadline deadline)
     {
         fixed (byte* p = piece)
@@ -145,7 +138,7 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
             var operation = new NativeOverlapped { EventHandle = _sent.DangerousGetHandle() };
             var error = Win32.WriteFile(pipe, p, (uint)piece.Length, null, &operation) != 0 ? 0 : Win32.LastError;
             var count = Finish(&operation, error, deadline, "send to");
-            _cut = count == TimedOut && piece.Length > 1;
+            _cut = count == TimedOut;
             return count;
         }
     }

@@ -48,8 +48,18 @@ public static class Registry
         var entry = Transport(transport);
         if (!entry.Platforms.Contains(platform))
             return $"transport '{transport}' exists on {string.Join(" and ", entry.Platforms)}, not on {platform}";
-        return entry.Sides.TryGetValue(side, out var why) ? why : $"transport '{transport}' has no '{side}' side";
+        if (entry.Sides.TryGetValue(side, out var why))
+            return why;
+        if (Sides.FirstOrDefault(s => s.Id == side) is not { Of: { } general })
+            return $"transport '{transport}' has no '{side}' side";
+        return entry.Sides.TryGetValue(general, out var whyNotAtAll) && whyNotAtAll.Length > 0
+            ? whyNotAtAll
+            : $"transport '{transport}' is for .NET 10: older runtimes lack what it is made with";
     }
+
+    /// <summary>What must stand beside every figure of a transport on this system, or null.</summary>
+    public static string? NoteOf(string transport) =>
+        Transport(transport).Notes?.TryGetValue(OperatingSystem.IsWindows() ? "windows" : "linux", out var note) == true ? note : null;
 
     private static RegistryFile Load() =>
         JsonSerializer.Deserialize(Json, RegistryJson.Default.RegistryFile)
@@ -59,18 +69,19 @@ public static class Registry
 /// <summary>One option of an address. Kind: choice (one of Choices, comma-separated), size (bytes with k, M, G) or count.</summary>
 public sealed record OptionEntry(string Name, string Kind, string Default, string Help, string? Choices = null);
 
-/// <summary>A transport's capabilities. Sides: side id to "" or the reason it is missing.</summary>
+/// <summary>A transport's capabilities. Sides: side id to "" or the reason it is missing. Notes: by platform, what must stand beside every figure.</summary>
 public sealed record TransportEntry(
     string Id, string Summary, string NameForm, string Kind, IReadOnlyList<string> Platforms, bool ZeroCopy, bool Broadcast,
     string LargestMessage, string Floor, IReadOnlyDictionary<string, string> Sides, IReadOnlyList<OptionEntry> Options,
-    IReadOnlyDictionary<string, string>? FloorWhen = null, ModuleEntry? Module = null);
+    IReadOnlyDictionary<string, string>? FloorWhen = null, ModuleEntry? Module = null, IReadOnlyDictionary<string, string>? Notes = null);
 
 /// <summary>What a transport needs whose native side is a module, a shared library of its own over a foreign one: the package that
 /// building it takes (Debian's name), and the program that must run meanwhile, with the package that has it.</summary>
 public sealed record ModuleEntry(string Package, string? Daemon = null, string? DaemonPackage = null);
 
-/// <summary>A side.</summary>
-public sealed record SideEntry(string Id, string Summary);
+/// <summary>A side. Of and Runtime: of a side that is another one run by another runtime, that side's id and the runtime
+/// (<c>netfx</c>: .NET Framework, or Mono off Windows); null where it is native or run by .NET 10.</summary>
+public sealed record SideEntry(string Id, string Summary, string? Of = null, string? Runtime = null);
 
 /// <summary>A codec; Objects is false for plain bytes.</summary>
 public sealed record CodecEntry(string Id, string Summary, bool Objects);

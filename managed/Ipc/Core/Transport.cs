@@ -3,7 +3,7 @@ namespace Ipc;
 /// <summary>What a transport's room gives the library. Which members it overrides follows from the registry's kind.</summary>
 internal abstract class Transport
 {
-    // kind "channel"
+    // kinds "channel" and "call" (Calls/: channels made of calls)
     public virtual Listener Listen(Address address) => throw OtherKind(address);
     public virtual Channel Connect(Address address, int timeoutMilliseconds) => throw OtherKind(address);
 
@@ -30,5 +30,7 @@ internal static class TransportTable
     public static Transport Get(Address address) =>
         s_transports.TryGetValue(address.Transport, out var transport)
             ? transport
-            : throw new IpcException(Status.NotAvailable, Registry.WhyNotAvailable(address.Transport, ManagedSide.Id));
+            : throw new IpcException(Status.NotAvailable, Registry.WhyNotAvailable(address.Transport, ManagedSide.Id) is { Length: > 0 } why
+                ? why
+                : $"transport '{address.Transport}' is not opened by this library: see docs/{address.Transport.Split('-')[0]}.md");
 }

@@ -11,22 +11,6 @@ internal static unsafe partial class Win32
     public const uint PIPE_TYPE_BYTE = 0, PIPE_TYPE_MESSAGE = 4, PIPE_READMODE_BYTE = 0, PIPE_READMODE_MESSAGE = 2, PIPE_REJECT_REMOTE_CLIENTS = 8,
         PIPE_UNLIMITED_INSTANCES = 255;
 
-    private const int FilePipeLocalInformation = 24;
-
-    /// <summary>FILE_PIPE_LOCAL_INFORMATION of the driver kit.</summary>
-    [StructLayout(LayoutKind.Sequential)]
-    private struct PipeInformation
-    {
-        public uint Type, Configuration, MaximumInstances, CurrentInstances, InboundQuota, ReadDataAvailable, OutboundQuota, WriteQuotaAvailable, State, End;
-    }
-
-    [StructLayout(LayoutKind.Sequential)]
-    private struct IoStatus
-    {
-        public nint Status;
-        public nuint Information;
-    }
-
     [LibraryImport("kernel32", EntryPoint = "CreateNamedPipeW", SetLastError = true, StringMarshalling = StringMarshalling.Utf16)]
     private static partial nint CreateNamedPipeCall(string name, uint openMode, uint pipeMode, uint maxInstances, uint outSize, uint inSize, uint timeout,
         SecurityAttributes* security);
@@ -42,9 +26,6 @@ internal static unsafe partial class Win32
     public static partial int GetNamedPipeServerProcessId(Win32Handle pipe, uint* process);
     [LibraryImport("kernel32", SetLastError = true)]
     public static partial int SetNamedPipeHandleState(Win32Handle pipe, uint* mode, uint* maxCollection, uint* collectTimeout);
-    [LibraryImport("ntdll", EntryPoint = "NtQueryInformationFile")]
-    private static partial int QueryInformation(Win32Handle file, IoStatus* status, void* information, uint length, int what);
-
     /// <summary>A new instance of a pipe; null with <see cref="LastError"/> set when it fails.</summary>
     public static Win32Handle? CreateNamedPipe(string name, uint openMode, uint pipeMode, uint maxInstances, uint bufferSize, OnlyThisUser security)
     {
@@ -60,15 +41,5 @@ internal static unsafe partial class Win32
         var made = CreateFileCall(name, GENERIC_READ | GENERIC_WRITE, 0, null, OPEN_EXISTING,
             FILE_FLAG_OVERLAPPED | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION, 0);
         return made is not (0 or -1) ? new Win32Handle(made) : null;
-    }
-
-    /// <summary>How many bytes a write to a pipe may have so that it need not wait; 0 when the system does not say (Wine).</summary>
-    public static uint RoomToWrite(Win32Handle pipe)
-    {
-        PipeInformation information;
-        IoStatus status;
-        return QueryInformation(pipe, &status, &information, (uint)sizeof(PipeInformation), FilePipeLocalInformation) >= 0
-            ? information.WriteQuotaAvailable
-            : 0;
     }
 }

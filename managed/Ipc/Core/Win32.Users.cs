@@ -25,6 +25,10 @@ internal static unsafe partial class Win32
     private static partial nint OpenProcess(uint access, int inherit, uint process);
     [LibraryImport("advapi32", SetLastError = true)]
     private static partial int OpenProcessToken(nint process, uint access, nint* token);
+    [LibraryImport("kernel32")]
+    private static partial nint GetCurrentThread();
+    [LibraryImport("advapi32", SetLastError = true)]
+    private static partial int OpenThreadToken(nint thread, uint access, int asSelf, nint* token);
     [LibraryImport("advapi32", SetLastError = true)]
     private static partial int GetTokenInformation(nint token, int what, void* information, uint length, uint* needed);
     [LibraryImport("advapi32", EntryPoint = "ConvertSidToStringSidW", SetLastError = true)]
@@ -63,12 +67,27 @@ internal static unsafe partial class Win32
         return text;
     }
 
+    /// <summary>Who this thread impersonates; null if nobody.</summary>
+    public static string? UserOfThread()
+    {
+        nint token;
+        if (OpenThreadToken(GetCurrentThread(), TOKEN_QUERY, 1, &token) == 0)
+            return null;
+        using var owned = new Win32Handle(token);
+        return UserOfToken(token);
+    }
+
     private static string? UserOf(nint process)
     {
         nint token;
         if (OpenProcessToken(process, TOKEN_QUERY, &token) == 0)
             return null;
         using var owned = new Win32Handle(token);
+        return UserOfToken(token);
+    }
+
+    private static string? UserOfToken(nint token)
+    {
         var information = stackalloc byte[LargestTokenUser];
         uint needed;
         return GetTokenInformation(token, TokenUser, information, LargestTokenUser, &needed) != 0 ? TextOf(*(void**)information) : null;

@@ -137,7 +137,7 @@ public class DeathTests
             answer.Refused(Status.NoServer, Status.PeerClosed);
     });
 
-    private static async Task Killed(PuppetProcess victim, Task<Answer> waiting, Status status)
+    internal static async Task Killed(PuppetProcess victim, Task<Answer> waiting, Status status)
     {
         if (waiting.IsCompleted)
             throw new ConformanceException($"a call that should wait answered: {(await waiting).Word} {(await waiting).Text}");
@@ -149,7 +149,7 @@ public class DeathTests
     }
 
     // The victim's own command never gets an answer: its process ends.
-    private static async Task Ignored(Task<Answer> answer)
+    internal static async Task Ignored(Task<Answer> answer)
     {
         try
         {

@@ -15,6 +15,21 @@ public static class Pairs
         return data;
     }
 
+    /// <summary>As <see cref="Channels"/>, of the transports that have calls and no channel underneath.</summary>
+    public static TheoryData<string, string, string> Calls()
+    {
+        var data = new TheoryData<string, string, string>();
+        foreach (var transport in OfKind("call"))
+        {
+            foreach (var server in SidesOf(transport))
+            {
+                foreach (var client in SidesOf(transport))
+                    data.Add(transport.Id, server, client);
+            }
+        }
+        return data;
+    }
+
     /// <summary>Transport, server's side, client's side, and each value of option wait (or none where there is no such option).</summary>
     public static TheoryData<string, string, string, string> ChannelsByWait()
     {
@@ -50,8 +65,10 @@ public static class Pairs
     internal static IReadOnlyList<string> Waits(TransportEntry transport) =>
         transport.Options.FirstOrDefault(option => option.Name == "wait")?.Choices!.Split(',') ?? [];
 
-    internal static IEnumerable<TransportEntry> Transports =>
-        Registry.Transports.Where(transport => transport.Kind == "channel" && transport.Platforms.Contains(PuppetSystem.Platform) && Modules.AreHere(transport));
+    internal static IEnumerable<TransportEntry> Transports => OfKind("channel");
+
+    private static IEnumerable<TransportEntry> OfKind(string kind) =>
+        Registry.Transports.Where(transport => transport.Kind == kind && transport.Platforms.Contains(PuppetSystem.Platform) && Modules.AreHere(transport));
 
     private static TheoryData<string, string> SidesWhere(Func<TransportEntry, bool> wanted)
     {
@@ -71,5 +88,6 @@ public static class Pairs
         select (transport, server, client);
 
     private static IEnumerable<string> SidesOf(TransportEntry transport) =>
-        Registry.Sides.Select(side => side.Id).Where(side => Registry.WhyNotAvailable(transport.Id, side, PuppetSystem.Platform).Length == 0);
+        // Sides of other runtimes have tests of their own: NetFxTests.
+        Registry.Sides.Where(side => side.Runtime is null).Select(side => side.Id).Where(side => Registry.WhyNotAvailable(transport.Id, side, PuppetSystem.Platform).Length == 0);
 }

@@ -174,7 +174,7 @@ public sealed class PlanningTests
         Assert.Contains("'lazy'", MistakeOf(new() { Transports = ["shm?wait=lazy"] }), StringComparison.Ordinal);
         Assert.Contains("'colour'", MistakeOf(new() { Transports = ["shm?colour=red"] }), StringComparison.Ordinal);
         Assert.Equal("pair 'native' is not of the form server:client, e.g. native:managed", MistakeOf(new() { Pairs = ["native"] }));
-        Assert.Equal("there is no side 'java'; the sides are native, managed, bound", MistakeOf(new() { Pairs = ["native:java"] }));
+        Assert.Equal("there is no side 'java'; the sides are native, managed, bound, managed-netfx, bound-netfx", MistakeOf(new() { Pairs = ["native:java"] }));
         Assert.StartsWith("there is no workload '2k'; the workloads are 0.1k-1k, ", MistakeOf(new() { Workloads = ["2k"] }), StringComparison.Ordinal);
         Assert.Equal("there is no preset 'fast'; the presets are quick, seed, full", MistakeOf(new() { Preset = "fast" }));
         Assert.Equal("workload 'push-1k' has no codec 'json'; it takes raw", MistakeOf(new() { Workloads = ["push-1k"], Codecs = ["json"] }));

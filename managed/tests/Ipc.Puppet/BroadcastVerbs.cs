@@ -41,7 +41,7 @@ internal static class BroadcastVerbs
         var message = command.Expected();
         var length = subscriber.Receive(buffer, out var lost, command.Timeout());
         message.RequireContent(buffer.AsSpan(0, length));
-        return string.Create(CultureInfo.InvariantCulture, $"{length} {lost}");
+        return FormattableString.Invariant($"{length} {lost}");
     }
 
     private static string Keep<T>(ConcurrentDictionary<string, T> handles, string name, T handle) =>

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Runtime.InteropServices;
 
 namespace Ipc.Puppet;
 
@@ -125,7 +124,7 @@ internal static class MessageVerbs
                 batch.AddRange(message);
                 lengths.Add(message.Length);
             }
-            var sent = channel.SendBatch(CollectionsMarshal.AsSpan(batch), CollectionsMarshal.AsSpan(lengths), timeout);
+            var sent = channel.SendBatch(batch.ToArray(), lengths.ToArray(), timeout);
             if (sent != lengths.Count)
                 throw new WrongException($"{sent} of a batch of {lengths.Count} messages went out within the time-out");
             bytes += batch.Count;

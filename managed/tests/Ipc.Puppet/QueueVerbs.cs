@@ -102,6 +102,6 @@ internal static class QueueVerbs
             tally.Sum += number;
             tally.Squares += (ulong)number * number;
         }
-        return string.Join(' ', tallies.Select(t => string.Create(CultureInfo.InvariantCulture, $"{t.Key}:{t.Value.Count}:{t.Value.Sum}:{t.Value.Squares}")));
+        return string.Join(" ", tallies.Select(t => FormattableString.Invariant($"{t.Key}:{t.Value.Count}:{t.Value.Sum}:{t.Value.Squares}")));
     }
 }

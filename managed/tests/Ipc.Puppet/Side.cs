@@ -11,8 +11,8 @@ internal sealed class Side
 
     public Side(string id) => _bound = id switch
     {
-        "bound" => true,
-        "managed" => false,
+        "bound" or "bound-netfx" => true,
+        "managed" or "managed-netfx" => false,
         _ => throw new WrongException($"there is no side '{id}' here: use --side managed or --side bound"),
     };
 

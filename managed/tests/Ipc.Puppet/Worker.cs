@@ -26,7 +26,7 @@ internal sealed class Worker
     private void Run()
     {
         foreach (var line in _lines.GetConsumingEnumerable())
-            _answers.WriteLine($"{_name} {CarryOut(line).ReplaceLineEndings(" ")}");
+            _answers.WriteLine($"{_name} {CarryOut(line).Replace('\n', ' ')}");
     }
 
     private string CarryOut(string line)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdint>
 
 namespace ipc {
 namespace {
@@ -39,9 +40,13 @@ Status unknown_option(const TransportEntry& transport, std::string_view name) {
 
 Status check_size(const TransportEntry& transport, const OptionEntry& option, std::string_view value) {
     uint64_t size = 0;
-    if (!parse_size(value, &size) || size == 0 || size > SIZE_MAX)
+    if (!parse_size(value, &size) || size == 0)
         return fail(IPC_BAD_OPTION, "option %s=%.*s of transport '%s' must be a number of bytes from 1, with k, M or G",
                     option.name, shown(value), value.data(), transport.id);
+    if (size > PTRDIFF_MAX)
+        return fail(IPC_BAD_OPTION,
+                    "option %s=%.*s of transport '%s' is more than a %zu-bit process can have in memory", option.name,
+                    shown(value), value.data(), transport.id, sizeof(size_t) * 8);
     uint64_t largest = 0;
     if (option.name == std::string_view("max") && parse_size(transport.largest_message, &largest) && size > largest)
         return fail(IPC_BAD_OPTION, "option max=%.*s is over the largest message of transport '%s', %s", shown(value),

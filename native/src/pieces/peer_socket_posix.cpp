@@ -27,7 +27,8 @@ Status PeerSocket::look() {
 
 bool PeerSocket::wait(int64_t patience_ns) const {
     pollfd entry{socket_.get(), POLLIN, 0};
-    const timespec limit{patience_ns / 1'000'000'000, patience_ns % 1'000'000'000};
+    const timespec limit{static_cast<time_t>(patience_ns / 1'000'000'000),
+                         static_cast<long>(patience_ns % 1'000'000'000)};
     return ppoll(&entry, 1, &limit, nullptr) > 0;
 }
 

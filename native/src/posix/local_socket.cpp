@@ -139,7 +139,7 @@ Status connect_local(const LocalName& name, const Deadline& deadline, Descriptor
         timeval limit{}; // 0 waits without end
         if (!deadline.forever()) {
             const int64_t left_us = std::max<int64_t>(deadline.left_ns() / 1000, 1);
-            limit = {left_us / 1'000'000, left_us % 1'000'000};
+            limit = {static_cast<time_t>(left_us / 1'000'000), static_cast<suseconds_t>(left_us % 1'000'000)};
         }
         setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
         if (connect(made.get(), generic(address), sizeof address) == 0) break;

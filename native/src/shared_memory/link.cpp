@@ -56,7 +56,8 @@ Status Link::offer(Connection connection, Layout layout, uint32_t slot_count, ui
     auto peer = std::make_unique<Peer>(connection, std::string());
     size_t bytes = mapping_bytes(slot_count, data_bytes);
     if (bytes == 0)
-        return fail(IPC_SYSTEM, "no mapping has %u slots and %llu bytes of data", slot_count,
+        return fail(IPC_OUT_OF_MEMORY,
+                    "twice %llu bytes of data are more than a process maps: choose a smaller size= or max=",
                     static_cast<unsigned long long>(data_bytes));
     MemoryFile file;
     Mapping memory;

@@ -1,6 +1,7 @@
 #include "shared_memory/sealed_memory.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -32,10 +33,11 @@ struct LooksMeanwhileAreIntended {
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 Status no_huge_pages(size_t bytes) {
-    return fail_system(IPC_NOT_AVAILABLE, errno,
-                       "cannot have %zu bytes in huge pages: reserve some with 'sysctl vm.nr_hugepages=N', or leave pages=huge "
-                       "out",
-                       bytes);
+    return fail_system(
+        IPC_NOT_AVAILABLE, errno,
+        "cannot have %zu bytes in huge pages: reserve some with 'sysctl vm.nr_hugepages=N', or leave pages=huge "
+        "out",
+        bytes);
 }
 
 bool is_of_huge_pages(const posix::Descriptor& file) {
@@ -64,7 +66,8 @@ Status make_sealed_memory(size_t* bytes, Pages pages, posix::Descriptor* file) {
     if (*file && ftruncate(file->get(), static_cast<off_t>(*bytes)) == 0 &&
         fcntl(file->get(), F_ADD_SEALS, size_seals) == 0)
         return IPC_OK;
-    return huge ? no_huge_pages(*bytes) : fail_system(IPC_SYSTEM, errno, "cannot make %zu bytes of shared memory", *bytes);
+    return huge ? no_huge_pages(*bytes)
+                : fail_system(IPC_SYSTEM, errno, "cannot make %zu bytes of shared memory", *bytes);
 }
 
 size_t sealed_bytes(const posix::Descriptor& file) {
@@ -72,17 +75,24 @@ size_t sealed_bytes(const posix::Descriptor& file) {
     // -1, for what cannot be sealed at all, has every bit set.
     const int seals = fcntl(file.get(), F_GET_SEALS);
     if (seals < 0 || (seals & size_seals) != size_seals || fstat(file.get(), &about) != 0) return 0;
-    return static_cast<size_t>(about.st_size);
+    // What a 32-bit process cannot even count is too much to map all the same.
+    return about.st_size > PTRDIFF_MAX ? SIZE_MAX : static_cast<size_t>(about.st_size);
 }
 
 Status map_memory(const posix::Descriptor& file, size_t bytes, Access access, Mapping* mapping) {
+    if (bytes > PTRDIFF_MAX)
+        return fail(IPC_OUT_OF_MEMORY,
+                    "the peer's shared memory is more than a %zu-bit process can map: choose a smaller "
+                    "size= or max= there",
+                    sizeof(size_t) * 8);
     const int protection = access == Access::read ? PROT_READ : PROT_READ | PROT_WRITE;
     void* memory = mmap(nullptr, bytes, protection, MAP_SHARED, file.get(), 0);
     if (memory == MAP_FAILED) {
         const int why = errno;
         const bool huge = is_of_huge_pages(file); // which are not reserved before they are mapped
         errno = why;
-        return huge ? no_huge_pages(bytes) : fail_system(IPC_SYSTEM, why, "cannot map %zu bytes of shared memory", bytes);
+        return huge ? no_huge_pages(bytes)
+                    : fail_system(IPC_SYSTEM, why, "cannot map %zu bytes of shared memory", bytes);
     }
     *mapping = Mapping(memory, bytes);
     return IPC_OK;

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <climits>
-#include <ctime>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -13,8 +12,14 @@ namespace {
 
 static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 
+// What the call takes in 64-bit and in 32-bit processes, whatever timespec is there: two of the machine's words.
+struct KernelTime {
+    long seconds;
+    long nanoseconds;
+};
+
 // std::atomic<uint32_t> has the representation of uint32_t, which the kernel works on.
-long futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
+long futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, const KernelTime* timeout) {
     return syscall(SYS_futex, const_cast<uint32_t*>(reinterpret_cast<const uint32_t*>(&word)), operation, value,
                    timeout, nullptr, 0);
 }
@@ -31,8 +36,8 @@ void yield_processor() {
 }
 
 bool futex_wait(const std::atomic<uint32_t>& word, uint32_t value, int64_t at_most_ns) {
-    const timespec timeout{static_cast<time_t>(at_most_ns / 1'000'000'000),
-                           static_cast<long>(at_most_ns % 1'000'000'000)};
+    const KernelTime timeout{static_cast<long>(at_most_ns / 1'000'000'000),
+                             static_cast<long>(at_most_ns % 1'000'000'000)};
     return futex(word, FUTEX_WAIT, value, &timeout) == 0 || errno != ETIMEDOUT;
 }
 

@@ -18,16 +18,20 @@ bool Interrupt::raise() {
 
 Status Interrupt::wait(HANDLE object, const Deadline& deadline) const {
     const HANDLE both[2] = {event_.get(), object};
-    const DWORD limit = deadline.forever() ? INFINITE : static_cast<DWORD>(deadline.left_ms());
-    switch (WaitForMultipleObjects(2, both, FALSE, limit)) {
-    case WAIT_OBJECT_0:
-        return IPC_CLOSED;
-    case WAIT_OBJECT_0 + 1:
-        return IPC_OK;
-    case WAIT_TIMEOUT:
-        return IPC_TIMED_OUT;
-    default:
-        return fail_windows(IPC_SYSTEM, GetLastError(), "cannot wait for an event");
+    while (true) {
+        const DWORD limit = deadline.forever() ? INFINITE : static_cast<DWORD>(deadline.left_ms());
+        switch (WaitForMultipleObjects(2, both, FALSE, limit)) {
+        case WAIT_OBJECT_0:
+            return IPC_CLOSED;
+        case WAIT_OBJECT_0 + 1:
+            return IPC_OK;
+        case WAIT_TIMEOUT:
+            // The system counts in ticks, which may be over a little early.
+            if (deadline.expired()) return IPC_TIMED_OUT;
+            break;
+        default:
+            return fail_windows(IPC_SYSTEM, GetLastError(), "cannot wait for an event");
+        }
     }
 }
 

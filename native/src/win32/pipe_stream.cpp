@@ -20,25 +20,6 @@ bool is_end_of_peer(DWORD error) {
     return error == ERROR_BROKEN_PIPE || error == ERROR_NO_DATA || error == ERROR_PIPE_NOT_CONNECTED;
 }
 
-// FILE_PIPE_LOCAL_INFORMATION of the driver kit, which the SDK leaves out.
-struct PipeInformation {
-    ULONG type, configuration, maximum_instances, current_instances, inbound_quota, read_data_available, outbound_quota;
-    ULONG write_quota_available, state, end;
-};
-
-struct IoStatus {
-    void* status;
-    ULONG_PTR information;
-};
-
-using QueryInformation = LONG(NTAPI*)(HANDLE, IoStatus*, void*, ULONG, int);
-
-QueryInformation find_query_information() {
-    const HMODULE system = GetModuleHandleW(L"ntdll.dll");
-    return reinterpret_cast<QueryInformation>(
-        reinterpret_cast<void*>(GetProcAddress(system, "NtQueryInformationFile")));
-}
-
 } // namespace
 
 Status PipeStream::open() {
@@ -90,32 +71,11 @@ Status PipeStream::read(void* buffer, size_t capacity, Fill, const Deadline& dea
     return IPC_OK;
 }
 
-// How many bytes a write may have so that it need not wait; 0 when the system does not say (Wine).
-size_t PipeStream::room() const {
-    constexpr int pipe_local_information = 24;
-    static const QueryInformation query = find_query_information();
-    PipeInformation information{};
-    IoStatus status{};
-    if (query == nullptr ||
-        query(pipe_.get(), &status, &information, sizeof information, pipe_local_information) < 0)
-        return 0;
-    return information.write_quota_available;
-}
-
-// A write that is cancelled while it waits may have been read in part, and the system does not tell. So what must be known
-// to have been sent not at all begins with one byte alone, unless there is room for all of it.
 Status PipeStream::write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) {
     const Inside inside(*this);
     if (!inside) return IPC_CLOSED;
     if (mode_ == PipeMode::message) return write_message(head, body, deadline, written);
-    size_t lead = 0;
-    if (!deadline.forever() && room() < head.length + body.length) {
-        if (Status status = write_piece(head.data, 1, deadline, &lead); status != IPC_OK) return status;
-        *written = lead;
-    }
-    const Status status =
-        write_all(static_cast<const char*>(head.data) + lead, head.length - lead, deadline, written);
-    if (status != IPC_OK) return status;
+    if (Status status = write_all(head.data, head.length, deadline, written); status != IPC_OK) return status;
     return write_all(body.data, body.length, deadline, written);
 }
 
@@ -148,7 +108,8 @@ Status PipeStream::write_all(const void* data, size_t length, const Deadline& de
     return IPC_OK;
 }
 
-// Writes all of it. *count after a failure: 0 if nothing was read of it for sure, else 1 for something.
+// Writes all of it, or fails. A write that is cancelled while it waits may have been read in part, and the system does not
+// tell: it counts as begun.
 Status PipeStream::write_piece(const void* data, size_t length, const Deadline& deadline, size_t* count) {
     OVERLAPPED operation{};
     operation.hEvent = write_event_.get();
@@ -157,7 +118,7 @@ Status PipeStream::write_piece(const void* data, size_t length, const Deadline& 
     DWORD failure = 0;
     const Status status = finish(&operation, error, deadline, &failure, count);
     if (status != IPC_OK) {
-        if (length > 1) *count = std::max<size_t>(*count, 1);
+        *count = std::max<size_t>(*count, 1);
         return status;
     }
     if (is_end_of_peer(failure)) return IPC_PEER_CLOSED;

@@ -11,7 +11,7 @@
 namespace ipc::win32 {
 
 // A connected, overlapped named pipe. In message mode each write() is one message of the pipe, and reading does not care
-// where messages end: frames say so themselves.
+// where messages end: frames say so themselves. A write that times out counts as begun, always: no more is known.
 class PipeStream final : public ByteStream {
   public:
     PipeStream(Handle pipe, PipeMode mode) : pipe_(std::move(pipe)), mode_(mode) {}
@@ -38,7 +38,6 @@ class PipeStream final : public ByteStream {
     };
 
     void leave();
-    size_t room() const;
     Status write_message(Chunk head, Chunk body, const Deadline& deadline, size_t* written);
     Status write_all(const void* data, size_t length, const Deadline& deadline, size_t* written);
     Status write_piece(const void* data, size_t length, const Deadline& deadline, size_t* count);
@@ -49,8 +48,8 @@ class PipeStream final : public ByteStream {
     Handle pipe_;
     const PipeMode mode_;
     Interrupt interrupt_;
-    Handle read_event_;  // the reading thread's
-    Handle write_event_; // the writing thread's
+    Handle read_event_;               // the reading thread's
+    Handle write_event_;              // the writing thread's
     std::atomic<uint32_t> inside_{0}; // threads in read or write, and `closing`
     std::mutex close_mutex_;
 };

@@ -54,6 +54,13 @@ bool user_of_process(DWORD process, User* user) {
     return user_of_token(token, user);
 }
 
+bool user_of_thread(User* user) {
+    HANDLE token = nullptr;
+    if (!OpenThreadToken(GetCurrentThread(), TOKEN_QUERY, TRUE, &token)) return false;
+    const Handle owned(token);
+    return user_of_token(token, user);
+}
+
 bool owner_of(HANDLE object, User* owner) {
     PSID sid = nullptr;
     PSECURITY_DESCRIPTOR descriptor = nullptr;

@@ -30,6 +30,9 @@ Status this_user(User* user);
 // process of the same user is such a one).
 bool user_of_process(DWORD process, User* user);
 
+// Who this thread impersonates. False if it impersonates nobody.
+bool user_of_thread(User* user);
+
 // Who owns a kernel object. False when that cannot be known; the handle needs READ_CONTROL.
 bool owner_of(HANDLE object, User* owner);
 

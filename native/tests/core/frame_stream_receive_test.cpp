@@ -3,20 +3,18 @@
 
 #include <cstring>
 #include <gtest/gtest.h>
-#include <malloc.h>
 #include <thread>
 
 namespace ipc {
 namespace {
 
 using test::interesting_lengths;
-using test::Kind;
 using test::limit;
 using test::pattern;
 
 class FrameStreamReceive : public test::FrameStreamFixture {};
 
-INSTANTIATE_TEST_SUITE_P(Streams, FrameStreamReceive, testing::Values(Kind::socket, Kind::fifo), test::kind_name);
+INSTANTIATE_TEST_SUITE_P(Streams, FrameStreamReceive, testing::ValuesIn(test::stream_kinds()), test::kind_name);
 
 TEST_P(FrameStreamReceive, TakesAndViewsEveryLength) {
     for (const bool in_place : {false, true}) {
@@ -133,14 +131,10 @@ TEST_P(FrameStreamReceive, MemoryGrowsWithWhatArrivesNotWithWhatIsClaimed) {
     feed(header);
     feed(pattern(100));
     ASSERT_EQ(next(), IPC_OK);
-    const auto in_use = [] {
-        const auto info = mallinfo2();
-        return info.uordblks + info.hblkhd;
-    };
-    const size_t before = in_use();
+    const size_t before = test::bytes_in_use();
     const void* data = nullptr;
     EXPECT_EQ(channel_->view(&data, Deadline(10)), IPC_TIMED_OUT);
-    EXPECT_LT(in_use() - before, 1024u * 1024);
+    EXPECT_LT(test::bytes_in_use() - before, 1024u * 1024);
 }
 
 TEST_P(FrameStreamReceive, EndBetweenFramesIsAnOrderlyEnd) {

@@ -21,7 +21,7 @@ internal sealed class TcpTransport : Transport
     {
         var (place, port) = TcpPlace.Parse(address);
         var where = new IPEndPoint(place.Resolve()[0], port);
-        CheckReach(where.Address, address);
+        TcpReach.Check(where.Address, address);
         var socket = TcpSocket.Listen(where, address);
         var chosen = TcpSocket.LocalEndPoint(socket);
         var full = port == 0 ? address.WithName(place.WithPort(chosen.Port)) : address.ToString();
@@ -37,7 +37,7 @@ internal sealed class TcpTransport : Transport
         IpcException? first = null;
         foreach (var candidate in place.Resolve())
         {
-            CheckReach(candidate, address);
+            TcpReach.Check(candidate, address);
             try
             {
                 return ConnectTo(new IPEndPoint(candidate, port), address, deadline);
@@ -55,8 +55,8 @@ internal sealed class TcpTransport : Transport
         var socket = TcpSocket.Connect(server, address, deadline);
         try
         {
-            if (ChecksUsers(address))
-                TcpUsers.CheckServer(socket, server, address);
+            if (TcpReach.ChecksUsers(address))
+                TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => TcpSocket.HasEnded(socket));
             return new StreamChannel(new SocketStream(socket), address);
         }
         catch
@@ -65,16 +65,6 @@ internal sealed class TcpTransport : Transport
             throw;
         }
     }
-
-    internal static bool ChecksUsers(Address address) => address.Option("users") == "same";
-
-    // The system can say whose the other end is only if it is on this machine.
-    private static void CheckReach(IPAddress reach, Address address)
-    {
-        if (ChecksUsers(address) && !IPAddress.IsLoopback(reach))
-            throw new IpcException(Status.BadOption,
-                $"'{address}' reaches beyond this machine, where users=same cannot be checked: add users=any, or use 127.0.0.1");
-    }
 }
 
 [SupportedOSPlatform("linux")]
@@ -82,7 +72,7 @@ internal sealed class TcpListener(string full, Address address, Descriptor socke
 {
     protected override Channel? Welcome(Descriptor connection)
     {
-        if (TcpTransport.ChecksUsers(address) && !TcpUsers.IsOwnClient(connection))
+        if (TcpReach.ChecksUsers(address) && !TcpUsers.IsOwnClient(TcpSocket.RemoteEndPoint(connection), TcpSocket.LocalEndPoint(connection)))
         {
             connection.Dispose();
             return null;

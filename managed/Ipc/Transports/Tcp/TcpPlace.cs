@@ -48,3 +48,16 @@ internal sealed class TcpPlace
         }
     }
 }
+
+/// <summary>How far a tcp address may reach: the system can say whose the other end is only if it is on this machine.</summary>
+internal static class TcpReach
+{
+    public static bool ChecksUsers(Address address) => address.Option("users") == "same";
+
+    public static void Check(IPAddress reach, Address address)
+    {
+        if (ChecksUsers(address) && !IPAddress.IsLoopback(reach))
+            throw new IpcException(Status.BadOption,
+                $"'{address}' reaches beyond this machine, where users=same cannot be checked: add users=any, or use 127.0.0.1");
+    }
+}

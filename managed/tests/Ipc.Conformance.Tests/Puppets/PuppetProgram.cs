@@ -16,12 +16,15 @@ internal static class PuppetProgram
         ? given
         : Path.Combine(s_root.Value, "build", PuppetSystem.IsWine ? "windows-mingw" : "release");
 
+    /// <summary>The puppet that Mono runs; it is there wherever Mono's reference assemblies were when the tests were built.</summary>
+    public static string NetFx { get; } = Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../Ipc.Puppet.NetFx/release/ipc-puppet-netfx.exe"));
+
     public static ProcessStartInfo Of(string side)
     {
         var start = Program(side);
         // Only the bound side may know where the native library is.
         start.Environment.Remove("IPC_LIBRARY");
-        if (side == "bound")
+        if (side is "bound" or "bound-netfx")
             start.Environment["IPC_LIBRARY"] = PuppetSystem.PathFor(Existing(NativeLibrary));
         return start;
     }
@@ -35,10 +38,21 @@ internal static class PuppetProgram
                 ? new ProcessStartInfo(wine, [Existing(Path.Combine(Build, "bin", "ipc-test-puppet.exe"))])
                 : new ProcessStartInfo(wine, [Published(), "--side", side]);
         }
+        if (side == ThirtyTwoBits.Side)
+            return new ProcessStartInfo(Puppet32());
         if (side == "native")
             return new ProcessStartInfo(Existing(Path.Combine(Build, "bin", "ipc-test-puppet")));
+        if (side.EndsWith("-netfx", StringComparison.Ordinal))
+            return new ProcessStartInfo("mono", [Existing(NetFx), "--side", side]);
         var host = Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet";
         return new ProcessStartInfo(host, [Path.Combine(AppContext.BaseDirectory, "Ipc.Puppet.dll"), "--side", side]);
+    }
+
+    private static string Puppet32()
+    {
+        var path = Path.Combine(s_root.Value, "build", "linux-x86", "bin", "ipc-test-puppet");
+        return File.Exists(path) ? path : throw new FileNotFoundException(
+            $"{path} is missing: build it first (cmake --preset linux-x86 && cmake --build --preset linux-x86; Debian's package g++-multilib has the compiler)");
     }
 
     private static string Published()

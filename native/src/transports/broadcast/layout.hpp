@@ -93,8 +93,8 @@ inline size_t largest_message(uint64_t ring_bytes) {
     return static_cast<size_t>(ring_bytes / 2);
 }
 
-inline size_t data_file_bytes(uint64_t ring_bytes) {
-    return header_bytes + static_cast<size_t>(ring_bytes + ring_bytes / 2) + 4096;
+inline uint64_t data_file_bytes(uint64_t ring_bytes) {
+    return header_bytes + ring_bytes + ring_bytes / 2 + 4096;
 }
 
 inline bool is_ring_size(uint64_t bytes) {

@@ -18,7 +18,7 @@ RingPublisher::RingPublisher(const Address& address, uint64_t ring_bytes, Start 
 
 Status RingPublisher::open(const posix::LocalName& name) {
     posix::Descriptor file, for_readers;
-    const size_t bytes = data_file_bytes(ring_bytes_);
+    const auto bytes = static_cast<size_t>(data_file_bytes(ring_bytes_)); // Address allows no size that would not fit
     if (Status s = shared_memory::make_sealed_memory(bytes, &file)) return s;
     if (Status s = shared_memory::map_memory(file, bytes, shared_memory::Access::read_write, &data_)) return s;
     if (Status s = shared_memory::freeze_writers(file, &for_readers)) return s;

@@ -11,9 +11,10 @@ namespace {
 Status find_name(const Address& address, posix::LocalName* name) {
     if (Status status = check_plain_name(address); status != IPC_OK) return status;
     if (address.option("mode") != "byte")
-        return fail(IPC_BAD_OPTION,
-                    "%s asks for mode=message, which only Windows' pipes have: leave it away; messages stay apart all the same",
-                    address.text().c_str());
+        return fail(
+            IPC_BAD_OPTION,
+            "%s asks for mode=message, which only Windows' pipes have: leave it away; messages stay apart all the same",
+            address.text().c_str());
     const char* temporary = std::getenv("TMPDIR");
     std::string path = temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
     if (!path.ends_with('/')) path += '/';

@@ -101,8 +101,10 @@ Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file) {
 
 Status RingFile::map() {
     struct stat about {};
-    const bool large_enough = fstat(file_.get(), &about) == 0 && about.st_size >= static_cast<off_t>(header_bytes) &&
-                              static_cast<uint64_t>(about.st_size) <= SIZE_MAX / 2;
+    const bool large_enough = fstat(file_.get(), &about) == 0 && about.st_size >= static_cast<off_t>(header_bytes);
+    if (large_enough && about.st_size > PTRDIFF_MAX)
+        return fail(IPC_OUT_OF_MEMORY, "the ring %s has %lld bytes, more than a %zu-bit process can map",
+                    name_.address.c_str(), static_cast<long long>(about.st_size), sizeof(void*) * 8);
     if (large_enough) {
         void* memory =
             mmap(nullptr, static_cast<size_t>(about.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);

@@ -21,8 +21,8 @@ const shared_memory::Form form{shared_memory::Layout::slots, "shm-", [](const Ad
 
 // The ring's arithmetic asks for whole pages and even halves; a power of two gives both.
 Status check_size(const Address& address) {
-    size_t size = address.option_size("size");
-    if (size >= 65536 && (size & (size - 1)) == 0 && size <= size_t{1} << 32) return IPC_OK;
+    const uint64_t size = address.option_size("size");
+    if (size >= 65536 && (size & (size - 1)) == 0 && size <= uint64_t{1} << 32) return IPC_OK;
     return fail(IPC_BAD_OPTION, "size=%s in '%s': the ring's size must be a power of two from 64k to 4G",
                 address.option("size").c_str(), address.text().c_str());
 }

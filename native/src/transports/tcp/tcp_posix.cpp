@@ -4,14 +4,13 @@
 #include "posix/accept.hpp"
 #include "posix/poll.hpp"
 #include "posix/socket_stream.hpp"
-#include "transports/tcp/loopback_owner_posix.hpp"
-#include "transports/tcp/tcp_name.hpp"
+#include "transports/tcp/checked_client_stream.hpp"
+#include "transports/tcp/loopback_owner.hpp"
+#include "transports/tcp/tcp_place.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <memory>
-#include <netdb.h>
 #include <netinet/tcp.h>
 #include <string>
 #include <sys/socket.h>
@@ -22,48 +21,8 @@ namespace {
 
 using posix::Descriptor;
 
-struct Place {
-    sockaddr_storage address{};
-    socklen_t length = 0;
-
-    const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&address); }
-};
-
 void set_option(int socket, int level, int option, int value) {
     setsockopt(socket, level, option, &value, sizeof value);
-}
-
-// The places a name stands for (`failure` if there are none), IPv4 first, so that "localhost" means the same to a
-// listener and its clients.
-Status resolve(const Address& address, const TcpName& name, Status failure, std::vector<Place>* places) {
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    hints.ai_flags = AI_NUMERICSERV;
-    addrinfo* found = nullptr;
-    const int error = getaddrinfo(name.host.c_str(), std::to_string(name.port).c_str(), &hints, &found);
-    if (error != 0)
-        return fail(failure, "cannot find the host of %s: %s; check its name", address.text().c_str(),
-                    gai_strerror(error));
-    for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-        Place place;
-        place.length = one->ai_addrlen;
-        std::copy_n(reinterpret_cast<const char*>(one->ai_addr), one->ai_addrlen,
-                    reinterpret_cast<char*>(&place.address));
-        places->push_back(place);
-    }
-    freeaddrinfo(found);
-    std::stable_partition(places->begin(), places->end(),
-                          [](const Place& place) { return place.address.ss_family == AF_INET; });
-    return IPC_OK;
-}
-
-// Users of other machines cannot be checked: whoever lets them in must say so.
-Status check_reach(const Address& address, const Place& place) {
-    if (address.option("users") == "any" || TcpEnd::of(place.address).is_loopback()) return IPC_OK;
-    return fail(IPC_BAD_OPTION,
-                "%s leads over the network, where the peer's user cannot be checked: add users=any, or use "
-                "127.0.0.1",
-                address.text().c_str());
 }
 
 void prepare(int socket) {
@@ -76,29 +35,6 @@ void prepare(int socket) {
     set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
     set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 25'000);
 }
-
-// A client whose server will look for its owner. The system forgets the owner of a socket that is closed, so one that
-// has only sent waits with that until the server has accepted it; an answer tells the same for nothing.
-class CheckedClientStream final : public posix::SocketStream {
-  public:
-    using SocketStream::SocketStream;
-    ~CheckedClientStream() override {
-        if (sent_ && !answered_) wait_until_accepted(socket(), 1000);
-    }
-    Status read(void* buffer, size_t capacity, Fill fill, const Deadline& deadline, size_t* count) override {
-        const Status status = SocketStream::read(buffer, capacity, fill, deadline, count);
-        if (*count != 0) answered_ = true;
-        return status;
-    }
-    Status write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) override {
-        sent_ = true;
-        return SocketStream::write(head, body, deadline, written);
-    }
-
-  private:
-    bool sent_ = false;     // the writing thread's
-    bool answered_ = false; // the reading thread's
-};
 
 class TcpListener final : public FrameListener {
   public:
@@ -211,18 +147,6 @@ int connect_within(const Place& place, const Deadline& deadline, Descriptor* con
     return 0;
 }
 
-// With nobody listening on a port that the system gives out itself, a socket can be given just this port and meet
-// itself.
-bool met_itself(int connection) {
-    sockaddr_storage self{};
-    sockaddr_storage peer{};
-    socklen_t length = sizeof self;
-    if (getsockname(connection, reinterpret_cast<sockaddr*>(&self), &length) != 0) return false;
-    length = sizeof peer;
-    return getpeername(connection, reinterpret_cast<sockaddr*>(&peer), &length) == 0 &&
-           TcpEnd::of(self) == TcpEnd::of(peer);
-}
-
 Status connect_tcp(const Address& address, const Deadline& deadline, FrameChannel** channel) {
     TcpName name;
     std::vector<Place> places;
@@ -236,7 +160,8 @@ Status connect_tcp(const Address& address, const Deadline& deadline, FrameChanne
         if (Status status = check_reach(address, place); status != IPC_OK) return status;
         Descriptor connection;
         error = connect_within(place, deadline, &connection);
-        if (error == 0 && met_itself(connection.get())) error = ECONNREFUSED;
+        TcpEnds ends;
+        if (error == 0 && ends_of(connection.get(), &ends) && ends.met_itself()) error = ECONNREFUSED;
         if (error != 0) continue;
         const bool checks_users = address.option("users") == "same";
         if (checks_users)
@@ -246,7 +171,7 @@ Status connect_tcp(const Address& address, const Deadline& deadline, FrameChanne
         prepare(connection.get());
         std::unique_ptr<ByteStream> stream;
         if (TcpEnd::of(place.address).is_loopback())
-            stream = std::make_unique<CheckedClientStream>(std::move(connection));
+            stream = std::make_unique<CheckedClientStream<posix::SocketStream>>(std::move(connection));
         else
             stream = std::make_unique<posix::SocketStream>(std::move(connection));
         *channel = new FrameStream(std::move(stream), address.limit(), address.text());

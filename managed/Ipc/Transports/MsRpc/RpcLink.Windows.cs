@@ -1,0 +1,292 @@
+using System.Buffers.Binary;
+using System.ComponentModel;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>
+/// The connection of one client and the thread that makes its calls, one after another. A synchronous call of rpcrt4 cannot be left
+/// before its time on every runtime without losing the connection, and with it the server's session; so whoever waits leaves, and the
+/// thread waits on: a late reply is dropped there. The thread ends when the client closes and no call is under way.
+/// Twin of native/src/msrpc/link_win32.cpp.
+/// </summary>
+[SupportedOSPlatform("windows")]
+internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSequence sequence)
+{
+    private enum Phase { Idle, Asked, Copying, Calling, Done }
+
+    private const FrameKind OpenSessionJob = 0;
+    // Wine makes two associations of one when two first connections are made at once, and a session belongs to one of them.
+    private static readonly object[] s_openingOne = [.. Enumerable.Range(0, 64).Select(_ => new object())];
+
+    private readonly object _lock = new();
+    private Phase _phase;
+    private FrameKind _kind;
+    private uint _id;
+    private byte* _bytes; // pinned while the phase is Asked or Copying
+    private int _length;
+    private bool _abandoned; // nobody waits for the job under way
+    private bool _closed;
+    private IpcException? _failure; // of the job that is done
+    private CallReply _reply;
+
+    // the thread's own
+    private readonly RpcCall _request = new(); // holds the reply's memory until the next request
+    private readonly RpcCall _message = new();
+    private readonly byte[] _token = new byte[RpcCall.TokenSize];
+    private readonly byte[] _context = new byte[RpcCall.ContextSize];
+    private nint _binding;
+    private bool _sessionOpen;
+
+    // ---- whoever uses the channel
+
+    /// <summary>Starts the thread and opens the session.</summary>
+    public void Open(Deadline deadline)
+    {
+        new Thread(Run) { IsBackground = true, Name = $"ipc {address.Transport}" }.Start();
+        Ask(OpenSessionJob, 0, [], deadline);
+    }
+
+    public CallReply Exchange(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
+    {
+        Ask(kind, id, payload, deadline);
+        // The thread does not touch it before it is asked again.
+        return _reply;
+    }
+
+    public void Close()
+    {
+        lock (_lock)
+        {
+            _closed = true;
+            Monitor.PulseAll(_lock);
+        }
+    }
+
+    private void Ask(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
+    {
+        lock (_lock)
+        {
+            while (_phase != Phase.Idle && !_closed)
+            {
+                if (!WaitUntilNot(_phase, deadline))
+                    throw TimedOut("has not answered an earlier call, and nothing more was sent to it");
+            }
+            if (_closed)
+                throw ClosedHere();
+            fixed (byte* bytes = payload)
+            {
+                (_kind, _id, _length) = (kind, id, payload.Length);
+                _bytes = bytes;
+                _phase = Phase.Asked;
+                Monitor.PulseAll(_lock);
+                AwaitDone(deadline);
+            }
+            _phase = Phase.Idle;
+            if (_failure is { } failure)
+                throw new IpcException(failure.Status, failure.Message);
+        }
+    }
+
+    private void AwaitDone(Deadline deadline)
+    {
+        while (_phase != Phase.Done)
+        {
+            // While the thread reads the bytes, they must stay.
+            if (_phase == Phase.Copying)
+            {
+                Monitor.Wait(_lock);
+                continue;
+            }
+            if (WaitUntilNot(_phase, deadline) && !_closed)
+                continue;
+            if (_phase is Phase.Done or Phase.Copying)
+                continue;
+            if (_phase == Phase.Asked)
+                _phase = Phase.Idle;
+            else
+                _abandoned = true;
+            throw _closed ? ClosedHere() : TimedOut("did not answer");
+        }
+    }
+
+    // False when the deadline passed first.
+    private bool WaitUntilNot(Phase phase, Deadline deadline)
+    {
+        while (_phase == phase && !_closed)
+        {
+            var left = deadline.LeftMilliseconds;
+            if (left == 0)
+                return false;
+            Monitor.Wait(_lock, left);
+        }
+        return true;
+    }
+
+    private IpcException TimedOut(string what) => new(Status.TimedOut, $"{address} {what} within the time-out");
+
+    private IpcException ClosedHere() => new(Status.Closed, $"the channel to {address} was closed here");
+
+    // ---- the thread
+
+    private void Run()
+    {
+        while (true)
+        {
+            lock (_lock)
+            {
+                while (_phase != Phase.Asked && !_closed)
+                    Monitor.Wait(_lock);
+                if (_closed)
+                    break;
+                _phase = Phase.Copying;
+            }
+            AnswerJob();
+            lock (_lock)
+            {
+                _phase = _abandoned ? Phase.Idle : Phase.Done;
+                _abandoned = false;
+                Monitor.PulseAll(_lock);
+            }
+        }
+        if (_sessionOpen && _message.Begin(_binding, RpcCall.ProcedureClose, RpcCall.ContextSize) == Win32Rpc.RPC_S_OK)
+        {
+            _context.CopyTo(_message.Request(RpcCall.ContextSize));
+            _message.Send();
+        }
+        _message.Release();
+        _request.Release();
+        if (_binding != 0)
+        {
+            var binding = _binding;
+            Win32Rpc.FreeBinding(&binding);
+        }
+    }
+
+    private void AnswerJob()
+    {
+        try
+        {
+            _failure = null;
+            if (_kind == OpenSessionJob)
+                OpenSession();
+            else
+                ExchangeFrame();
+        }
+        catch (IpcException e)
+        {
+            _failure = e;
+        }
+        catch (OutOfMemoryException)
+        {
+            _failure = new IpcException(Status.OutOfMemory, $"there is no memory for a call of {address}");
+        }
+    }
+
+    private void Enter(Phase phase)
+    {
+        lock (_lock)
+        {
+            _phase = phase;
+            Monitor.PulseAll(_lock);
+        }
+    }
+
+    private IpcException RpcFailure(int status)
+    {
+        var meaning = Win32Rpc.StatusOf(status);
+        var what = meaning switch
+        {
+            Status.PeerClosed => "has closed or died: connect again",
+            Status.NotOurProtocol => "answered what is not ours",
+            _ => "could not be called",
+        };
+        return Win32.Failure(meaning, $"{address} {what}", status);
+    }
+
+    private void Bind()
+    {
+        char* text = null;
+        var network = sequence == RpcSequence.Tcp ? "127.0.0.1" : null;
+        var status = Win32Rpc.ComposeStringBinding(null, MsRpcTransport.NameOf(sequence), network, meeting.Endpoint, null, &text);
+        nint binding = 0;
+        if (status == Win32Rpc.RPC_S_OK)
+            status = Win32Rpc.BindingFromString(text, &binding);
+        Win32Rpc.FreeString(&text);
+        if (status != Win32Rpc.RPC_S_OK)
+            throw RpcFailure(status);
+        _binding = binding;
+    }
+
+    private void OpenSession()
+    {
+        Enter(Phase.Calling); // there are no bytes to copy
+        Bind();
+        var status = Win32Rpc.RPC_S_OK;
+        lock (s_openingOne[(uint)meeting.Endpoint.GetHashCode(StringComparison.Ordinal) % (uint)s_openingOne.Length])
+        {
+            // A connection kept from a server that has died since is found broken by its first call.
+            for (var tries = 0; tries < 4; tries++)
+            {
+                status = _message.Begin(_binding, RpcCall.ProcedureOpen, RpcMeeting.SecretSize);
+                if (status != Win32Rpc.RPC_S_OK)
+                    break;
+                meeting.Proof.CopyTo(_message.Request(RpcMeeting.SecretSize));
+                status = _message.Send();
+                if (status is not (Win32Rpc.RPC_S_CALL_FAILED or Win32Rpc.RPC_S_CALL_FAILED_DNE))
+                    break;
+            }
+        }
+        if (Win32Rpc.StatusOf(status) == Status.PeerClosed)
+            throw Win32.Failure(Status.NoServer, $"nobody listens at {address}: start the server first", status);
+        var reply = _message.Reply;
+        if (status == Win32Rpc.RPC_S_OK && (reply.Length < 72 || !_message.IsPlain))
+            status = Win32Rpc.RPC_X_BAD_STUB_DATA;
+        if (status != Win32Rpc.RPC_S_OK)
+            throw RpcFailure(status);
+        ReadOpened(reply);
+    }
+
+    // The answer, the token, the runtime's handle of the session, and the status.
+    private void ReadOpened(ReadOnlySpan<byte> reply)
+    {
+        var refused = (Status)BinaryPrimitives.ReadInt32LittleEndian(reply[68..]);
+        if (refused == Status.NoServer)
+            throw new IpcException(Status.NoServer, $"nobody listens at {address} any more: start the server first");
+        if (refused != Status.Ok || !reply[..RpcMeeting.SecretSize].SequenceEqual(meeting.Answer))
+            throw new IpcException(Status.NoPermission, $"the server at {address} refused this client, or is not the one that listens there");
+        reply.Slice(32, RpcCall.TokenSize).CopyTo(_token);
+        reply.Slice(48, RpcCall.ContextSize).CopyTo(_context);
+        _sessionOpen = true;
+    }
+
+    private void ExchangeFrame()
+    {
+        var call = _kind == FrameKind.Request ? _request : _message;
+        var length = _length;
+        var id = _id;
+        var status = call.Begin(_binding, RpcCall.ProcedureExchange, RpcCall.ExchangeHead + length);
+        if (status == Win32Rpc.RPC_S_OK)
+        {
+            var room = call.Request(RpcCall.ExchangeHead + length);
+            RpcCall.WriteExchangeHead(room, _token, _kind, id, length);
+            new ReadOnlySpan<byte>(_bytes, length).CopyTo(room[RpcCall.ExchangeHead..]);
+        }
+        Enter(Phase.Calling);
+        RpcExchanged exchanged = default;
+        if (status == Win32Rpc.RPC_S_OK)
+            status = call.Send();
+        if (status == Win32Rpc.RPC_S_OK)
+            status = call.ReadExchanged(out exchanged);
+        if (status != Win32Rpc.RPC_S_OK)
+            throw RpcFailure(status);
+        _reply = exchanged.Status switch
+        {
+            Status.Ok => new CallReply { Kind = exchanged.Kind, Id = id, Bytes = exchanged.Bytes, Length = exchanged.Length },
+            Status.PeerTooLarge => throw new IpcException(Status.PeerClosed,
+                $"the server at {address} ended the channel because a message of {length} bytes is over its limit: raise its max="),
+            Status.OutOfMemory => throw new IpcException(Status.OutOfMemory, $"the server at {address} had no memory for the call"),
+            _ => throw new IpcException(Status.PeerClosed, $"the server at {address} has closed the channel: connect again"),
+        };
+    }
+}

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "calls/call_client.hpp"
+#include "msrpc/call_win32.hpp"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace ipc::msrpc {
+
+// The connection of one client and the thread that makes its calls, one after another. A synchronous call of rpcrt4 cannot be
+// left before its time on every runtime without losing the connection, and with it the server's session; so whoever waits
+// leaves, and the thread waits on: a late reply is dropped there. The thread ends when the client closes and no call is under way.
+class Link : public std::enable_shared_from_this<Link> {
+  public:
+    Link(Meeting meeting, std::string address) : meeting_(std::move(meeting)), address_(std::move(address)) {}
+    ~Link();
+
+    // Starts the thread and opens the session.
+    Status open(const Deadline& deadline);
+    Status exchange(FrameKind kind, uint32_t id, const void* bytes, size_t length, const Deadline& deadline,
+                    CallReply* reply);
+    void close();
+
+  private:
+    enum class Phase { idle, asked, copying, calling, done };
+    using Lock = std::unique_lock<std::mutex>;
+    struct Job {
+        FrameKind kind; // 0: open
+        uint32_t id;
+        const void* bytes;
+        size_t length;
+    };
+
+    Status ask(const Job& job, const Deadline& deadline);
+    bool wait_until_not(Phase phase, Lock& lock, const Deadline& deadline);
+    Status timed_out(const char* what) const;
+    void run();
+    void answer(const Job& job);
+    void open_session();
+    void exchange_frame(const Job& job);
+    void set(Status status, std::string sentence);
+    void set_rpc_failure(RPC_STATUS status);
+
+    const Meeting meeting_;
+    const std::string address_; // for sentences
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    Phase phase_ = Phase::idle;
+    Job job_{};
+    bool abandoned_ = false; // nobody waits for the job under way
+    bool closed_ = false;
+    Status status_ = IPC_OK; // of the job that is done
+    std::string sentence_;
+    CallReply reply_{};
+
+    // the thread's own
+    RPC_BINDING_HANDLE binding_ = nullptr;
+    bool session_open_ = false;
+    Token token_{};
+    ContextHandle context_{};
+    std::optional<Call> last_request_; // holds the reply's memory until the next request
+};
+
+} // namespace ipc::msrpc

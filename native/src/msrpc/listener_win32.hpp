@@ -1,0 +1,30 @@
+#pragma once
+
+#include "calls/call_listener.hpp"
+#include "core/address.hpp"
+#include "msrpc/meeting_win32.hpp"
+
+namespace ipc::msrpc {
+
+Status listen(const Address& address, Sequence sequence, FrameListener** listener);
+
+// One name: its meeting place, and the clients that came through it.
+class RpcListener final : public CallListener {
+  public:
+    explicit RpcListener(const Address& address) : CallListener(address.text()), address_(address) {}
+    ~RpcListener() override { close(); }
+
+    Status open(Sequence sequence);
+    const Meeting& meeting() const { return meeting_; }
+    // A new client, which has shown the proof; its session unless it is refused.
+    Status welcome(std::shared_ptr<CallSession>* session);
+
+  private:
+    void stop_listening() override;
+
+    const Address address_;
+    Meeting meeting_{};
+    MeetingPlace place_;
+};
+
+} // namespace ipc::msrpc

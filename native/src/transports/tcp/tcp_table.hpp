@@ -1,0 +1,34 @@
+#pragma once
+
+#include "transports/tcp/tcp_end.hpp"
+
+#include <functional>
+#include <string>
+
+namespace ipc {
+
+enum class TcpState { established, close_wait, listening, other };
+
+// Whose one end of a connection is: nobody's when no process has it any more, or none has it yet.
+enum class Whose { nobody, ours, others };
+
+// One line of the system's table of TCP sockets.
+struct TcpRow {
+    TcpEnd local;
+    TcpEnd remote;
+    TcpState state = TcpState::other;
+    unsigned long owner = 0; // a user's number; on Windows a process's
+    bool owned = false;      // some process has it
+};
+
+// The table is no snapshot: a socket can be missed while others come and go.
+void for_each_tcp_row(const std::function<void(const TcpRow&)>& visit);
+
+// Whose the row's socket is, and the words for it in a sentence: "user 1000".
+Whose whose(const TcpRow& row);
+std::string owner_text(const TcpRow& row);
+
+// Whether the other end has closed or reset the connection and sent nothing before; does not wait.
+bool has_ended(SocketNumber connection);
+
+} // namespace ipc
