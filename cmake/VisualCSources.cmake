@@ -5,7 +5,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/Registry.cmake)
 
 set(CMAKE_CURRENT_SOURCE_DIR ${CMAKE_CURRENT_LIST_DIR}/../native/src)
 ipc_read_registry(${CMAKE_CURRENT_LIST_DIR}/../registry.json windows sources ${OUT}/registry_data.cpp)
-foreach(room core win32 shared_memory)
+foreach(room core calls win32 shared_memory)
   ipc_room_sources(${room} windows room_sources)
   list(APPEND sources ${room_sources})
 endforeach()

@@ -19,7 +19,8 @@ public abstract class ReplyWriter
 /// both with <see cref="Status.Closed"/>. Time-outs are milliseconds; <see cref="Forever"/> waits without end, 0 does not wait.
 /// Failures are <see cref="IpcException"/>s. A span given out (Reserve, Peek, CallInPlace, ReceiveRequest) is valid until the
 /// matching Commit, Release or Reply and must not outlive it. No method allocates per message.
-/// A channel carries either calls or plain messages at a time.
+/// A channel carries either calls or plain messages at a time. Over transports of kind "call" only the client calls or sends, and Send
+/// returns once the server has received the message; a server's Send and a client's Receive are <see cref="Status.WrongState"/>.
 /// </remarks>
 public abstract class Channel : IDisposable
 {
@@ -73,13 +74,16 @@ public abstract class Channel : IDisposable
     /// <summary>Fails the request received last: the client gets <see cref="Status.HandlerFailed"/> with this text.</summary>
     public abstract void FailRequest(string text, int timeoutMilliseconds = Forever);
 
-    /// <summary>Answers calls until the peer closes (returns) or the channel fails or is closed here (throws).</summary>
+    /// <summary>Answers calls until the peer closes (returns) or the channel fails or is closed here (throws). Over a transport of kind
+    /// "call" the handler runs on the transport's threads, one request at a time, while this waits.</summary>
     public void Serve(RequestHandler handler)
     {
         ArgumentNullException.ThrowIfNull(handler);
         var writer = new ChannelReplyWriter(this);
         try
         {
+            if (ServesElsewhere)
+                ServeElsewhere(() => ServeOne(handler, writer));
             while (true)
                 ServeOne(handler, writer);
         }
@@ -88,6 +92,13 @@ public abstract class Channel : IDisposable
             // The client has all it wanted.
         }
     }
+
+    /// <summary>Whether requests are answered on the threads of the transport that deliver them.</summary>
+    private protected virtual bool ServesElsewhere => false;
+
+    /// <summary>Blocks while <paramref name="answerOne"/> is run for each request on whatever thread that came, never twice at once; throws
+    /// what ends the channel.</summary>
+    private protected virtual void ServeElsewhere(Action answerOne) => throw new NotSupportedException();
 
     private void ServeOne(RequestHandler handler, ChannelReplyWriter writer)
     {

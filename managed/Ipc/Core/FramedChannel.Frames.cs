@@ -119,11 +119,14 @@ internal abstract partial class FramedChannel
         DisposeFrames();
     }
 
+    /// <summary>Whether the calling thread answers a request that was under way when the channel was closed, and still may.</summary>
+    private protected virtual bool StillAnswers => false;
+
     /// <summary>Starts an operation: the channel is good and the time-out is one.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private Deadline Begin(int timeoutMilliseconds)
     {
-        if (_stopped || timeoutMilliseconds < Forever)
+        if ((_stopped && !StillAnswers) || timeoutMilliseconds < Forever)
             throw WhyNot(timeoutMilliseconds);
         return new Deadline(timeoutMilliseconds);
     }

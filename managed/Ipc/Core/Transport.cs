@@ -3,7 +3,7 @@ namespace Ipc;
 /// <summary>What a transport's room gives the library. Which members it overrides follows from the registry's kind.</summary>
 internal abstract class Transport
 {
-    // kind "channel"
+    // kinds "channel" and "call" (Calls/: channels made of calls)
     public virtual Listener Listen(Address address) => throw OtherKind(address);
     public virtual Channel Connect(Address address, int timeoutMilliseconds) => throw OtherKind(address);
 

@@ -23,6 +23,8 @@
  *
  * MESSAGES  A channel carries either calls (ipc_call against ipc_serve or ipc_receive_request/ipc_reply) or plain messages
  *   (ipc_send against ipc_receive); order is kept, boundaries are kept, an empty message is a message.
+ *   Over transports of kind "call" only the client calls or sends, and ipc_send returns once the server has received the message;
+ *   a server's ipc_send and a client's ipc_receive are IPC_WRONG_STATE.
  *   The byte formats are in docs/wire-formats.md.
  */
 #ifndef IPC_IPC_H
@@ -166,7 +168,8 @@ typedef ipc_status (*ipc_handler)(void* user, const void* request, size_t reques
 IPC_API ipc_status ipc_reply_reserve(ipc_reply_writer* writer, size_t length, void** reply);
 IPC_API ipc_status ipc_reply_fail(ipc_reply_writer* writer, const char* text);
 
-/* Answers calls until the peer closes (returns IPC_OK), the handle is closed (IPC_CLOSED) or the channel fails. */
+/* Answers calls until the peer closes (returns IPC_OK), the handle is closed (IPC_CLOSED) or the channel fails. Over a transport
+   of kind "call" the handler runs on the transport's threads, one request at a time, while this waits. */
 IPC_API ipc_status ipc_serve(ipc_channel* channel, ipc_handler handler, void* user);
 
 /* The same a step at a time, for bindings and event loops: wait for a request (in place until the reply is sent) ... */

@@ -8,6 +8,7 @@
 #include "ipc/ipc.h"
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <new>
 #include <string>
@@ -239,28 +240,27 @@ ipc_status ipc_serve(ipc_channel* channel, ipc_handler handler, void* user) {
         ipc::Conversation& conversation = *channel->conversation;
         const Deadline forever(IPC_FOREVER);
         ipc_reply_writer writer{&conversation, false, 0, {}};
-        while (true) {
+        const auto answer_one = [&]() -> ipc_status {
             const void* request = nullptr;
             size_t length = 0;
-            ipc_status s = conversation.receive_request(&request, &length, forever);
-            if (s == IPC_PEER_CLOSED) return IPC_OK;
-            if (s) return s;
+            IPC_CHECK(conversation.receive_request(&request, &length, forever));
             writer.reserved = false;
             writer.failure.clear();
             ipc_status handled = handler(user, request, length, &writer);
             if (handled != IPC_OK)
-                s = conversation.fail_request(
+                return conversation.fail_request(
                     writer.failure.empty() ? ipc_status_text(handled) : writer.failure.c_str(), forever);
-            else if (!writer.failure.empty())
-                s = conversation.fail_request(writer.failure.c_str(), forever);
-            else if (writer.reserved)
-                s = conversation.commit_reply(writer.length, forever);
-            else
-                s = conversation.reply(nullptr, 0, forever);
-            // A client that left while its answer was under way has simply ended the conversation.
-            if (s == IPC_PEER_CLOSED) return IPC_OK;
-            if (s) return s;
-        }
+            if (!writer.failure.empty()) return conversation.fail_request(writer.failure.c_str(), forever);
+            if (writer.reserved) return conversation.commit_reply(writer.length, forever);
+            return conversation.reply(nullptr, 0, forever);
+        };
+        ipc_status ended = IPC_OK;
+        if (conversation.serves_elsewhere())
+            ended = conversation.serve_elsewhere(std::ref(answer_one));
+        else
+            while (ended == IPC_OK) ended = answer_one();
+        // The client has all it wanted, or left while its answer was under way.
+        return ended == IPC_PEER_CLOSED ? IPC_OK : ended;
     });
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -50,6 +51,9 @@ class Conversation {
     virtual Status reserve_reply(size_t length, void** reply, const Deadline& deadline) = 0;
     virtual Status commit_reply(size_t length, const Deadline& deadline) = 0;
     virtual Status fail_request(const char* text, const Deadline& deadline) = 0;
+    // As FrameChannel's functions of the same names.
+    virtual bool serves_elsewhere() const = 0;
+    virtual Status serve_elsewhere(const std::function<Status()>& answer_one) = 0;
 
   protected:
     // What the receiver's half holds between two functions; up to kept_reply it may receive.

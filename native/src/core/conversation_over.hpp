@@ -172,6 +172,13 @@ class ConversationOver final : public Conversation {
         return end_request(frames_->send(FrameKind::fault, request_id_, text, length, deadline));
     }
 
+    bool serves_elsewhere() const override { return frames_->serves_elsewhere(); }
+
+    Status serve_elsewhere(const std::function<Status()>& answer_one) override {
+        if (Status s = check_can_receive("ipc_serve")) return s;
+        return frames_->serve_elsewhere(answer_one);
+    }
+
   private:
     Status check_can_receive(const char* function) const {
         return holding_ <= Holding::kept_reply && !out_of_order_ ? IPC_OK : cannot_receive(function);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace ipc {
@@ -64,6 +65,15 @@ class FrameChannel {
     virtual Status view(const void** data, const Deadline& deadline) = 0;
     // Consumes the frame of next(), viewed or not (a frame dropped unseen may still have to arrive in full: that waits).
     virtual Status release() = 0;
+
+    // --- serving: overridden by transports whose own threads deliver requests (calls/call_session.hpp)
+    virtual bool serves_elsewhere() const { return false; }
+    // Blocks while answer_one, which receives one request and answers it, is run for each request, on whatever thread that
+    // came and never twice at once; returns what ends the channel or why answer_one failed.
+    virtual Status serve_elsewhere(const std::function<Status()>& answer_one) {
+        (void)answer_one;
+        return IPC_WRONG_STATE;
+    }
 
     // A conversation over `self`, which is this channel. Overridden where nanoseconds count (conversation_over.hpp).
     virtual std::unique_ptr<Conversation> converse(std::unique_ptr<FrameChannel> self);

@@ -22,7 +22,7 @@ struct OptionEntry {
 // One transport of registry.json. The table is generated when CMake configures; everything in it is constant.
 struct TransportEntry {
     const char* id;
-    const char* kind;                     // "channel", "queue", "broadcast"
+    const char* kind;                     // "channel", "call", "queue", "broadcast"
     const char* platforms;                // comma-separated: "linux,windows"
     const char* largest_message;          // a size, e.g. "2G": the most option max= may ask for
     std::span<const OptionEntry> options; // its own and the common ones

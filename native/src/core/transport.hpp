@@ -11,7 +11,7 @@ namespace ipc {
 // `extern const` (a plain const would stay inside its file); registry.json is what makes the library look for it.
 // Which members are set follows from the registry's kind; the others stay null.
 struct Transport {
-    // kind "channel"
+    // kinds "channel" and "call" (calls/: channels made of calls)
     Status (*listen)(const Address& address, FrameListener** listener) = nullptr;
     Status (*connect)(const Address& address, const Deadline& deadline, FrameChannel** channel) = nullptr;
     // kind "queue"
