@@ -1,0 +1,32 @@
+#pragma once
+
+#include "core/deadline.hpp"
+#include "core/status.hpp"
+#include "win32/handle.hpp"
+
+#include <atomic>
+
+namespace ipc::win32 {
+
+// Wakes every thread that waits on a listener or stream, once and for good. All functions may be called from any thread.
+class Interrupt {
+  public:
+    // Must succeed before anything else is called.
+    Status open();
+
+    // True for the first caller only.
+    bool raise();
+    bool raised() const { return raised_.load(std::memory_order_acquire); }
+    // An event that is set once raised, for those who wait for other things as well.
+    HANDLE event() const { return event_.get(); }
+
+    // Waits until `object` is signalled. IPC_TIMED_OUT and IPC_CLOSED (raised) come without a sentence: the caller knows
+    // what it waited for.
+    Status wait(HANDLE object, const Deadline& deadline) const;
+
+  private:
+    Handle event_;
+    std::atomic<bool> raised_{false};
+};
+
+} // namespace ipc::win32
