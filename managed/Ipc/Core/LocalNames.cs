@@ -10,7 +10,6 @@ internal sealed record LocalName(string Address, string Path);
 [SupportedOSPlatform("linux")]
 internal static class LocalNames
 {
-    private const int LongestName = 80;
     private const uint OwnerOnly = 0b111_000_000;
     // A holder needs the lock for some 10 ms; who has it for this long is stopped or stuck.
     private const int LockPatienceMilliseconds = 5000;
@@ -23,13 +22,7 @@ internal static class LocalNames
     public static string PrivateFolderUnder(string root) => string.Create(CultureInfo.InvariantCulture, $"{root}/ipc-{Libc.EffectiveUser()}");
 
     /// <summary>Refuses a name that could mean something else in a path.</summary>
-    public static void Check(Address address)
-    {
-        var name = address.Name;
-        if (name.Length > LongestName || name[0] == '.' || !name.All(c => char.IsAsciiLetterOrDigit(c) || c is '.' or '_' or '-'))
-            throw new IpcException(Status.BadAddress,
-                $"'{address}' has a name that cannot be used: write 1 to {LongestName} of A-Z a-z 0-9 . _ - and no dot first");
-    }
+    public static void Check(Address address) => PlainNames.Check(address);
 
     /// <summary>A name in the private folder, after checking both; the folder is made if missing.</summary>
     public static LocalName InPrivateFolder(Address address, string prefix)

@@ -1,0 +1,16 @@
+namespace Ipc;
+
+/// <summary>Names that can be part of a path on every system without ever leaving its folder.</summary>
+internal static class PlainNames
+{
+    private const int LongestName = 80;
+
+    /// <summary>Refuses a name that could mean something else in a path.</summary>
+    public static void Check(Address address)
+    {
+        var name = address.Name;
+        if (name.Length is 0 or > LongestName || name[0] == '.' || !name.All(c => char.IsAsciiLetterOrDigit(c) || c is '.' or '_' or '-'))
+            throw new IpcException(Status.BadAddress,
+                $"'{address}' has a name that cannot be used: write 1 to {LongestName} of A-Z a-z 0-9 . _ - and no dot first");
+    }
+}
