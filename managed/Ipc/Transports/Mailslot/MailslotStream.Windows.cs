@@ -40,6 +40,7 @@ internal sealed class MailslotStream(MailslotSlots slots, PeerProcess peer) : By
     private readonly byte[] _leaving = new byte[MailslotWire.MostInMessage];
     private ulong _sent; // pieces
     private ulong _readByPeer;
+    private bool _nobodyReads;
 
     // ---- the reader
 
@@ -122,7 +123,10 @@ internal sealed class MailslotStream(MailslotSlots slots, PeerProcess peer) : By
         lock (_writing)
         {
             if (WaitForWindow(deadline) is var window && window != Status.Ok)
-                return window == Status.TimedOut ? TimedOut : 0;
+            {
+                _nobodyReads = window != Status.TimedOut;
+                return _nobodyReads ? 0 : TimedOut;
+            }
             // A mailslot takes one run of bytes.
             var ofHead = Math.Min(head.Length, MailslotWire.MostInPiece);
             var ofBody = Math.Min(body.Length, MailslotWire.MostInPiece - ofHead);
@@ -148,7 +152,7 @@ internal sealed class MailslotStream(MailslotSlots slots, PeerProcess peer) : By
     {
         while (true)
         {
-            if (_interrupted || _peerEnded)
+            if (_interrupted || _peerEnded || _nobodyReads)
                 return Status.PeerClosed;
             if (_sent - _readByPeer < MailslotWire.Window)
                 return Status.Ok;
