@@ -30,6 +30,9 @@ Status this_user(User* user);
 // process of the same user is such a one).
 bool user_of_process(DWORD process, User* user);
 
+// Who a token stands for. False when it cannot be asked; it needs TOKEN_QUERY.
+bool user_of_token(HANDLE token, User* user);
+
 // Who owns a kernel object. False when that cannot be known; the handle needs READ_CONTROL.
 bool owner_of(HANDLE object, User* owner);
 

@@ -5,9 +5,7 @@
 #include "transports/wm_copydata/client_win32.hpp"
 #include "transports/wm_copydata/session_win32.hpp"
 #include "transports/wm_copydata/window_win32.hpp"
-#include "win32/error_text.hpp"
-#include "win32/handle.hpp"
-#include "win32/user.hpp"
+#include "win32/name_claim.hpp"
 #include "win32/utf.hpp"
 
 #include <atomic>
@@ -18,21 +16,6 @@ namespace ipc {
 namespace {
 
 using namespace wm_copydata;
-
-// A window's title cannot be taken exclusively; a named mutex can, and goes with its process.
-struct Names {
-    std::wstring title;
-    std::wstring claim;
-};
-
-Status names_of(const Address& address, Names* names) {
-    win32::User user;
-    if (Status s = check_plain_name(address); s != IPC_OK) return s;
-    if (Status s = win32::this_user(&user); s != IPC_OK) return s;
-    names->title = win32::to_wide(address.name());
-    names->claim = L"Local\\ipc-" + user.text() + L"-wm-copydata-" + names->title;
-    return IPC_OK;
-}
 
 class WindowListener final : public CallListener {
   public:
@@ -48,30 +31,19 @@ class WindowListener final : public CallListener {
     void stop_listening() override;
 
     const Address address_;
-    win32::Handle claim_;
+    win32::NameClaim claim_;
     HWND window_ = nullptr;
     std::atomic<bool> closing_{false};
     std::thread thread_;
 };
 
 Status WindowListener::open() {
-    Names names;
-    win32::OnlyThisUser security;
-    if (Status s = names_of(address_, &names); s != IPC_OK) return s;
-    if (Status s = security.open(); s != IPC_OK) return s;
-    claim_.reset(CreateMutexW(security.attributes(), FALSE, names.claim.c_str()));
-    const DWORD error = GetLastError();
-    if (!claim_ && error != ERROR_ACCESS_DENIED && error != ERROR_INVALID_HANDLE)
-        return win32::fail_windows(IPC_SYSTEM, error, "cannot listen at %s", address());
-    if (!claim_ || error == ERROR_ALREADY_EXISTS) {
-        claim_.reset();
-        return fail(IPC_NAME_IN_USE,
-                    "cannot listen at %s: another listener has this name; close it or choose another name", address());
-    }
+    // A window's title can be taken several times.
+    if (Status s = claim_.take(address_); s != IPC_OK) return s;
     std::promise<Status> opened;
     std::future<Status> ready = opened.get_future();
     std::string sentence;
-    thread_ = std::thread([&, title = names.title] {
+    thread_ = std::thread([&, title = win32::to_wide(address_.name())] {
         const Status status = make_window(listener_class, procedure, title, this, &window_);
         if (status != IPC_OK) sentence = last_error();
         opened.set_value(status);
@@ -120,10 +92,11 @@ void WindowListener::stop_listening() {
     closing_ = true;
     if (window_ != nullptr) PostMessageW(window_, WM_NULL, 0, 0);
     if (thread_.joinable()) thread_.join();
-    claim_.reset();
+    claim_.release();
 }
 
 Status listen_window(const Address& address, FrameListener** listener) {
+    if (Status s = check_plain_name(address); s != IPC_OK) return s;
     auto made = std::make_unique<WindowListener>(address);
     if (Status s = made->open(); s != IPC_OK) return s;
     *listener = made.release();
@@ -131,10 +104,9 @@ Status listen_window(const Address& address, FrameListener** listener) {
 }
 
 Status connect_to_window(const Address& address, const Deadline& deadline, FrameChannel** channel) {
-    Names names;
-    if (Status s = names_of(address, &names); s != IPC_OK) return s;
+    if (Status s = check_plain_name(address); s != IPC_OK) return s;
     std::unique_ptr<CallClient> client;
-    if (Status s = connect_window(address, names.title, deadline, &client); s != IPC_OK) return s;
+    if (Status s = connect_window(address, win32::to_wide(address.name()), deadline, &client); s != IPC_OK) return s;
     *channel = make_call_channel(std::move(client), address.limit(), address.text()).release();
     return IPC_OK;
 }
