@@ -63,11 +63,22 @@ internal static unsafe partial class Win32Users
         return text;
     }
 
+    /// <summary>Whom this thread impersonates; null when that cannot be known.</summary>
+    public static string? OfThread()
+    {
+        nint token;
+        return OpenThreadToken(GetCurrentThread(), TokenQuery, 1, &token) == 0 ? null : OfToken(token);
+    }
+
     private static string? OfProcessHandle(nint process)
     {
         nint token;
-        if (OpenProcessToken(process, TokenQuery, &token) == 0)
-            return null;
+        return OpenProcessToken(process, TokenQuery, &token) == 0 ? null : OfToken(token);
+    }
+
+    // Closes the token.
+    private static string? OfToken(nint token)
+    {
         // TOKEN_USER: a pointer to the identifier, which has at most 68 bytes and lies behind it.
         var room = stackalloc nint[32];
         uint length;
@@ -108,6 +119,12 @@ internal static unsafe partial class Win32Users
 
     [LibraryImport("kernel32")]
     private static partial nint LocalFree(nint memory);
+
+    [LibraryImport("kernel32")]
+    private static partial nint GetCurrentThread();
+
+    [LibraryImport("advapi32")]
+    private static partial int OpenThreadToken(nint thread, uint access, int asProcess, nint* token);
 
     [LibraryImport("advapi32", SetLastError = true)]
     private static partial int OpenProcessToken(nint process, uint access, nint* token);

@@ -2,7 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
-using Microsoft.Win32.SafeHandles;
 using static Ipc.Win32Messages;
 
 namespace Ipc;
@@ -37,7 +36,7 @@ internal sealed class WmCopyDataTransport : Transport
 internal sealed unsafe class WmCopyDataListener : CallListener
 {
     private readonly Address _address;
-    private readonly SafeWaitHandle _claim;
+    private readonly NameClaim _claim;
     private readonly Thread _thread;
     private nint _window;
     private IpcException? _failure;
@@ -46,17 +45,8 @@ internal sealed unsafe class WmCopyDataListener : CallListener
     public WmCopyDataListener(Address address) : base(address.ToString())
     {
         _address = address;
-        // A window's title cannot be taken exclusively; a named mutex can, and goes with its process.
-        var security = Win32Users.OnlyThisUser;
-        _claim = CreateMutexW(&security, 0, $@"Local\ipc-{Win32Users.This}-wm-copydata-{address.Name}");
-        var error = Marshal.GetLastPInvokeError();
-        if (_claim.IsInvalid && error is not (ERROR_ACCESS_DENIED or ERROR_INVALID_HANDLE))
-            throw new IpcException(Status.System, $"cannot listen at {address}: {Win32Users.ErrorText(error)}");
-        if (_claim.IsInvalid || error == ERROR_ALREADY_EXISTS)
-        {
-            _claim.Dispose();
-            throw new IpcException(Status.NameInUse, $"cannot listen at {address}: another listener has this name; close it or choose another name");
-        }
+        // A window's title can be taken several times.
+        _claim = new NameClaim(address);
         using var opened = new ManualResetEventSlim();
         _thread = new Thread(() => Run(opened)) { IsBackground = true, Name = "ipc wm-copydata listener" };
         _thread.Start();
