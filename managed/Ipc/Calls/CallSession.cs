@@ -48,6 +48,10 @@ internal sealed partial class CallSession(Address address)
     /// <summary>The limit on messages in bytes.</summary>
     public int Limit => address.Limit;
 
+    /// <summary>Called once, by Close on its thread: a transport that keeps something for the session lets it go. Set before the session is
+    /// admitted.</summary>
+    public Action? WhenClosed { get; set; }
+
     // ---- for the transport's threads
 
     /// <summary>Delivers an exchange and waits until it is answered. <paramref name="bytes"/> must stay until this returns, and then may go.
@@ -159,10 +163,13 @@ internal sealed partial class CallSession(Address address)
     /// <summary>Ends the session: its channel goes, or nobody accepted it.</summary>
     public void Close()
     {
+        Action? tell;
         lock (_lock)
         {
             _closed = true;
             Monitor.PulseAll(_lock);
+            (tell, WhenClosed) = (WhenClosed, null);
         }
+        tell?.Invoke();
     }
 }

@@ -9,7 +9,7 @@ internal static class PlainName
     public static void Check(Address address)
     {
         var name = address.Name;
-        if (name.Length > Longest || name[0] == '.' || !name.All(c => char.IsAsciiLetterOrDigit(c) || c is '.' or '_' or '-'))
+        if (name.Length is 0 or > Longest || name[0] == '.' || !name.All(c => char.IsAsciiLetterOrDigit(c) || c is '.' or '_' or '-'))
             throw new IpcException(Status.BadAddress,
                 $"'{address}' has a name that cannot be used: write 1 to {Longest} of A-Z a-z 0-9 . _ - and no dot first");
     }

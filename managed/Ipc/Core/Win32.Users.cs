@@ -36,7 +36,7 @@ internal static unsafe partial class Win32
     [LibraryImport("advapi32", EntryPoint = "ConvertStringSecurityDescriptorToSecurityDescriptorW", SetLastError = true, StringMarshalling = StringMarshalling.Utf16)]
     private static partial int ConvertToSecurityDescriptor(string text, uint revision, void** descriptor, uint* size);
     [LibraryImport("advapi32")]
-    private static partial uint GetSecurityInfo(Win32Handle handle, int kind, uint what, void** owner, void** group, void** dacl, void** sacl, void** descriptor);
+    private static partial uint GetSecurityInfo(SafeHandle handle, int kind, uint what, void** owner, void** group, void** dacl, void** sacl, void** descriptor);
     [LibraryImport("kernel32")]
     public static partial void* LocalFree(void* memory);
 
@@ -56,7 +56,7 @@ internal static unsafe partial class Win32
     }
 
     /// <summary>Who owns a kernel object; null when that cannot be known.</summary>
-    public static string? OwnerOf(Win32Handle handle)
+    public static string? OwnerOf(SafeHandle handle)
     {
         void* owner;
         void* descriptor;

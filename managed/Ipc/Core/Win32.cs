@@ -55,7 +55,7 @@ internal static unsafe partial class Win32
     [LibraryImport("kernel32", SetLastError = true)]
     public static partial uint WaitForSingleObject(Win32Handle handle, uint milliseconds);
     [LibraryImport("kernel32", SetLastError = true)]
-    private static partial uint WaitForMultipleObjects(uint count, nint* handles, int all, uint milliseconds);
+    public static partial uint WaitForMultipleObjects(uint count, nint* handles, int all, uint milliseconds);
     [LibraryImport("kernel32", SetLastError = true)]
     public static partial int ReadFile(Win32Handle file, byte* buffer, uint length, uint* count, NativeOverlapped* operation);
     [LibraryImport("kernel32", SetLastError = true)]
@@ -69,8 +69,10 @@ internal static unsafe partial class Win32
     public static int LastError => Marshal.GetLastWin32Error();
 
     /// <summary>A failure in the system's own words, after a sentence's beginning that says what was tried.</summary>
-    public static IpcException Failure(Status status, string tried, int error) =>
-        new(status, $"{tried}: {new Win32Exception(error).Message.TrimEnd('.', ' ', '\r', '\n')} (error {error})");
+    public static IpcException Failure(Status status, string tried, int error) => new(status, $"{tried}: {ErrorText(error)}");
+
+    /// <summary>The system's own words for an error number, with the number.</summary>
+    public static string ErrorText(int error) => $"{new Win32Exception(error).Message.TrimEnd('.', ' ', '\r', '\n')} (error {error})";
 
     /// <summary>An event that stays set until it is reset; throws.</summary>
     public static Win32Handle CreateEvent()
@@ -79,13 +81,16 @@ internal static unsafe partial class Win32
         return made != 0 ? new Win32Handle(made) : throw Failure(Status.System, "cannot make an event", LastError);
     }
 
+    /// <summary>What the deadline leaves, as the system's waits take it.</summary>
+    public static uint LeftMilliseconds(Deadline deadline) => deadline.Forever ? INFINITE : (uint)deadline.LeftMilliseconds;
+
     /// <summary>Waits until one of the handles is signalled, which the caller keeps open: WAIT_OBJECT_0 plus its number, or
     /// WAIT_TIMEOUT; throws.</summary>
     public static uint WaitForAny(nint* handles, int count, Deadline deadline)
     {
         while (true)
         {
-            var left = deadline.Forever ? INFINITE : (uint)deadline.LeftMilliseconds;
+            var left = LeftMilliseconds(deadline);
             var result = WaitForMultipleObjects((uint)count, handles, 0, left);
             if (result == WAIT_FAILED)
                 throw Failure(Status.System, "cannot wait for an event", LastError);

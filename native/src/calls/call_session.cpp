@@ -90,9 +90,14 @@ void CallSession::client_gone() {
 }
 
 void CallSession::close() {
-    const Lock lock(mutex_);
-    closed_ = true;
-    changed_.notify_all();
+    std::function<void()> tell;
+    {
+        const Lock lock(mutex_);
+        closed_ = true;
+        changed_.notify_all();
+        tell.swap(when_closed_);
+    }
+    if (tell) tell();
 }
 
 // ---- the thread that serves

@@ -40,6 +40,9 @@ class CallSession {
     // The client has closed or died: what it sent before is still received, then IPC_PEER_CLOSED.
     void client_gone();
 
+    // Called once, by close() on its thread: a transport that keeps something for the session lets it go. Before it is admitted.
+    void when_closed(std::function<void()> tell) { when_closed_ = std::move(tell); }
+
     // ---- for the listener: ends a session that nobody accepted, or whose channel goes
     void close();
 
@@ -84,6 +87,7 @@ class CallSession {
 
     const size_t limit_;
     const std::string address_;
+    std::function<void()> when_closed_;
 
     std::mutex mutex_;
     std::condition_variable changed_;

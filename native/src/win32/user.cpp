@@ -7,19 +7,6 @@
 #include <sddl.h>
 
 namespace ipc::win32 {
-namespace {
-
-bool user_of_token(HANDLE token, User* user) {
-    DWORD size = 0;
-    GetTokenInformation(token, TokenUser, nullptr, 0, &size);
-    std::vector<BYTE> memory(size);
-    if (size == 0 || !GetTokenInformation(token, TokenUser, memory.data(), size, &size)) return false;
-    *user = User(reinterpret_cast<const TOKEN_USER*>(memory.data())->User.Sid);
-    return true;
-}
-
-} // namespace
-
 User::User(PSID sid) : sid_(GetLengthSid(sid)) {
     CopySid(static_cast<DWORD>(sid_.size()), sid_.data(), sid);
 }
@@ -44,6 +31,15 @@ Status this_user(User* user) {
     if (!user_of_token(token, user))
         return fail_windows(IPC_SYSTEM, GetLastError(), "cannot ask which user this process runs as");
     return IPC_OK;
+}
+
+bool user_of_token(HANDLE token, User* user) {
+    DWORD size = 0;
+    GetTokenInformation(token, TokenUser, nullptr, 0, &size);
+    std::vector<BYTE> memory(size);
+    if (size == 0 || !GetTokenInformation(token, TokenUser, memory.data(), size, &size)) return false;
+    *user = User(reinterpret_cast<const TOKEN_USER*>(memory.data())->User.Sid);
+    return true;
 }
 
 bool user_of_process(DWORD process, User* user) {

@@ -33,6 +33,9 @@ bool user_of_process(DWORD process, User* user);
 // Who this thread impersonates. False if it impersonates nobody.
 bool user_of_thread(User* user);
 
+// Who a token stands for. False when it cannot be asked; it needs TOKEN_QUERY.
+bool user_of_token(HANDLE token, User* user);
+
 // Who owns a kernel object. False when that cannot be known; the handle needs READ_CONTROL.
 bool owner_of(HANDLE object, User* owner);
 

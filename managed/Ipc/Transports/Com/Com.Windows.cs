@@ -1,0 +1,32 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Runtime.CompilerServices;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>`com`: calls to an object in the running object table, late bound; nothing is registered with the system.</summary>
+[SupportedOSPlatform("windows")]
+internal sealed class ComTransport : Transport
+{
+    [SuppressMessage("Usage", "CA2255", Justification = "Each room adds itself, so that there is no second list of transports.")]
+    [ModuleInitializer]
+    internal static void Register()
+    {
+        if (OperatingSystem.IsWindows())
+            TransportTable.Add("com", new ComTransport());
+    }
+
+    public static bool IsSingleThreaded(Address address) => address.Option("apartment") == "sta";
+
+    public override Listener Listen(Address address)
+    {
+        PlainName.Check(address);
+        return new ComListener(address);
+    }
+
+    public override Channel Connect(Address address, int timeoutMilliseconds)
+    {
+        PlainName.Check(address);
+        return new CallClientChannel(new ComClient(address, new Deadline(timeoutMilliseconds)), address);
+    }
+}

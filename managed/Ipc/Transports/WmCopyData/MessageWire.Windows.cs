@@ -1,0 +1,191 @@
+using System.Runtime.InteropServices;
+using System.Runtime.Versioning;
+using static Ipc.Win32Messages;
+
+namespace Ipc;
+
+/// <summary>What stands before each piece of a payload, docs/wire-formats.md "Window messages". Kinds 1 to 4 are those of frames.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal struct MessageHead
+{
+    public const uint OurMagic = 0x57435049; // IPCW
+    public const uint OurVersion = 1;
+    public const uint Hello = 16, Taken = 17, Ended = 18;
+    public const int Size = 48;
+    /// <summary>A longer payload goes in several messages, in order: not every system takes longer ones (Wine ends at two).</summary>
+    public const int MostInPiece = 1024 * 1024;
+
+    public uint Magic;
+    public uint Version;
+    public uint Kind;
+    public uint Id;
+    /// <summary>Of the whole payload.</summary>
+    public uint Length;
+    /// <summary>Of the exchange: 1, 2, 3 ...; its answer repeats it.</summary>
+    public uint Number;
+    /// <summary>Of this piece in the payload.</summary>
+    public uint Offset;
+    public uint Zero;
+    /// <summary>The connection's.</summary>
+    public Guid Token;
+
+    public static MessageHead Make(uint kind, uint id, uint number, Guid token, int length) => new()
+    {
+        Magic = OurMagic,
+        Version = OurVersion,
+        Kind = kind,
+        Id = id,
+        Length = (uint)length,
+        Number = number,
+        Token = token,
+    };
+
+    /// <summary>The token's first two words, which tell who sends what carries no head.</summary>
+    public static (uint First, uint Second) Words(Guid token)
+    {
+        var words = MemoryMarshal.Cast<Guid, uint>(MemoryMarshal.CreateReadOnlySpan(ref token, 1));
+        return (words[0], words[1]);
+    }
+}
+
+/// <summary>What a WM_COPYDATA brought: its head, and the piece of the payload behind it.</summary>
+[SupportedOSPlatform("windows")]
+internal readonly unsafe ref struct MessagePiece(MessageHead head, ReadOnlySpan<byte> bytes)
+{
+    public MessageHead Head { get; } = head;
+    public ReadOnlySpan<byte> Bytes { get; } = bytes;
+
+    /// <summary>False if it is none of ours: wrong magic, version or lengths. The piece lies within its payload.</summary>
+    public static bool TryRead(nint copied, out MessagePiece piece)
+    {
+        piece = default;
+        if (copied == 0)
+            return false;
+        // In one process this is the sender's own memory: copied before it is looked at.
+        var given = *(CopyData*)copied;
+        if (given.Bytes == null || given.Data != MessageHead.OurMagic || given.Length is < MessageHead.Size or > MessageHead.Size + MessageHead.MostInPiece)
+            return false;
+        var head = *(MessageHead*)given.Bytes;
+        var length = given.Length - MessageHead.Size;
+        if (head.Magic != MessageHead.OurMagic || head.Version != MessageHead.OurVersion || head.Offset > head.Length ||
+            length > head.Length - head.Offset || (length == 0 && head.Length != 0))
+            return false;
+        piece = new MessagePiece(head, new ReadOnlySpan<byte>(given.Bytes + MessageHead.Size, (int)length));
+        return true;
+    }
+}
+
+/// <summary>Brings a payload together from its pieces. They come in order; one may come again.</summary>
+[SupportedOSPlatform("windows")]
+internal sealed unsafe class ArrivingMessage : IDisposable
+{
+    public enum Outcome { More, Complete, Repeated, Refused }
+
+    private int _capacity;
+    private int _length;
+    private int _arrived;
+
+    /// <summary>The payload, not managed memory; as long as nothing else begins.</summary>
+    public byte* Bytes { get; private set; }
+
+    /// <summary>The first piece of a payload; one over the limit is complete at once, and not kept.</summary>
+    public Outcome Begin(MessagePiece piece, int limit)
+    {
+        _length = _arrived = 0;
+        if (piece.Head.Offset != 0)
+            return Outcome.Refused;
+        if (piece.Head.Length > (uint)limit)
+            return Outcome.Complete;
+        _length = (int)piece.Head.Length;
+        if (_capacity < _length)
+        {
+            _capacity = (int)Math.Min(limit, Math.Max(_length, 2L * _capacity));
+            NativeMemory.Free(Bytes);
+            Bytes = (byte*)NativeMemory.Alloc((nuint)_capacity);
+        }
+        return Append(piece.Bytes);
+    }
+
+    /// <summary>A further piece, or one that has come before.</summary>
+    public Outcome GoOn(MessagePiece piece)
+    {
+        if (piece.Head.Offset < (uint)_arrived || _arrived == _length)
+            return Outcome.Repeated;
+        return piece.Head.Offset == (uint)_arrived && piece.Head.Length == (uint)_length ? Append(piece.Bytes) : Outcome.Refused;
+    }
+
+    private Outcome Append(ReadOnlySpan<byte> bytes)
+    {
+        bytes.CopyTo(new Span<byte>(Bytes + _arrived, _capacity - _arrived));
+        _arrived += bytes.Length;
+        return _arrived == _length ? Outcome.Complete : Outcome.More;
+    }
+
+    public void Dispose()
+    {
+        NativeMemory.Free(Bytes);
+        Bytes = null;
+        (_capacity, _length, _arrived) = (0, 0, 0);
+    }
+}
+
+/// <summary>A message made ready to be sent, perhaps several times. A window of this same process is given this memory, not a copy, and
+/// may look at it after the sender has given up: such memory is never freed.</summary>
+[SupportedOSPlatform("windows")]
+internal sealed unsafe class OutgoingMessage : IDisposable
+{
+    public enum Sent { Taken, Refused, TimedOut, WindowGone }
+
+    private CopyData* _copied; // the head and the piece lie behind it
+    private int _capacity;
+
+    /// <summary>One piece: what the head says, and at most MostInPiece bytes of the payload from its offset on.</summary>
+    public void Make(MessageHead head, ReadOnlySpan<byte> payload)
+    {
+        var piece = payload[(int)head.Offset..];
+        piece = piece[..Math.Min(piece.Length, MessageHead.MostInPiece)];
+        var total = MessageHead.Size + piece.Length;
+        if (_capacity < total)
+        {
+            _capacity = Math.Min(MessageHead.Size + MessageHead.MostInPiece, Math.Max(total, 2 * _capacity));
+            NativeMemory.Free(_copied);
+            _copied = (CopyData*)NativeMemory.Alloc((nuint)(sizeof(CopyData) + _capacity));
+        }
+        var bytes = (byte*)(_copied + 1);
+        *_copied = new CopyData { Data = MessageHead.OurMagic, Length = (uint)total, Bytes = bytes };
+        *(MessageHead*)bytes = head;
+        piece.CopyTo(new Span<byte>(bytes + MessageHead.Size, piece.Length));
+    }
+
+    /// <summary>Sends it and waits at most so long for the window's thread to take it; meanwhile messages sent to this thread's own
+    /// windows are carried out. <paramref name="result"/> is what the window's procedure returned.</summary>
+    public Sent Send(nint from, nint to, uint patience, out nuint result)
+    {
+        nuint returned = 0;
+        var sent = SendMessageTimeoutW(to, WM_COPYDATA, from, (nint)_copied, 0, patience, &returned);
+        var error = Marshal.GetLastPInvokeError();
+        result = returned;
+        if (sent != 0)
+            return returned != 0 ? Sent.Taken : Sent.Refused;
+        var owner = MessageWindow.ProcessOf(to);
+        if (owner == 0 || error is not (ERROR_TIMEOUT or 0))
+            return Sent.WindowGone;
+        if (owner == (uint)Environment.ProcessId)
+        {
+            // Another try is made of a copy.
+            var size = (nuint)(sizeof(CopyData) + _capacity);
+            var again = (CopyData*)NativeMemory.Alloc(size);
+            NativeMemory.Copy(_copied, again, (nuint)sizeof(CopyData) + _copied->Length);
+            again->Bytes = (byte*)(again + 1);
+            _copied = again;
+        }
+        return Sent.TimedOut;
+    }
+
+    public void Dispose()
+    {
+        NativeMemory.Free(_copied);
+        _copied = null;
+        _capacity = 0;
+    }
+}
