@@ -1,5 +1,5 @@
 # ipc_compile_idl(SOURCES): makes ipc_rpc.h and the stubs of idl/ipc.idl in the current binary folder and sets SOURCES to the server's
-# stub. widl for mingw-w64, midl for Visual C++. The client's stub, ipc_rpc_c.c, is for the tests only: the library's own
+# stub. Functions of the client's stub begin with stub_. widl for mingw-w64, midl for Visual C++. The client's stub, ipc_rpc_c.c, is for the tests only: the library's own
 # client reports failures as statuses, which a stub raises.
 function(ipc_compile_idl sources)
   set(idl ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../idl/ipc.idl)
@@ -12,7 +12,7 @@ function(ipc_compile_idl sources)
       set(environment win32)
     endif()
     add_custom_command(OUTPUT ${made} DEPENDS ${idl} VERBATIM
-      COMMAND midl /nologo /Oicf /app_config /env ${environment} /target NT100 /out ${folder}
+      COMMAND midl /nologo /Oicf /app_config /prefix client stub_ /env ${environment} /target NT100 /out ${folder}
         /h ipc_rpc.h /sstub ipc_rpc_s.c /cstub ipc_rpc_c.c ${idl})
   else()
     if(CMAKE_SIZEOF_VOID_P EQUAL 8)
@@ -23,7 +23,7 @@ function(ipc_compile_idl sources)
       set(width --win32)
     endif()
     find_program(IPC_WIDL_${CMAKE_SYSTEM_PROCESSOR} NAMES ${widl_names} widl REQUIRED)
-    set(widl ${IPC_WIDL_${CMAKE_SYSTEM_PROCESSOR}} ${width} -Oicf -H ipc_rpc.h)
+    set(widl ${IPC_WIDL_${CMAKE_SYSTEM_PROCESSOR}} ${width} -Oicf --prefix-client=stub_ -H ipc_rpc.h)
     add_custom_command(OUTPUT ${made} DEPENDS ${idl} VERBATIM WORKING_DIRECTORY ${folder}
       COMMAND ${widl} -h ${idl}
       COMMAND ${widl} -s -S ipc_rpc_s.c ${idl}

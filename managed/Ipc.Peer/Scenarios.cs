@@ -52,6 +52,8 @@ internal static class Scenarios
     {
         if (cell.Role == "client")
             Client.Run(cell, control, client);
+        else if (cell.TransportKind == "call")
+            CallTransports.Serve(cell, control, server);
         else
             Server.Run(cell, control, server);
     }

@@ -64,6 +64,8 @@ internal static class Planner
             if (Programs.OfThisTree().WhyCannotPlay(side) is { } cannot)
                 return cannot;
         }
+        if (Registry.WhyRefused(Address.Parse(TransportSpec.ToAddress(cell.Transport, "check"))) is { } refused)
+            return refused;
         if (Modules.WhyMissing(Registry.Transport(cell.TransportId), Programs.OfThisTree().LibraryFolder()) is { } missing)
             return missing;
         return table is null && Choices.WorkloadEntry(cell.Workload).Table is { } usual ? TableFile.WhyUnreadable(usual) : null;

@@ -7,25 +7,10 @@ internal static unsafe partial class Win32
 {
     public const uint PAGE_READWRITE = 4, SEC_COMMIT = 0x8000000, SEC_LARGE_PAGES = 0x80000000;
     public const uint FILE_MAP_WRITE = 2, FILE_MAP_READ = 4, FILE_MAP_LARGE_PAGES = 0x20000000;
-    public const uint MEM_COMMIT = 0x1000, MEM_MAPPED = 0x40000;
     public const uint EVENT_MODIFY_STATE = 2, SYNCHRONIZE = 0x100000, PROCESS_DUP_HANDLE = 0x40;
-    public const int ERROR_INVALID_HANDLE = 6, ERROR_NOT_ENOUGH_MEMORY = 8, ERROR_HANDLE_EOF = 38, ERROR_INSUFFICIENT_BUFFER = 122, ERROR_COMMITMENT_LIMIT = 1455;
+    public const int ERROR_INVALID_HANDLE = 6, ERROR_NOT_ENOUGH_MEMORY = 8, ERROR_HANDLE_EOF = 38, ERROR_COMMITMENT_LIMIT = 1455;
 
-    private const uint TOKEN_ADJUST_PRIVILEGES = 0x20, SE_PRIVILEGE_ENABLED = 2;
-
-    /// <summary>What VirtualQuery tells of a view (MEMORY_BASIC_INFORMATION of 64-bit processes).</summary>
-    [StructLayout(LayoutKind.Sequential)]
-    public struct Region
-    {
-        public void* Base;
-        public void* Allocation;
-        public uint AllocationProtect;
-        public uint Partition;
-        public nuint Size;
-        public uint State;
-        public uint Protect;
-        public uint Type;
-    }
+    private const uint TOKEN_ADJUST_PRIVILEGES = 0x20, SE_PRIVILEGE_ENABLED = 2, MEM_COMMIT = 0x1000, MEM_MAPPED = 0x40000;
 
     [StructLayout(LayoutKind.Sequential)]
     private struct OnePrivilege
@@ -43,7 +28,7 @@ internal static unsafe partial class Win32
     [LibraryImport("kernel32")]
     public static partial int UnmapViewOfFile(void* view);
     [LibraryImport("kernel32", SetLastError = true)]
-    public static partial nuint VirtualQuery(void* address, Region* region, nuint size);
+    private static partial nuint VirtualQuery(void* address, byte* region, nuint size);
     [LibraryImport("kernel32", EntryPoint = "K32GetMappedFileNameW", SetLastError = true)]
     private static partial uint GetMappedFileName(nint process, void* address, char* name, uint size);
     [LibraryImport("kernel32")]
@@ -98,12 +83,20 @@ internal static unsafe partial class Win32
         return number <= uint.MaxValue && DuplicateHandle(process, (nint)number, GetCurrentProcess(), &made, access, 0, 0) != 0 ? new Win32Handle(made) : null;
     }
 
-    /// <summary>Whether there is a file behind a view, which the page file is not.</summary>
-    public static bool IsOfFile(void* view)
+    /// <summary>The size of a view of a whole section; 0 if touching any of it could end this process: pages that are only reserved, or
+    /// whose file's disk may fail (the page file is no file in this sense).</summary>
+    public static ulong BytesOfSoundView(void* view)
     {
-        const int Size = 8;
-        var name = stackalloc char[Size];
-        return GetMappedFileName(GetCurrentProcess(), view, name, Size) != 0 || LastError == ERROR_INSUFFICIENT_BUFFER;
+        // MEMORY_BASIC_INFORMATION: two pointers, one or two words, a size, and three words.
+        var sizeAt = nint.Size == 8 ? 24 : 12;
+        var region = stackalloc byte[48];
+        if (VirtualQuery(view, region, 48) < (nuint)(sizeAt + nint.Size + 12))
+            return 0;
+        var words = (uint*)(region + sizeAt + nint.Size);
+        const int NameSize = 8;
+        var name = stackalloc char[NameSize];
+        var ofFile = GetMappedFileName(GetCurrentProcess(), view, name, NameSize) != 0 || LastError == ERROR_INSUFFICIENT_BUFFER;
+        return words[0] == MEM_COMMIT && words[1] == PAGE_READWRITE && words[2] == MEM_MAPPED && !ofFile ? *(nuint*)(region + sizeAt) : 0;
     }
 
     /// <summary>Large pages are for processes that may lock memory and have asked for that privilege.</summary>

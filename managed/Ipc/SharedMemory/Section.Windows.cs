@@ -41,19 +41,9 @@ internal static unsafe class Section
         var view = Win32.MapViewOfFile(section, Win32.FILE_MAP_READ | Win32.FILE_MAP_WRITE, 0, 0, 0);
         if (view == null)
             return 0;
-        try
-        {
-            Win32.Region region;
-            // Pages that are only reserved, or whose file's disk may fail, would end who touches them.
-            return Win32.VirtualQuery(view, &region, (nuint)sizeof(Win32.Region)) == (nuint)sizeof(Win32.Region) &&
-                   region is { State: Win32.MEM_COMMIT, Type: Win32.MEM_MAPPED, Protect: Win32.PAGE_READWRITE } && !Win32.IsOfFile(view)
-                ? region.Size
-                : 0;
-        }
-        finally
-        {
-            _ = Win32.UnmapViewOfFile(view);
-        }
+        var bytes = Win32.BytesOfSoundView(view);
+        _ = Win32.UnmapViewOfFile(view);
+        return bytes;
     }
 
     /// <summary>For a caller that unmaps the memory itself.</summary>

@@ -65,7 +65,8 @@ public sealed class PlanningTests
                       select workload.Codecs.Count).Sum();
         var serialized = Registry.Workloads.Where(w => w.Scenarios.Contains("serialize")).Sum(w => w.Codecs.Count(c => c != "raw"));
 
-        Assert.Equal((shapes * 9) + (serialized * 2), cells.Count);
+        // Nine pairs of native, managed and bound, three of each of the two sides of runtime netfx; native, managed and managed-netfx serialize.
+        Assert.Equal((shapes * (9 + (2 * 3))) + (serialized * 3), cells.Count);
         Assert.Equal(cells.Count, cells.Distinct().Count());
         Assert.Contains(cells, c => c.Transport == "shm?wait=spin");
         Assert.Contains(cells, c => c.Transport == "shm-event?wait=adaptive");

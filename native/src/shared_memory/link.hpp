@@ -27,8 +27,8 @@ struct MemoryOptions {
 class Link {
   public:
     // The server's end: makes the memory and hands it over by `connection`, which the link then owns, also when this fails.
-    static Status offer(Connection connection, Layout layout, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy,
-                        Link** link, MemoryOptions memory = {});
+    static Status offer(Connection connection, Layout layout, uint32_t slot_count, uint64_t data_bytes,
+                        WaitPolicy policy, Link** link, MemoryOptions memory = {});
     // The client's end: receives the memory, checks and maps it. `server_name`: path to remove should the server die.
     static Status take_up(Connection connection, Layout layout, WaitPolicy policy, std::string server_name,
                           const Deadline& deadline, Link** link, MemoryOptions memory = {});
@@ -73,7 +73,8 @@ class Link {
     void close();
 
   private:
-    Link(std::unique_ptr<Peer> peer, Mapping memory, unsigned side, uint32_t slot_count, uint64_t data_bytes, WaitPolicy policy);
+    Link(std::unique_ptr<Peer> peer, Mapping memory, unsigned side, uint32_t slot_count, uint64_t data_bytes,
+         WaitPolicy policy);
 
     // Looks for a reason to stop waiting; `look_at_peer` costs a system call.
     Status reason_to_stop(bool look_at_peer);

@@ -1,8 +1,7 @@
-#include "shared_memory/peer.hpp"
-
 #include "posix/local_socket.hpp"
 #include "posix/poll.hpp"
 #include "shared_memory/handover.hpp"
+#include "shared_memory/peer.hpp"
 
 #include <atomic>
 #include <cerrno>

@@ -124,7 +124,8 @@ Status Peer::receive(Layout layout, const Deadline& deadline, MemoryFile* memory
         have += got;
         if (have >= 16 && (greeting.magic != handover_magic || greeting.version != version ||
                            greeting.layout != static_cast<uint32_t>(layout)))
-            return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server, or of another version");
+            return fail(IPC_NOT_OUR_PROTOCOL,
+                        "what listens there is not this transport's server, or of another version");
         if (error == static_cast<DWORD>(WAIT_TIMEOUT))
             return fail(IPC_TIMED_OUT, "the server did not hand over its shared memory in time");
         if (is_end_of_pipe(error) && have == 0)
@@ -145,15 +146,16 @@ Status Peer::copy_handles(uint64_t memory_number, const uint64_t* event_numbers,
         return fail_windows(IPC_PEER_CLOSED, GetLastError(), "the server is gone: connect again");
     const Handle server(OpenProcess(PROCESS_DUP_HANDLE, FALSE, server_number));
     if (!server)
-        return fail_windows(IPC_NO_PERMISSION, GetLastError(),
-                            "cannot take the shared memory over from process %lu: a server that runs as administrator has "
-                            "clients that do, too",
-                            static_cast<unsigned long>(server_number));
+        return fail_windows(
+            IPC_NO_PERMISSION, GetLastError(),
+            "cannot take the shared memory over from process %lu: a server that runs as administrator has "
+            "clients that do, too",
+            static_cast<unsigned long>(server_number));
     const auto copy = [&](uint64_t number, DWORD access, Handle* copied) {
         HANDLE made = nullptr;
         if (number > UINT32_MAX) return false; // handles have 32 bits on all systems
-        if (!DuplicateHandle(server.get(), reinterpret_cast<HANDLE>(static_cast<uintptr_t>(number)), GetCurrentProcess(),
-                             &made, access, FALSE, 0))
+        if (!DuplicateHandle(server.get(), reinterpret_cast<HANDLE>(static_cast<uintptr_t>(number)),
+                             GetCurrentProcess(), &made, access, FALSE, 0))
             return false;
         copied->reset(made);
         return true;
@@ -166,8 +168,7 @@ Status Peer::copy_handles(uint64_t memory_number, const uint64_t* event_numbers,
     if (!PeekNamedPipe(system_->pipe.get(), nullptr, 0, nullptr, nullptr, nullptr))
         return fail(IPC_PEER_CLOSED,
                     "the server closed or died before it handed over its shared memory: connect again");
-    if (!sound)
-        return fail(IPC_NOT_OUR_PROTOCOL, "what the server handed over is not shared memory with its events");
+    if (!sound) return fail(IPC_NOT_OUR_PROTOCOL, "what the server handed over is not shared memory with its events");
     const std::lock_guard lock(system_->mutex);
     ResetEvent(system_->alarm.get());
     system_->watch();

@@ -18,9 +18,9 @@ class PipeListener final : public FrameListener {
         win32::Handle connection;
         if (Status s = listener_->accept(deadline, &connection)) return s;
         Link* link = nullptr;
-        if (Status s = Link::offer(connection.release(), form_.layout, form_.slot_count(address_),
-                                   form_.data_bytes(address_), wait_policy(address_), &link,
-                                   form_.memory_options(address_)))
+        if (Status s =
+                Link::offer(connection.release(), form_.layout, form_.slot_count(address_), form_.data_bytes(address_),
+                            wait_policy(address_), &link, form_.memory_options(address_)))
             return s;
         *channel = form_.make_channel(std::unique_ptr<Link>(link), address_.limit());
         return IPC_OK;

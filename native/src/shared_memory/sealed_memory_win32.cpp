@@ -1,5 +1,4 @@
 #include "shared_memory/sealed_memory.hpp"
-
 #include "win32/error_text.hpp"
 
 #include <atomic>
@@ -56,8 +55,8 @@ Status make_sealed_memory(size_t* bytes, Pages pages, MemoryFile* file) {
     if (*file) return IPC_OK;
     const DWORD error = GetLastError();
     if (pages == Pages::huge)
-        return fail_windows(IPC_NOT_AVAILABLE, error, "cannot have %zu bytes in huge pages; restart, or leave pages=huge out",
-                            *bytes);
+        return fail_windows(IPC_NOT_AVAILABLE, error,
+                            "cannot have %zu bytes in huge pages; restart, or leave pages=huge out", *bytes);
     return fail_windows(error == ERROR_COMMITMENT_LIMIT ? IPC_OUT_OF_MEMORY : IPC_SYSTEM, error,
                         "cannot make %zu bytes of shared memory", *bytes);
 }

@@ -5,9 +5,12 @@
 
 #include <atomic>
 #include <cstdint>
+#if defined(_MSC_VER)
+#    include <intrin.h>
+#endif
 
 // What everything that waits in shared memory is made of: options, spinning, sleeping on a word of the mapping. The
-// system-dependent half (processors, sleeping and waking) is waiting_posix.cpp.
+// system-dependent halves (processors, sleeping and waking) are waiting_posix.cpp and waiting_win32.cpp.
 namespace ipc::shared_memory {
 
 // A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks.
@@ -49,6 +52,10 @@ inline void relax() {
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     asm volatile("yield");
+#elif defined(_M_X64) || defined(_M_IX86)
+    _mm_pause();
+#elif defined(_M_ARM64)
+    __yield();
 #endif
 }
 

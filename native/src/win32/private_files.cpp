@@ -39,17 +39,17 @@ bool lets_only_in(PACL list, const User& user) {
 }
 
 Status check_folder(const std::wstring& path, const User& user) {
-    const Handle folder(CreateFileW(path.c_str(), READ_CONTROL | FILE_READ_ATTRIBUTES, share_all, nullptr, OPEN_EXISTING,
-                                    FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, nullptr));
+    const Handle folder(CreateFileW(path.c_str(), READ_CONTROL | FILE_READ_ATTRIBUTES, share_all, nullptr,
+                                    OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, nullptr));
     BY_HANDLE_FILE_INFORMATION about{};
     if (!folder || !GetFileInformationByHandle(folder.get(), &about))
         return fail_windows(IPC_NO_PERMISSION, GetLastError(), "cannot open the folder %s", shown(path).c_str());
     PSID owner = nullptr;
     PACL list = nullptr;
     PSECURITY_DESCRIPTOR descriptor = nullptr;
-    const DWORD error = GetSecurityInfo(folder.get(), SE_FILE_OBJECT,
-                                        OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION, &owner, nullptr, &list,
-                                        nullptr, &descriptor);
+    const DWORD error =
+        GetSecurityInfo(folder.get(), SE_FILE_OBJECT, OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION, &owner,
+                        nullptr, &list, nullptr, &descriptor);
     if (error != ERROR_SUCCESS)
         return fail_windows(IPC_NO_PERMISSION, error, "cannot ask whose the folder %s is", shown(path).c_str());
     const bool plain = (about.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0 &&
@@ -66,7 +66,8 @@ Status find_folder(std::wstring* path) {
     wchar_t root[MAX_PATH];
     const DWORD length = GetEnvironmentVariableW(L"LOCALAPPDATA", root, MAX_PATH);
     if (length == 0 || length >= MAX_PATH)
-        return fail(IPC_NOT_AVAILABLE, "this user has no folder for such files: the variable LOCALAPPDATA does not say");
+        return fail(IPC_NOT_AVAILABLE,
+                    "this user has no folder for such files: the variable LOCALAPPDATA does not say");
     *path = std::wstring(root, length) + L"\\ipc";
     User user;
     if (Status status = this_user(&user)) return status;
@@ -194,10 +195,9 @@ Status map_private_file(const PrivateFile& file, const Handle& opened, uint64_t 
                       : nullptr;
     if (*memory != nullptr) return IPC_OK;
     const DWORD error = GetLastError();
-    return fail_windows(error == ERROR_NOT_ENOUGH_MEMORY || error == ERROR_COMMITMENT_LIMIT ? IPC_OUT_OF_MEMORY
-                                                                                             : IPC_SYSTEM,
-                        error, "cannot map the %llu bytes of %s", static_cast<unsigned long long>(bytes),
-                        shown(file.path()).c_str());
+    return fail_windows(
+        error == ERROR_NOT_ENOUGH_MEMORY || error == ERROR_COMMITMENT_LIMIT ? IPC_OUT_OF_MEMORY : IPC_SYSTEM, error,
+        "cannot map the %llu bytes of %s", static_cast<unsigned long long>(bytes), shown(file.path()).c_str());
 }
 
 void unmap_private_file(void* memory) {

@@ -20,8 +20,7 @@ class ChildProcess {
         STARTUPINFOA how{};
         how.cb = sizeof how;
         PROCESS_INFORMATION made{};
-        EXPECT_TRUE(
-            CreateProcessA(nullptr, command.data(), nullptr, nullptr, FALSE, 0, nullptr, nullptr, &how, &made))
+        EXPECT_TRUE(CreateProcessA(nullptr, command.data(), nullptr, nullptr, FALSE, 0, nullptr, nullptr, &how, &made))
             << "cannot start " << command << ": " << GetLastError();
         process_.reset(made.hProcess);
         const ipc::win32::Handle thread(made.hThread);

@@ -36,8 +36,8 @@ TEST(ShmChild, DISABLED_Server) {
 class ShmDeath : public testing::TestWithParam<std::string> {
   public:
     const std::string transport = GetParam().substr(0, GetParam().find('?'));
-    const std::string address =
-        unique_address(transport, GetParam().find('?') == std::string::npos ? "" : GetParam().substr(GetParam().find('?')));
+    const std::string address = unique_address(
+        transport, GetParam().find('?') == std::string::npos ? "" : GetParam().substr(GetParam().find('?')));
 };
 INSTANTIATE_TEST_SUITE_P(Waits, ShmDeath,
                          testing::Values("shm?wait=block", "shm?wait=spin", "shm?wait=adaptive", "shm-event?wait=block",
@@ -72,7 +72,6 @@ TEST_P(ShmDeath, OfTheClientIsNoticedWhileWeSleep) {
     sleeper.join();
     EXPECT_EQ(IPC_PEER_CLOSED, status);
     EXPECT_LT(noticed - killed, promised);
-    EXPECT_EQ(IPC_PEER_CLOSED, ipc_send(channel, "x", 1, 1000));
     ipc_channel_free(channel);
     ipc_listener_free(listener);
 }

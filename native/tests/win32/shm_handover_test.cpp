@@ -78,8 +78,8 @@ struct Things {
 
 ipc::Status take_up(Pipe& pipe, int timeout_ms = 2000) {
     Link* link = nullptr;
-    const ipc::Status status = Link::take_up(pipe.client.release(), Layout::slots, {WaitMode::block, 0}, {},
-                                             ipc::Deadline(timeout_ms), &link);
+    const ipc::Status status =
+        Link::take_up(pipe.client.release(), Layout::slots, {WaitMode::block, 0}, {}, ipc::Deadline(timeout_ms), &link);
     delete link;
     return status;
 }
@@ -150,8 +150,8 @@ TEST(ShmHandover, RefusesMemoryOfAFile) {
     wchar_t folder[MAX_PATH], path[MAX_PATH];
     GetTempPathW(MAX_PATH, folder);
     GetTempFileNameW(folder, L"ipc", 0, path);
-    const Handle file(CreateFileW(path, GENERIC_READ | GENERIC_WRITE, 0, nullptr, CREATE_ALWAYS,
-                                  FILE_FLAG_DELETE_ON_CLOSE, nullptr));
+    const Handle file(
+        CreateFileW(path, GENERIC_READ | GENERIC_WRITE, 0, nullptr, CREATE_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE, nullptr));
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, after([&](Things& t) {
                   t.section.reset(CreateFileMappingW(file.get(), nullptr, PAGE_READWRITE, 0, 1 << 20, nullptr));
                   t.greeting.memory = number_of(t.section);
@@ -169,8 +169,7 @@ TEST(ShmHandover, ServerThatClosesOrSaysNothing) {
 TEST(ShmHandover, BytesOnThePipeBreakOnlyTheirChannel) {
     Pipe pipe;
     Link* server = nullptr;
-    ASSERT_EQ(IPC_OK,
-              Link::offer(pipe.server.release(), Layout::slots, 16, 65536, {WaitMode::block, 0}, &server));
+    ASSERT_EQ(IPC_OK, Link::offer(pipe.server.release(), Layout::slots, 16, 65536, {WaitMode::block, 0}, &server));
     const std::unique_ptr<Link> link(server);
     pipe.write(pipe.client, "GET ", 4);
     SpinBudget budget;

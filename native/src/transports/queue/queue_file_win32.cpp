@@ -1,5 +1,4 @@
 #include "transports/queue/queue_file.hpp"
-
 #include "win32/error_text.hpp"
 #include "win32/utf.hpp"
 
@@ -25,7 +24,8 @@ Status make(const PrivateFile& place, uint32_t size, Handle* file) {
         Form form;
         char unused[offsetof(Header, wake_name) - sizeof(Form)];
         uint32_t wake_name[4];
-    } beginning{{file_magic, file_version, size, 0}, {}, {}}; // fresh memory is zero, which is every other word's first value
+    } beginning{
+        {file_magic, file_version, size, 0}, {}, {}}; // fresh memory is zero, which is every other word's first value
     static_assert(sizeof beginning == offsetof(Header, wake_name) + 16);
     shared_memory::NamedPlaces::make_name(beginning.wake_name);
     OVERLAPPED start{};

@@ -1,5 +1,4 @@
 #include "transports/ring/ring_file.hpp"
-
 #include "win32/error_text.hpp"
 #include "win32/utf.hpp"
 
@@ -117,8 +116,7 @@ bool RingFile::is_signed(uint32_t number) const {
 RingFile::~RingFile() {
     Handle lock;
     // Without the lock the name is left to whoever opens it next. (Without a number this was never open, and the folder is locked.)
-    const bool last =
-        number_ != 0 && win32::lock_folder(name_, &lock) == IPC_OK && !anybody_else(file_);
+    const bool last = number_ != 0 && win32::lock_folder(name_, &lock) == IPC_OK && !anybody_else(file_);
     places_.reset();
     win32::unmap_private_file(memory_);
     if (last) {

@@ -1,0 +1,70 @@
+using Ipc.Wcf;
+
+namespace Ipc.Peer;
+
+/// <summary>A server's end. WCF calls us rather than the other way round: each of its calls is one repetition of the service, on WCF's own thread.
+/// So the service checks the request before the reply leaves, inside the client's timed region: a comparison of bytes or strings.</summary>
+internal sealed class WcfServing : CallOnlyChannel
+{
+    private readonly ManualResetEvent _over = new(false);
+    private byte[] _request = [];
+    private byte[]? _reply;
+    private string? _fault;
+    private Exception? _failure;
+    private long _operations;
+
+    /// <summary>Serves one client to its end.</summary>
+    public static void Run(Cell cell, Control control, Func<Channel, Service> prepare)
+    {
+        using var serving = new WcfServing();
+        var service = prepare(serving);
+        using var server = CallServer.Open(cell.Address!, request => serving.Exchange(service, request),
+            message => serving.Exchange(service, message), () => serving._over.Set());
+        control.OnEnd(() => serving._over.Set());
+        control.Emit(new ReadyEvent(server.Address), EventJson.Default.ReadyEvent);
+        serving._over.WaitOne();
+        if (serving._failure is { } failure)
+            throw failure;
+        control.ThrowIfEnded();
+        control.Emit(new ServedEvent(serving._operations), EventJson.Default.ServedEvent);
+        control.WaitForEnd();
+    }
+
+    private byte[] Exchange(Service service, byte[] request)
+    {
+        (_request, _reply, _fault) = (request, null, null);
+        try
+        {
+            service.Once();
+            _operations++;
+        }
+        catch (Exception e)
+        {
+            // What the client is told is the fault below; the runner is told this.
+            _failure = e;
+            _over.Set();
+        }
+        return _fault is null ? _reply ?? [] : throw new InvalidOperationException(_fault);
+    }
+
+    public override ReadOnlySpan<byte> ReceiveRequest(int timeoutMilliseconds = Forever) => _request;
+    public override void Reply(ReadOnlySpan<byte> reply, int timeoutMilliseconds = Forever) => _reply = reply.ToArray();
+    public override void FailRequest(string text, int timeoutMilliseconds = Forever) => _fault = text;
+
+    public override int Receive(Span<byte> buffer, int timeoutMilliseconds = Forever)
+    {
+        if (_request.Length > buffer.Length)
+            throw Failure.WrongLength("message", _request.Length, buffer.Length);
+        _request.CopyTo(buffer);
+        return _request.Length;
+    }
+
+    // The confirmation of a push: that the operation returns.
+    public override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds = Forever)
+    {
+    }
+
+    public override void Close() => _over.Set();
+
+    protected override void Dispose(bool disposing) => _over.Dispose();
+}

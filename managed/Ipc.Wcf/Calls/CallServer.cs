@@ -1,0 +1,125 @@
+using System.Net;
+using System.Net.Sockets;
+using System.ServiceModel;
+
+namespace Ipc.Wcf;
+
+/// <summary>A service of <see cref="ICalls"/> or <see cref="IStreamedCalls"/> at an address of transport `wcf` or `wcf-ipc`.</summary>
+/// <remarks>Handlers are called by WCF's threads, one at a time. What they throw reaches the client as a fault with the message.</remarks>
+public sealed class CallServer : IDisposable
+{
+    private const int MostPortsTried = 5;
+
+    private readonly ServiceHost _host;
+
+    private CallServer(ServiceHost host, string address) => (_host, Address) = (host, address);
+
+    /// <summary>Where clients find it: with the port, where it has one.</summary>
+    public string Address { get; }
+
+    /// <summary>Listens.</summary>
+    /// <param name="address">Such as <c>wcf-ipc://prices?over=pipe</c>.</param>
+    /// <param name="call">Answers a call.</param>
+    /// <param name="push">Takes a message.</param>
+    /// <param name="left">The client has said that this was all.</param>
+    public static CallServer Open(string address, Func<byte[], byte[]> call, Action<byte[]> push, Action left)
+    {
+        for (var attempt = 1; ; attempt++)
+        {
+            var placed = WithPort(address);
+            var host = MakeHost(WcfPlace.Of(placed), call, push, left);
+            try
+            {
+                host.Open();
+                return new CallServer(host, placed);
+            }
+            catch (AddressAlreadyInUseException) when (attempt < MostPortsTried && placed != address)
+            {
+                host.Abort(); // somebody was given the free port meanwhile: another
+            }
+            catch
+            {
+                host.Abort();
+                throw;
+            }
+        }
+    }
+
+    /// <summary>Ends the service; calls that are under way fail at their clients.</summary>
+    public void Dispose() => _host.Abort();
+
+    private static ServiceHost MakeHost(WcfPlace place, Func<byte[], byte[]> handler, Action<byte[]> push, Action left)
+    {
+        byte[] call(byte[] request)
+        {
+            var reply = handler(request);
+            place.CheckBody(reply.Length);
+            return reply;
+        }
+        object service = place.IsStreamed ? new StreamedService(call, push, left) : new Service(call, push, left);
+        var host = new ServiceHost(service);
+        host.AddServiceEndpoint(place.IsStreamed ? typeof(IStreamedCalls) : typeof(ICalls), place.Binding, place.Uri);
+        return host;
+    }
+
+    // NetTcp listens at a port; 0 lets the system choose, and the address then says which.
+    private static string WithPort(string address)
+    {
+        var parsed = Ipc.Address.Parse(address);
+        if (parsed.Transport != "wcf" || !parsed.Option("binding").StartsWith("nettcp", StringComparison.Ordinal) || parsed.OptionCount("port") != 0)
+            return address;
+        var probe = new TcpListener(IPAddress.Loopback, 0);
+        probe.Start();
+        var port = ((IPEndPoint)probe.LocalEndpoint).Port;
+        probe.Stop();
+        return FormattableString.Invariant($"{address}{(address.Contains('?') ? '&' : '?')}port={port}");
+    }
+
+    [ServiceBehavior(InstanceContextMode = InstanceContextMode.Single, ConcurrencyMode = ConcurrencyMode.Single, IncludeExceptionDetailInFaults = true)]
+    private sealed class Service(Func<byte[], byte[]> call, Action<byte[]> push, Action left) : ICalls
+    {
+        public byte[] Call(byte[] request) => Faults.Wrap(() => call(request));
+        public void Push(byte[] message) => Faults.Wrap(() => push(message));
+        public void Leave() => left();
+    }
+
+    [ServiceBehavior(InstanceContextMode = InstanceContextMode.Single, ConcurrencyMode = ConcurrencyMode.Single, IncludeExceptionDetailInFaults = true)]
+    private sealed class StreamedService(Func<byte[], byte[]> call, Action<byte[]> push, Action left) : IStreamedCalls
+    {
+        public Stream Call(Stream request) => Faults.Wrap(() => new MemoryStream(call(Streams.ReadAll(request))));
+        public void Push(Stream message) => Faults.Wrap(() => push(Streams.ReadAll(message)));
+        public void Leave() => left();
+    }
+
+    private static class Faults
+    {
+        public static T Wrap<T>(Func<T> handler)
+        {
+            try
+            {
+                return handler();
+            }
+            catch (Exception e) when (e is not FaultException)
+            {
+                throw new FaultException(e.Message);
+            }
+        }
+
+        public static void Wrap(Action handler) => Wrap(() =>
+        {
+            handler();
+            return true;
+        });
+    }
+}
+
+/// <summary>Whole streams.</summary>
+internal static class Streams
+{
+    public static byte[] ReadAll(Stream stream)
+    {
+        using var all = new MemoryStream();
+        stream.CopyTo(all);
+        return all.ToArray();
+    }
+}
