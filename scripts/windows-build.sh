@@ -16,5 +16,5 @@ publish() {
 }
 
 step build-windows-native "$root/scripts/native.sh" windows-mingw
-step build-windows-native-32-bit "$root/scripts/native.sh" windows-mingw-x86 # compiled; Wine would need its i386 packages to run it
+step build-windows-native-32-bit "$root/scripts/native.sh" windows-mingw-x86 # compiled only: README, "Where it has run"
 step build-windows-managed publish
