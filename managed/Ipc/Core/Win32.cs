@@ -55,7 +55,7 @@ internal static unsafe partial class Win32
     [LibraryImport("kernel32", SetLastError = true)]
     public static partial uint WaitForSingleObject(Win32Handle handle, uint milliseconds);
     [LibraryImport("kernel32", SetLastError = true)]
-    private static partial uint WaitForMultipleObjects(uint count, nint* handles, int all, uint milliseconds);
+    public static partial uint WaitForMultipleObjects(uint count, nint* handles, int all, uint milliseconds);
     [LibraryImport("kernel32", SetLastError = true)]
     public static partial int ReadFile(Win32Handle file, byte* buffer, uint length, uint* count, NativeOverlapped* operation);
     [LibraryImport("kernel32", SetLastError = true)]
@@ -79,14 +79,16 @@ internal static unsafe partial class Win32
         return made != 0 ? new Win32Handle(made) : throw Failure(Status.System, "cannot make an event", LastError);
     }
 
+    /// <summary>A deadline as Windows' waits take it.</summary>
+    public static uint LeftMilliseconds(Deadline deadline) => deadline.Forever ? INFINITE : (uint)deadline.LeftMilliseconds;
+
     /// <summary>Waits until one of the handles is signalled, which the caller keeps open: WAIT_OBJECT_0 plus its number, or
     /// WAIT_TIMEOUT; throws.</summary>
     public static uint WaitForAny(nint* handles, int count, Deadline deadline)
     {
         while (true)
         {
-            var left = deadline.Forever ? INFINITE : (uint)deadline.LeftMilliseconds;
-            var result = WaitForMultipleObjects((uint)count, handles, 0, left);
+            var result = WaitForMultipleObjects((uint)count, handles, 0, LeftMilliseconds(deadline));
             if (result == WAIT_FAILED)
                 throw Failure(Status.System, "cannot wait for an event", LastError);
             // The system counts in ticks, which may be over a little early.
