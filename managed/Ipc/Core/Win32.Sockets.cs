@@ -5,7 +5,7 @@ namespace Ipc;
 /// <summary>Sockets, beside what System.Net.Sockets does: waiting for them together with events, and the table of whose they are.</summary>
 internal static unsafe partial class Win32
 {
-    public const int AF_INET = 2, AF_INET6 = 23, TCP_TABLE_OWNER_PID_ALL = 5;
+    public const int AF_INET = 2, AF_INET6 = 23, TCP_TABLE_OWNER_PID_ALL = 5, ERROR_INSUFFICIENT_BUFFER = 122;
     public const int FD_WRITE = 2, FD_ACCEPT = 8, FD_CONNECT = 16, FD_CLOSE = 32, FD_CONNECT_BIT = 4;
 
     [StructLayout(LayoutKind.Sequential)]
