@@ -81,7 +81,7 @@ internal static unsafe partial class Win32
         return made != 0 ? new Win32Handle(made) : throw Failure(Status.System, "cannot make an event", LastError);
     }
 
-    /// <summary>What the deadline leaves, as the system's waits take it.</summary>
+    /// <summary>A deadline as Windows' waits take it.</summary>
     public static uint LeftMilliseconds(Deadline deadline) => deadline.Forever ? INFINITE : (uint)deadline.LeftMilliseconds;
 
     /// <summary>Waits until one of the handles is signalled, which the caller keeps open: WAIT_OBJECT_0 plus its number, or
@@ -90,8 +90,7 @@ internal static unsafe partial class Win32
     {
         while (true)
         {
-            var left = LeftMilliseconds(deadline);
-            var result = WaitForMultipleObjects((uint)count, handles, 0, left);
+            var result = WaitForMultipleObjects((uint)count, handles, 0, LeftMilliseconds(deadline));
             if (result == WAIT_FAILED)
                 throw Failure(Status.System, "cannot wait for an event", LastError);
             // The system counts in ticks, which may be over a little early.

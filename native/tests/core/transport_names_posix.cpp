@@ -151,5 +151,14 @@ TEST_P(NamedTransport, AnotherUsersNameIsLeftAlone) {
     unlink(path.c_str());
 }
 
+TEST(PipeMode, MessagesOfThePipeAreRefusedHere) {
+    std::unique_ptr<FrameListener> listener;
+    std::unique_ptr<FrameChannel> client;
+    const std::string address = "pipe://" + test::unique_name() + "?mode=message";
+    EXPECT_EQ(test::listen(address, &listener), IPC_BAD_OPTION);
+    EXPECT_NE(std::string(last_error()).find("Windows"), std::string::npos) << last_error();
+    EXPECT_EQ(test::connect(address, &client), IPC_BAD_OPTION);
+}
+
 } // namespace
 } // namespace ipc

@@ -25,10 +25,16 @@ internal static class TcpUsers
 
     private static string? Persistently(Func<string?> look)
     {
-        const int Looks = 3;
+        // A socket can be missed while others come and go, and again while many do.
+        const int Looks = 10;
+        const int LooksAtOnce = 3;
         string? owner = null;
         for (var i = 0; owner is null && i < Looks; i++)
+        {
+            if (i >= LooksAtOnce)
+                Thread.Sleep(1);
             owner = look();
+        }
         return owner;
     }
 }

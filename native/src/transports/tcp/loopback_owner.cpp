@@ -29,8 +29,9 @@ std::optional<TcpRow> find_owned(const TcpEnds& ends, TcpPeer peer) {
 Status check_loopback_peer(SocketNumber connection, TcpPeer peer, const std::string& address) {
     const char* const who = peer == TcpPeer::client ? "client" : "server";
     TcpEnds ends;
-    // The table is no snapshot: a socket can be missed while others come and go.
-    for (int attempt = 0; attempt < 3 && ends_of(connection, &ends); ++attempt) {
+    // The table is no snapshot: a socket can be missed while others come and go, and again while many do.
+    for (int attempt = 0; attempt < 10 && ends_of(connection, &ends); ++attempt) {
+        if (attempt >= 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         const std::optional<TcpRow> found = find_owned(ends, peer);
         const Whose owner = found ? whose(*found) : Whose::nobody;
         if (owner == Whose::ours) return IPC_OK;
