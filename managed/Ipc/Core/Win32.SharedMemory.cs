@@ -88,11 +88,11 @@ internal static unsafe partial class Win32
     public static ulong BytesOfSoundView(void* view)
     {
         // MEMORY_BASIC_INFORMATION: two pointers, one or two words, a size, and three words.
-        var sizeAt = nint.Size == 8 ? 24 : 12;
+        var sizeAt = sizeof(nint) == 8 ? 24 : 12;
         var region = stackalloc byte[48];
-        if (VirtualQuery(view, region, 48) < (nuint)(sizeAt + nint.Size + 12))
+        if (VirtualQuery(view, region, 48) < (nuint)(sizeAt + sizeof(nint) + 12))
             return 0;
-        var words = (uint*)(region + sizeAt + nint.Size);
+        var words = (uint*)(region + sizeAt + sizeof(nint));
         const int NameSize = 8;
         var name = stackalloc char[NameSize];
         var ofFile = GetMappedFileName(GetCurrentProcess(), view, name, NameSize) != 0 || LastError == ERROR_INSUFFICIENT_BUFFER;

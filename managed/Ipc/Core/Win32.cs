@@ -55,7 +55,7 @@ internal static unsafe partial class Win32
     [LibraryImport("kernel32", SetLastError = true)]
     public static partial uint WaitForSingleObject(Win32Handle handle, uint milliseconds);
     [LibraryImport("kernel32", SetLastError = true)]
-    private static partial uint WaitForMultipleObjects(uint count, nint* handles, int all, uint milliseconds);
+    public static partial uint WaitForMultipleObjects(uint count, nint* handles, int all, uint milliseconds);
     [LibraryImport("kernel32", SetLastError = true)]
     public static partial int ReadFile(Win32Handle file, byte* buffer, uint length, uint* count, NativeOverlapped* operation);
     [LibraryImport("kernel32", SetLastError = true)]
