@@ -15,6 +15,7 @@ class RpcClient final : public CallClient {
                     CallReply* reply) override {
         return link_->exchange(kind, id, bytes, length, deadline, reply);
     }
+    void drop_reply() override { link_->drop_reply(); }
     void close() override { link_->close(); }
 
   private:

@@ -85,6 +85,7 @@ Status Link::ask(const Job& job, const Deadline& deadline) {
             return timed_out("has not answered an earlier call, and nothing more was sent to it");
     if (closed_) return fail(IPC_CLOSED, "the channel to %s was closed here", address_.c_str());
     job_ = job;
+    job_.number = ++last_number_;
     phase_ = Phase::asked;
     changed_.notify_all();
     while (phase_ != Phase::done) {
@@ -119,21 +120,33 @@ void Link::run() {
     while (true) {
         changed_.wait(lock, [&] { return phase_ == Phase::asked || closed_; });
         if (closed_) break;
-        phase_ = Phase::copying;
         const Job job = job_;
         lock.unlock();
-        answer(job);
+        const bool started = answer(job);
         lock.lock();
-        if (abandoned_)
-            phase_ = Phase::idle;
-        else
-            phase_ = Phase::done;
+        if (!started) continue;
+        phase_ = abandoned_ ? Phase::idle : Phase::done;
         abandoned_ = false;
         changed_.notify_all();
     }
     lock.unlock();
     last_request_.reset();
     if (session_open_) call_close(binding_, context_);
+}
+
+// Whether whoever asked still waits for the job; its bytes then stay until enter(calling).
+bool Link::start(const Job& job) {
+    const Lock lock(mutex_);
+    if (closed_ || phase_ != Phase::asked || job_.number != job.number) return false;
+    phase_ = Phase::copying;
+    set(IPC_OK, {});
+    return true;
+}
+
+void Link::enter(Phase phase) {
+    const Lock lock(mutex_);
+    phase_ = phase;
+    changed_.notify_all();
 }
 
 void Link::set(Status status, std::string sentence) {
@@ -149,23 +162,45 @@ void Link::set_rpc_failure(RPC_STATUS status) {
     set(meaning, address_ + " " + what + ": " + win32::error_text(static_cast<DWORD>(status)));
 }
 
-void Link::answer(const Job& job) {
-    set(IPC_OK, {});
-    try {
-        if (job.kind == open_session_job)
+bool Link::answer(const Job& job) {
+    if (job.kind == open_session_job) {
+        if (!start(job)) return false;
+        enter(Phase::calling); // there are no bytes to copy
+        try {
             open_session();
-        else
-            exchange_frame(job);
-    } catch (const std::exception&) {
-        set(IPC_OUT_OF_MEMORY, "there is no memory for a call of " + address_);
+        } catch (const std::exception&) {
+            set(IPC_OUT_OF_MEMORY, "no memory");
+        }
+        return true;
     }
+    // Memory for the call may need a new connection, and that may take its time: whoever asked can still leave.
+    if (reply_dropped_.exchange(false)) last_request_.reset();
+    std::optional<Call> message;
+    std::optional<Call>& call = job.kind == FrameKind::request ? last_request_ : message;
+    call.emplace(binding_, procedure_exchange);
+    const RPC_STATUS status = call->begin(exchange_head + job.length);
+    if (!start(job)) {
+        call.reset();
+        return false;
+    }
+    if (status == RPC_S_OK) {
+        write_exchange_head(call->request(), token_, static_cast<uint32_t>(job.kind), job.id,
+                            static_cast<uint32_t>(job.length));
+        if (job.length != 0) std::memcpy(call->request() + exchange_head, job.bytes, job.length);
+    }
+    enter(Phase::calling);
+    try {
+        if (status == RPC_S_OK)
+            exchange_frame(job, *call);
+        else
+            set_rpc_failure(status);
+    } catch (const std::exception&) {
+        set(IPC_OUT_OF_MEMORY, "no memory");
+    }
+    return true;
 }
 
 void Link::open_session() {
-    {
-        const Lock lock(mutex_);
-        phase_ = Phase::calling; // there are no bytes to copy
-    }
     RPC_STATUS status = bind(meeting_, &binding_);
     Opened opened{};
     if (status == RPC_S_OK) {
@@ -190,24 +225,10 @@ void Link::open_session() {
     session_open_ = true;
 }
 
-void Link::exchange_frame(const Job& job) {
-    std::optional<Call> message;
-    std::optional<Call>& call = job.kind == FrameKind::request ? last_request_ : message;
-    call.emplace(binding_, procedure_exchange);
-    RPC_STATUS status = call->begin(exchange_head + job.length);
-    if (status == RPC_S_OK) {
-        write_exchange_head(call->request(), token_, static_cast<uint32_t>(job.kind), job.id,
-                            static_cast<uint32_t>(job.length));
-        if (job.length != 0) std::memcpy(call->request() + exchange_head, job.bytes, job.length);
-    }
-    {
-        const Lock lock(mutex_);
-        phase_ = Phase::calling;
-        changed_.notify_all();
-    }
+void Link::exchange_frame(const Job& job, Call& call) {
     Exchanged exchanged{};
-    if (status == RPC_S_OK) status = call->send();
-    if (status == RPC_S_OK) status = read_exchanged(*call, &exchanged);
+    RPC_STATUS status = call.send();
+    if (status == RPC_S_OK) status = read_exchanged(call, &exchanged);
     if (status != RPC_S_OK) return set_rpc_failure(status);
     switch (exchanged.status) {
     case IPC_OK:

@@ -3,6 +3,7 @@
 #include "calls/call_client.hpp"
 #include "msrpc/call_win32.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,8 @@ class Link : public std::enable_shared_from_this<Link> {
     Status open(const Deadline& deadline);
     Status exchange(FrameKind kind, uint32_t id, const void* bytes, size_t length, const Deadline& deadline,
                     CallReply* reply);
+    // The last request's reply is done with; from the thread that exchanges.
+    void drop_reply() { reply_dropped_ = true; }
     void close();
 
   private:
@@ -33,15 +36,18 @@ class Link : public std::enable_shared_from_this<Link> {
         uint32_t id;
         const void* bytes;
         size_t length;
+        uint64_t number = 0; // in the order of asking
     };
 
     Status ask(const Job& job, const Deadline& deadline);
     bool wait_until_not(Phase phase, Lock& lock, const Deadline& deadline);
     Status timed_out(const char* what) const;
     void run();
-    void answer(const Job& job);
+    bool answer(const Job& job);
+    bool start(const Job& job);
+    void enter(Phase phase);
     void open_session();
-    void exchange_frame(const Job& job);
+    void exchange_frame(const Job& job, Call& call);
     void set(Status status, std::string sentence);
     void set_rpc_failure(RPC_STATUS status);
 
@@ -52,18 +58,20 @@ class Link : public std::enable_shared_from_this<Link> {
     std::condition_variable changed_;
     Phase phase_ = Phase::idle;
     Job job_{};
+    uint64_t last_number_ = 0;
     bool abandoned_ = false; // nobody waits for the job under way
     bool closed_ = false;
     Status status_ = IPC_OK; // of the job that is done
     std::string sentence_;
     CallReply reply_{};
+    std::atomic<bool> reply_dropped_{false};
 
     // the thread's own
     RPC_BINDING_HANDLE binding_ = nullptr;
     bool session_open_ = false;
     Token token_{};
     ContextHandle context_{};
-    std::optional<Call> last_request_; // holds the reply's memory until the next request
+    std::optional<Call> last_request_; // holds the reply's memory, and on Wine a connection, until the reply is dropped
 };
 
 } // namespace ipc::msrpc

@@ -1,5 +1,6 @@
 // The three transports of MS-RPC through the C ABI, both ends in this process.
 #include "msrpc_support.hpp"
+#include "win32/user.hpp"
 
 #include <future>
 
@@ -161,7 +162,10 @@ TEST_P(MsRpc, ManyClientsAtOnce) {
 
 TEST_P(MsRpc, WhatStandsAtTheNameButIsNoMeetingPlaceIsRefused) {
     const std::string name = "Local\\ipc-" + std::string(GetParam()) + "-" + address.substr(address.find("://") + 3);
-    const HANDLE section = CreateFileMappingA(INVALID_HANDLE_VALUE, nullptr, PAGE_READWRITE, 0, 4096, name.c_str());
+    win32::OnlyThisUser owner;
+    ASSERT_EQ(owner.open(), IPC_OK);
+    const HANDLE section =
+        CreateFileMappingA(INVALID_HANDLE_VALUE, owner.attributes(), PAGE_READWRITE, 0, 4096, name.c_str());
     ASSERT_NE(section, nullptr);
     connect_to(address, IPC_NOT_OUR_PROTOCOL);
     ipc_listener* listener = nullptr;

@@ -59,6 +59,7 @@ internal sealed class RpcClient(RpcLink link) : CallClient
 {
     public override CallReply Exchange(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline) =>
         link.Exchange(kind, id, payload, deadline);
+    public override void DropReply() => link.DropReply();
     public override void Close() => link.Close();
 
     public override void Dispose()

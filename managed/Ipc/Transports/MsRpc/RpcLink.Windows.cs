@@ -25,10 +25,12 @@ internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSeq
     private uint _id;
     private byte* _bytes; // pinned while the phase is Asked or Copying
     private int _length;
+    private ulong _number;   // of the job, in the order of asking
     private bool _abandoned; // nobody waits for the job under way
     private bool _closed;
     private IpcException? _failure; // of the job that is done
     private CallReply _reply;
+    private volatile bool _replyDropped;
 
     // the thread's own
     private readonly RpcCall _request = new(); // holds the reply's memory until the next request
@@ -54,6 +56,9 @@ internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSeq
         return _reply;
     }
 
+    /// <summary>The last request's reply is done with; from the thread that exchanges.</summary>
+    public void DropReply() => _replyDropped = true;
+
     public void Close()
     {
         lock (_lock)
@@ -78,6 +83,7 @@ internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSeq
             {
                 (_kind, _id, _length) = (kind, id, payload.Length);
                 _bytes = bytes;
+                _number++;
                 _phase = Phase.Asked;
                 Monitor.PulseAll(_lock);
                 AwaitDone(deadline);
@@ -133,15 +139,18 @@ internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSeq
     {
         while (true)
         {
+            FrameKind kind;
+            ulong number;
             lock (_lock)
             {
                 while (_phase != Phase.Asked && !_closed)
                     Monitor.Wait(_lock);
                 if (_closed)
                     break;
-                _phase = Phase.Copying;
+                (kind, number) = (_kind, _number);
             }
-            AnswerJob();
+            if (!AnswerJob(kind, number))
+                continue;
             lock (_lock)
             {
                 _phase = _abandoned ? Phase.Idle : Phase.Done;
@@ -149,6 +158,7 @@ internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSeq
                 Monitor.PulseAll(_lock);
             }
         }
+        _request.Reset();
         if (_sessionOpen && _message.Begin(_binding, RpcCall.ProcedureClose, RpcCall.ContextSize) == Win32Rpc.RPC_S_OK)
         {
             _context.CopyTo(_message.Request(RpcCall.ContextSize));
@@ -163,15 +173,17 @@ internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSeq
         }
     }
 
-    private void AnswerJob()
+    // False if whoever asked has left before it began.
+    private bool AnswerJob(FrameKind kind, ulong number)
     {
         try
         {
-            _failure = null;
-            if (_kind == OpenSessionJob)
-                OpenSession();
-            else
-                ExchangeFrame();
+            if (kind != OpenSessionJob)
+                return ExchangeFrame(kind, number);
+            if (!Start(number))
+                return false;
+            Enter(Phase.Calling); // there are no bytes to copy
+            OpenSession();
         }
         catch (IpcException e)
         {
@@ -180,6 +192,20 @@ internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSeq
         catch (OutOfMemoryException)
         {
             _failure = new IpcException(Status.OutOfMemory, $"there is no memory for a call of {address}");
+        }
+        return true;
+    }
+
+    // Whether whoever asked still waits for the job; its bytes then stay until the phase is Calling.
+    private bool Start(ulong number)
+    {
+        lock (_lock)
+        {
+            if (_closed || _phase != Phase.Asked || _number != number)
+                return false;
+            _phase = Phase.Copying;
+            _failure = null;
+            return true;
         }
     }
 
@@ -220,7 +246,6 @@ internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSeq
 
     private void OpenSession()
     {
-        Enter(Phase.Calling); // there are no bytes to copy
         Bind();
         var status = Win32Rpc.RPC_S_OK;
         lock (s_openingOne[(uint)meeting.Endpoint.GetHashCode(StringComparison.Ordinal) % (uint)s_openingOne.Length])
@@ -260,16 +285,29 @@ internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSeq
         _sessionOpen = true;
     }
 
-    private void ExchangeFrame()
+    private bool ExchangeFrame(FrameKind kind, ulong number)
     {
-        var call = _kind == FrameKind.Request ? _request : _message;
-        var length = _length;
-        var id = _id;
+        if (_replyDropped)
+        {
+            _replyDropped = false;
+            _request.Reset(); // on Wine a reply holds a connection
+        }
+        var call = kind == FrameKind.Request ? _request : _message;
+        // Memory for the call may need a new connection, and that may take its time: whoever asked can still leave.
+        int length;
+        uint id;
+        lock (_lock)
+            (length, id) = (_length, _id);
         var status = call.Begin(_binding, RpcCall.ProcedureExchange, RpcCall.ExchangeHead + length);
+        if (!Start(number))
+        {
+            call.Reset();
+            return false;
+        }
         if (status == Win32Rpc.RPC_S_OK)
         {
             var room = call.Request(RpcCall.ExchangeHead + length);
-            RpcCall.WriteExchangeHead(room, _token, _kind, id, length);
+            RpcCall.WriteExchangeHead(room, _token, kind, id, length);
             new ReadOnlySpan<byte>(_bytes, length).CopyTo(room[RpcCall.ExchangeHead..]);
         }
         Enter(Phase.Calling);
@@ -288,5 +326,6 @@ internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSeq
             Status.OutOfMemory => throw new IpcException(Status.OutOfMemory, $"the server at {address} had no memory for the call"),
             _ => throw new IpcException(Status.PeerClosed, $"the server at {address} has closed the channel: connect again"),
         };
+        return true;
     }
 }
