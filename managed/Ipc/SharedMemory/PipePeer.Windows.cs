@@ -210,7 +210,8 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
         var error = begun != 0 ? 0 : Win32.LastError;
         if (error is not (0 or Win32.ERROR_IO_PENDING))
             return error;
-        var late = error != 0 && Win32.WaitForSingleObject(_alarm, Win32.LeftMilliseconds(deadline)) != Win32.WAIT_OBJECT_0;
+        var done = _alarm.DangerousGetHandle();
+        var late = error != 0 && Win32.WaitForAny(&done, 1, deadline) != Win32.WAIT_OBJECT_0;
         if (late)
             _ = Win32.CancelIoEx(_pipe, _watching);
         uint count = 0;
