@@ -141,7 +141,7 @@ public sealed class AddressTests
             var address = Pair.NewAddress(transport.Id);
             IDisposable opened = transport.Kind switch
             {
-                "channel" => ManagedIpc.Listen(address),
+                "channel" or "call" => ManagedIpc.Listen(address),
                 "queue" => ManagedIpc.OpenQueue(address),
                 "broadcast" => ManagedIpc.Publish(address),
                 _ => throw new InvalidOperationException($"{transport.Id} is of the unknown kind '{transport.Kind}'"),
