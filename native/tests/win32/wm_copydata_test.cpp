@@ -89,7 +89,7 @@ TEST_F(WindowMessages, WhatIsNoHelloIsRefused) {
 }
 
 TEST_F(WindowMessages, NobodyEndsAListenerFromOutside) {
-    for (const UINT message : {WM_CLOSE, WM_DESTROY, WM_NCDESTROY, WM_QUIT}) {
+    for (const UINT message : {WM_CLOSE, WM_DESTROY, WM_NCDESTROY, WM_QUIT, WM_ENDSESSION}) {
         PostMessageW(listener_window(), message, 0, 0);
         PostThreadMessageW(GetWindowThreadProcessId(listener_window(), nullptr), message, 0, 0);
     }
@@ -120,18 +120,20 @@ TEST_F(WindowMessages, ASessionTakesOnlyItsClientsMessages) {
     // The right one still goes, a piece at a time, and twice is once.
     Head head = make_head(Kind::message, 0, 1, token, 6);
     std::byte bytes[sizeof head + 3];
-    for (const uint32_t offset : {0u, 0u, 3u, 3u, 0u}) {
+    const auto send_piece = [&](uint32_t offset) {
         head.offset = offset;
         std::memcpy(bytes, &head, sizeof head);
         std::memcpy(bytes + sizeof head, offset == 0 ? "abc" : "def", 3);
         EXPECT_EQ(send(session, bytes, sizeof bytes), 1) << offset;
-    }
+    };
+    for (const uint32_t offset : {0u, 0u, 3u}) send_piece(offset);
     FrameInfo info{};
     ASSERT_EQ(server->next(&info, Deadline(5000)), IPC_OK) << last_error();
     ASSERT_EQ(info.length, 6u);
     char got[7] = "";
     EXPECT_EQ(server->take(got, Deadline(5000)), IPC_OK) << last_error();
     EXPECT_STREQ(got, "abcdef");
+    for (const uint32_t offset : {3u, 0u}) send_piece(offset);
     EXPECT_EQ(server->next(&info, Deadline(50)), IPC_TIMED_OUT) << "a repeated piece was taken for a new message";
 }
 

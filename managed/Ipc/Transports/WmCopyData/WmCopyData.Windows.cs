@@ -87,10 +87,10 @@ internal sealed unsafe class WmCopyDataListener : CallListener
     [UnmanagedCallersOnly]
     private static nint Procedure(nint window, uint message, nint from, nint copied)
     {
-        if (message == WM_COPYDATA && MessageWindow.Self<WmCopyDataListener>(window) is { } self)
-            return self.Welcome(from, copied);
-        // What others may send or post ends nothing.
-        return message == WM_CLOSE ? 0 : DefWindowProcW(window, message, from, copied);
+        // Its making and unmaking; in between nothing that others send or post may change or end it.
+        if (MessageWindow.Self<WmCopyDataListener>(window) is not { } self)
+            return DefWindowProcW(window, message, from, copied);
+        return message == WM_COPYDATA ? self.Welcome(from, copied) : 0;
     }
 
     // The window of a new session; 0 for whoever is no client of this user's.

@@ -101,8 +101,11 @@ internal sealed unsafe class WmCopyDataClient : CallClient
     [UnmanagedCallersOnly]
     private static nint Procedure(nint window, uint message, nint from, nint copied)
     {
-        if (message != WM_COPYDATA)
+        // Its making; after that nothing that others send or post may change or end it.
+        if (t_window == 0)
             return DefWindowProcW(window, message, from, copied);
+        if (message != WM_COPYDATA)
+            return 0;
         if (!MessagePiece.TryRead(copied, out var piece))
             return 0;
         var waiting = t_innermost;

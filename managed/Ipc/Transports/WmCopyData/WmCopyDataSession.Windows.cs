@@ -105,6 +105,7 @@ internal sealed unsafe class WmCopyDataSession : IReplySink
     [UnmanagedCallersOnly]
     private static nint Procedure(nint window, uint message, nint first, nint second)
     {
+        // Its making and unmaking; in between nothing that others send or post may change or end it.
         if (MessageWindow.Self<WmCopyDataSession>(window) is not { } self)
             return DefWindowProcW(window, message, first, second);
         if (message == WM_COPYDATA)
@@ -112,10 +113,8 @@ internal sealed unsafe class WmCopyDataSession : IReplySink
         var (word, next) = MessageHead.Words(self._token);
         if (message == WM_APP && (uint)first == word && (uint)second == next)
             self._clientLeft = true;
-        else if (message == WM_APP + 1 && (uint)first == word)
+        if (message == WM_APP + 1 && (uint)first == word)
             self._abandoned = (uint)second;
-        else
-            return DefWindowProcW(window, message, first, second);
         return 0;
     }
 

@@ -32,9 +32,13 @@ struct Waiting {
     Head answer{};
 };
 thread_local Waiting* innermost = nullptr;
+// This thread's window, at which answers arrive while it waits for them. It goes with the thread.
+thread_local HWND own_window = nullptr;
 
 LRESULT CALLBACK client_procedure(HWND window, UINT message, WPARAM from, LPARAM copied) {
-    if (message != WM_COPYDATA) return DefWindowProcW(window, message, from, copied);
+    // Its making; after that nothing that others send or post may change or end it.
+    if (own_window == nullptr) return DefWindowProcW(window, message, from, copied);
+    if (message != WM_COPYDATA) return 0;
     Piece piece{};
     if (!read_piece(copied, &piece)) return 0;
     Waiting* waiting = innermost;
@@ -53,12 +57,13 @@ LRESULT CALLBACK client_procedure(HWND window, UINT message, WPARAM from, LPARAM
     return 1;
 }
 
-// This thread's window, at which answers arrive while it waits for them. It goes with the thread.
 Status window_of_this_thread(HWND* window) {
-    thread_local HWND made = nullptr;
-    if (made == nullptr)
+    if (own_window == nullptr) {
+        HWND made = nullptr;
         if (Status s = make_window(client_class, client_procedure, L"", nullptr, &made); s != IPC_OK) return s;
-    *window = made;
+        own_window = made;
+    }
+    *window = own_window;
     return IPC_OK;
 }
 

@@ -67,14 +67,13 @@ class SessionWindow final : public ReplySink {
 
 LRESULT CALLBACK SessionWindow::procedure(HWND window, UINT message, WPARAM first, LPARAM second) {
     auto* self = static_cast<SessionWindow*>(window_self(window));
-    if (self != nullptr && message == WM_COPYDATA) return self->take(reinterpret_cast<HWND>(first), second);
-    const bool by_client = self != nullptr && first == self->token_.words[0];
+    // Its making and unmaking; in between nothing that others send or post may change or end it.
+    if (self == nullptr) return DefWindowProcW(window, message, first, second);
+    if (message == WM_COPYDATA) return self->take(reinterpret_cast<HWND>(first), second);
+    const bool by_client = first == self->token_.words[0];
     if (message == WM_APP && by_client && static_cast<uint32_t>(second) == self->token_.words[1])
         self->client_left_ = true;
-    else if (message == WM_APP + 1 && by_client)
-        self->abandoned_ = static_cast<uint32_t>(second);
-    else
-        return DefWindowProcW(window, message, first, second);
+    if (message == WM_APP + 1 && by_client) self->abandoned_ = static_cast<uint32_t>(second);
     return 0;
 }
 
@@ -113,7 +112,7 @@ void SessionWindow::run() {
             told_gone = true;
         }
     }
-    DestroyWindow(window_);
+    destroy_window(window_);
 }
 
 void SessionWindow::exchange() {

@@ -40,6 +40,11 @@ void* window_self(HWND window) {
     return reinterpret_cast<void*>(GetWindowLongPtrW(window, GWLP_USERDATA));
 }
 
+void destroy_window(HWND window) {
+    SetWindowLongPtrW(window, GWLP_USERDATA, 0);
+    DestroyWindow(window);
+}
+
 bool read_piece(LPARAM copied, Piece* piece) {
     const auto* data = reinterpret_cast<const COPYDATASTRUCT*>(copied);
     if (data == nullptr || data->lpData == nullptr) return false;

@@ -12,7 +12,9 @@ namespace ipc::wm_copydata {
 
 // A message-only window; made, used and destroyed by one thread. `self` is what window_self() gives in its procedure.
 Status make_window(const wchar_t* window_class, WNDPROC procedure, const std::wstring& title, void* self, HWND* window);
+// Null while the window is made and destroyed.
 void* window_self(HWND window);
+void destroy_window(HWND window);
 
 // What a WM_COPYDATA brought: its head, and the piece of the payload behind it.
 struct Piece {

@@ -56,11 +56,9 @@ Status WindowListener::open() {
 
 LRESULT CALLBACK WindowListener::procedure(HWND window, UINT message, WPARAM from, LPARAM copied) {
     auto* self = static_cast<WindowListener*>(window_self(window));
-    if (message == WM_COPYDATA && self != nullptr)
-        return reinterpret_cast<LRESULT>(self->welcome(reinterpret_cast<HWND>(from), copied));
-    // What others may send or post ends nothing.
-    if (message == WM_CLOSE) return 0;
-    return DefWindowProcW(window, message, from, copied);
+    // Its making and unmaking; in between nothing that others send or post may change or end it.
+    if (self == nullptr) return DefWindowProcW(window, message, from, copied);
+    return message == WM_COPYDATA ? reinterpret_cast<LRESULT>(self->welcome(reinterpret_cast<HWND>(from), copied)) : 0;
 }
 
 void WindowListener::pump() {
@@ -69,7 +67,7 @@ void WindowListener::pump() {
         GetMessageW(&message, nullptr, 0, 0);
         if (!closing_) DispatchMessageW(&message);
     }
-    DestroyWindow(window_);
+    destroy_window(window_);
 }
 
 // The window of a new session; null for whoever is no client of this user's.
