@@ -10,16 +10,17 @@ internal sealed class WcfServing : CallOnlyChannel
     private byte[] _request = [];
     private byte[]? _reply;
     private string? _fault;
-    private Exception? _failure;
+    private volatile Exception? _failure;
+    private volatile bool _left;
     private long _operations;
 
     /// <summary>Serves one client to its end.</summary>
     public static void Run(Cell cell, Control control, Func<Channel, Service> prepare)
     {
-        using var serving = new WcfServing();
+        var serving = new WcfServing();
         var service = prepare(serving);
         using var server = CallServer.Open(cell.Address!, request => serving.Exchange(service, request),
-            message => serving.Exchange(service, message), () => serving._over.Set());
+            message => serving.Exchange(service, message), serving.Leave, serving.Lose);
         control.OnEnd(() => serving._over.Set());
         control.Emit(new ReadyEvent(server.Address), EventJson.Default.ReadyEvent);
         serving._over.WaitOne();
@@ -28,6 +29,20 @@ internal sealed class WcfServing : CallOnlyChannel
         control.ThrowIfEnded();
         control.Emit(new ServedEvent(serving._operations), EventJson.Default.ServedEvent);
         control.WaitForEnd();
+    }
+
+    private void Leave()
+    {
+        _left = true;
+        _over.Set();
+    }
+
+    private void Lose()
+    {
+        if (_left)
+            return;
+        _failure ??= new IpcException(Status.PeerClosed, "the client's session ended before it said that it was done: it has closed or died");
+        _over.Set();
     }
 
     private byte[] Exchange(Service service, byte[] request)
@@ -66,5 +81,8 @@ internal sealed class WcfServing : CallOnlyChannel
 
     public override void Close() => _over.Set();
 
-    protected override void Dispose(bool disposing) => _over.Dispose();
+    // The event stays: WCF and standard input may tell of an end at any time.
+    protected override void Dispose(bool disposing)
+    {
+    }
 }

@@ -22,12 +22,13 @@ public sealed class CallServer : IDisposable
     /// <param name="call">Answers a call.</param>
     /// <param name="push">Takes a message.</param>
     /// <param name="left">The client has said that this was all.</param>
-    public static CallServer Open(string address, Func<byte[], byte[]> call, Action<byte[]> push, Action left)
+    /// <param name="lost">A client's session has ended without that; may come after `left` as well, and from any thread.</param>
+    public static CallServer Open(string address, Func<byte[], byte[]> call, Action<byte[]> push, Action left, Action lost)
     {
         for (var attempt = 1; ; attempt++)
         {
             var placed = WithPort(address);
-            var host = MakeHost(WcfPlace.Of(placed), call, push, left);
+            var host = MakeHost(WcfPlace.Of(placed), call, push, left, lost);
             try
             {
                 host.Open();
@@ -46,9 +47,20 @@ public sealed class CallServer : IDisposable
     }
 
     /// <summary>Ends the service; calls that are under way fail at their clients.</summary>
-    public void Dispose() => _host.Abort();
+    public void Dispose()
+    {
+        try
+        {
+            // Not at once by Abort: Mono's listening thread would then trip over what it has disposed.
+            _host.Close(TimeSpan.FromSeconds(1));
+        }
+        catch (Exception e) when (e is CommunicationException or TimeoutException or InvalidOperationException)
+        {
+            _host.Abort();
+        }
+    }
 
-    private static ServiceHost MakeHost(WcfPlace place, Func<byte[], byte[]> handler, Action<byte[]> push, Action left)
+    private static ServiceHost MakeHost(WcfPlace place, Func<byte[], byte[]> handler, Action<byte[]> push, Action left, Action lost)
     {
         byte[] call(byte[] request)
         {
@@ -56,7 +68,9 @@ public sealed class CallServer : IDisposable
             place.CheckBody(reply.Length);
             return reply;
         }
-        object service = place.IsStreamed ? new StreamedService(call, push, left) : new Service(call, push, left);
+        if (place.Binding is IpcBinding ours)
+            ours.SessionEnded += (_, _) => lost();
+        object service = place.IsStreamed ? new StreamedService(call, push, left) : new Service(call, push, left, lost);
         var host = new ServiceHost(service);
         host.AddServiceEndpoint(place.IsStreamed ? typeof(IStreamedCalls) : typeof(ICalls), place.Binding, place.Uri);
         return host;
@@ -76,11 +90,34 @@ public sealed class CallServer : IDisposable
     }
 
     [ServiceBehavior(InstanceContextMode = InstanceContextMode.Single, ConcurrencyMode = ConcurrencyMode.Single, IncludeExceptionDetailInFaults = true)]
-    private sealed class Service(Func<byte[], byte[]> call, Action<byte[]> push, Action left) : ICalls
+    private sealed class Service(Func<byte[], byte[]> call, Action<byte[]> push, Action left, Action lost) : ICalls
     {
-        public byte[] Call(byte[] request) => Faults.Wrap(() => call(request));
-        public void Push(byte[] message) => Faults.Wrap(() => push(message));
+        private IContextChannel? _client;
+
+        public byte[] Call(byte[] request)
+        {
+            Watch();
+            return Faults.Wrap(() => call(request));
+        }
+
+        public void Push(byte[] message)
+        {
+            Watch();
+            Faults.Wrap(() => push(message));
+        }
+
         public void Leave() => left();
+
+        // A session ends by closing or, when its client dies, by closing or a fault, as the binding has it.
+        private void Watch()
+        {
+            var client = OperationContext.Current.Channel;
+            if (ReferenceEquals(client, _client))
+                return;
+            _client = client;
+            client.Closed += (_, _) => lost();
+            client.Faulted += (_, _) => lost();
+        }
     }
 
     [ServiceBehavior(InstanceContextMode = InstanceContextMode.Single, ConcurrencyMode = ConcurrencyMode.Single, IncludeExceptionDetailInFaults = true)]

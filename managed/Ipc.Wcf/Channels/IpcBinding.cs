@@ -19,6 +19,13 @@ public sealed class IpcBinding : Binding
         set => _transport.MaxReceivedMessageSize = value;
     }
 
+    /// <inheritdoc cref="IpcTransportBindingElement.SessionEnded"/>
+    public event EventHandler? SessionEnded
+    {
+        add => _transport.SessionEnded += value;
+        remove => _transport.SessionEnded -= value;
+    }
+
     /// <inheritdoc/>
     public override BindingElementCollection CreateBindingElements()
     {

@@ -8,13 +8,15 @@ internal sealed class IpcChannelListener : ChannelListenerBase<IDuplexSessionCha
 {
     private readonly MessageEncoder _encoder;
     private readonly long _limit;
+    private readonly Action _sessionEnded;
     private Uri _uri;
     private Listener? _listener;
 
-    public IpcChannelListener(BindingContext context, MessageEncoder encoder, long limit) : base(context.Binding)
+    public IpcChannelListener(BindingContext context, MessageEncoder encoder, long limit, Action sessionEnded) : base(context.Binding)
     {
         _encoder = encoder;
         _limit = limit;
+        _sessionEnded = sessionEnded;
         // Relative addresses stand below a base address of the host; options stay at the end.
         var relative = context.ListenUriRelativeAddress;
         _uri = string.IsNullOrEmpty(relative)
@@ -44,7 +46,7 @@ internal sealed class IpcChannelListener : ChannelListenerBase<IDuplexSessionCha
     {
         try
         {
-            return new IpcSessionChannel(this, _encoder, _limit, new EndpointAddress(_uri), _uri, _listener!.Accept(IpcFailures.Milliseconds(timeout)));
+            return new IpcSessionChannel(this, _encoder, _limit, new EndpointAddress(_uri), _uri, _listener!.Accept(IpcFailures.Milliseconds(timeout)), _sessionEnded);
         }
         catch (IpcException e) when (e.Status == Status.Closed)
         {

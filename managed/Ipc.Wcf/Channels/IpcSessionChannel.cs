@@ -15,6 +15,7 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
     private readonly object _sending = new();
     private readonly object _receiving = new();
     private readonly MemoryStream _encoded = new();
+    private Action? _ended; // told once, of an accepted session
     private Channel? _channel;
 
     /// <param name="manager">The factory or listener.</param>
@@ -23,8 +24,11 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
     /// <param name="remote">The service.</param>
     /// <param name="via">Where it is reached.</param>
     /// <param name="connected">A client that was accepted; null for one that connects when it is opened.</param>
-    public IpcSessionChannel(ChannelManagerBase manager, MessageEncoder encoder, long limit, EndpointAddress remote, Uri via, Channel? connected) : base(manager)
+    /// <param name="ended">Called once when an accepted client has gone.</param>
+    public IpcSessionChannel(
+        ChannelManagerBase manager, MessageEncoder encoder, long limit, EndpointAddress remote, Uri via, Channel? connected, Action? ended = null) : base(manager)
     {
+        _ended = ended;
         _encoder = encoder;
         _limit = (int)Math.Min(limit, int.MaxValue);
         RemoteAddress = remote;
@@ -105,6 +109,7 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
             // A service's client may go when it likes. A client whose service goes wants to know why its calls end.
             catch (IpcException e) when (e.Status == Status.Closed || (_accepted && e.Status == Status.PeerClosed))
             {
+                Interlocked.Exchange(ref _ended, null)?.Invoke();
                 return true;
             }
             catch (IpcException e)
@@ -157,6 +162,7 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
     {
         _channel?.Close();
         Fault();
+        Interlocked.Exchange(ref _ended, null)?.Invoke();
     }
 
     // ---- opening and ending

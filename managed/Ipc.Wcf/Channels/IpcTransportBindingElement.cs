@@ -10,9 +10,11 @@ public sealed class IpcTransportBindingElement : TransportBindingElement
     /// <summary>One that takes messages of up to 64 MiB.</summary>
     public IpcTransportBindingElement() => MaxReceivedMessageSize = UsualLimit;
 
-    private IpcTransportBindingElement(IpcTransportBindingElement other) : base(other)
-    {
-    }
+    private IpcTransportBindingElement(IpcTransportBindingElement other) : base(other) => SessionEnded = other.SessionEnded;
+
+    /// <summary>A client's session with a service has ended: the client closed, or died. Comes within a second, from any thread, also where
+    /// the runtime (Mono) does not raise the events of its own channels. To be set before the service is opened.</summary>
+    public event EventHandler? SessionEnded;
 
     /// <inheritdoc/>
     public override string Scheme => IpcUri.Scheme;
@@ -39,7 +41,7 @@ public sealed class IpcTransportBindingElement : TransportBindingElement
     {
         ArgumentNullException.ThrowIfNull(context);
         Check<TChannel>();
-        return (IChannelListener<TChannel>)(object)new IpcChannelListener(context, EncoderOf(context), MaxReceivedMessageSize);
+        return (IChannelListener<TChannel>)(object)new IpcChannelListener(context, EncoderOf(context), MaxReceivedMessageSize, () => SessionEnded?.Invoke(this, EventArgs.Empty));
     }
 
     private static void Check<TChannel>()
