@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace Ipc.Native;
 
-/// <summary>Opens channels through the C ABI (ipc.h, libipc.so or ipc.dll): the `bound` twin of <see cref="ManagedIpc"/>, call for call.
+/// <summary>Opens channels through the C ABI (ipc.h, libipc.so or libipc.dll): the `bound` twin of <see cref="ManagedIpc"/>, call for call.
 /// Every member throws <see cref="IpcException"/> with <see cref="Status.NotAvailable"/> where the native library is missing.</summary>
 public static unsafe class NativeIpc
 {

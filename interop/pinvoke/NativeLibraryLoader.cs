@@ -20,7 +20,7 @@ internal static partial class NativeLibraryLoader
 
     private sealed record Outcome(nint Library, string Failure);
 
-    private static string FileName => OperatingSystem.IsWindows() ? "ipc.dll" : "libipc.so";
+    private static string FileName => OperatingSystem.IsWindows() ? "libipc.dll" : "libipc.so";
 
     /// <summary>Returns when the library is loaded and fits; throws <see cref="Status.NotAvailable"/> with the reason otherwise.
     /// Every way to a handle passes here first.</summary>

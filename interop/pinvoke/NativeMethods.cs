@@ -13,7 +13,7 @@ namespace Ipc.Native;
 /// </remarks>
 internal static unsafe partial class NativeMethods
 {
-    public const string Library = "ipc";
+    public const string Library = "libipc";
 
     [LibraryImport(Library, EntryPoint = "ipc_abi_version")]
     public static partial uint AbiVersion();

@@ -96,7 +96,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment)
 
     private static string[] LibraryIn(string folder)
     {
-        var library = Path.GetFullPath(Path.Combine(folder, OperatingSystem.IsWindows() ? "ipc.dll" : "libipc.so"));
+        var library = Path.GetFullPath(Path.Combine(folder, OperatingSystem.IsWindows() ? "libipc.dll" : "libipc.so"));
         if (!File.Exists(library))
             return [];
         // Modules, transports over a foreign library, are part of it.

@@ -10,7 +10,7 @@ internal static class PuppetProgram
 
     private static readonly Lazy<string> s_root = new(FindRoot);
 
-    public static string NativeLibrary => PuppetSystem.IsWine ? Path.Combine(Build, "bin", "ipc.dll") : Path.Combine(Build, "lib", "libipc.so");
+    public static string NativeLibrary => PuppetSystem.IsWine ? Path.Combine(Build, "bin", "libipc.dll") : Path.Combine(Build, "lib", "libipc.so");
 
     private static string Build => Environment.GetEnvironmentVariable(BuildVariable) is { Length: > 0 } given
         ? given
