@@ -167,7 +167,7 @@ public class BitnessTests
             Assert.Contains("32-bit process", refused.Text, StringComparison.Ordinal);
         }
         await stage.Listen("size=2G");
-        var connecting = stage.Client.Give("connect", $"connect c {stage.Address} {Patience}");
+        var connecting = stage.Client.Give("connect", $"connect c {Stage.WithOptions(stage.Address, "")} {Patience}");
         await stage.Server.Ok($"accept l c {Patience}");
         Assert.Contains("32-bit process", (await connecting).Refused(Status.OutOfMemory).Text, StringComparison.Ordinal);
         await stage.Server.Refuses(Status.PeerClosed, "receive c 100 1 1 5000");
