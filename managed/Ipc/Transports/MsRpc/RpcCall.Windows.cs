@@ -52,9 +52,8 @@ internal sealed unsafe class RpcCall
         {
             Handle = binding,
             DataRepresentation = Win32Rpc.NDR_LOCAL_DATA_REPRESENTATION,
-            ProcNum = procedure,
+            ProcNum = procedure | Win32Rpc.RPC_FLAGS_VALID_BIT, // here and not in Flags, where the same bit means asynchronous
             InterfaceInformation = s_interface,
-            Flags = Win32Rpc.RPC_FLAGS_VALID_BIT,
             BufferLength = (uint)length,
         };
         var status = Win32Rpc.GetBuffer(_message);
