@@ -33,8 +33,9 @@ TEST(Registry, EntriesDescribeThemselves) {
         } else {
             EXPECT_EQ(find_implementation(entry, &implementation), IPC_OK);
             const std::string_view kind = entry.kind;
-            EXPECT_EQ(implementation->listen != nullptr, kind == "channel") << entry.id;
-            EXPECT_EQ(implementation->connect != nullptr, kind == "channel") << entry.id;
+            const bool has_channels = kind == "channel" || kind == "call";
+            EXPECT_EQ(implementation->listen != nullptr, has_channels) << entry.id;
+            EXPECT_EQ(implementation->connect != nullptr, has_channels) << entry.id;
             EXPECT_EQ(implementation->open_queue != nullptr, kind == "queue") << entry.id;
             EXPECT_EQ(implementation->remove_queue != nullptr, kind == "queue") << entry.id;
             EXPECT_EQ(implementation->publish != nullptr, kind == "broadcast") << entry.id;
