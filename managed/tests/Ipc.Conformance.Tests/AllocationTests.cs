@@ -5,6 +5,7 @@ using Xunit;
 namespace Ipc.Conformance;
 
 /// <summary>No method allocates per message, on either end, in place or copied.</summary>
+[Trait("system", "linux")]
 public class AllocationTests
 {
     private const int Warmup = 300;

@@ -7,6 +7,7 @@ namespace Ipc.Conformance;
 
 /// <summary>Broadcasts between the implementations: a publisher of one side and subscribers of both in this one process, each with its
 /// own mapping, as processes would have.</summary>
+[Trait("system", "linux")]
 public class BroadcastTests
 {
     private const int Patience = 20_000;

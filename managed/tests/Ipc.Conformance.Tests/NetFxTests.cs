@@ -6,6 +6,7 @@ namespace Ipc.Conformance;
 /// <summary>The sides of runtime netfx, here run by Mono, with each other side: the behaviours of the other classes that differ between runtimes
 /// if anything does (fences, waking, interruption, marshalling, deaths). Where the puppet was not built, because Mono is not installed,
 /// there is one skipped case that says so.</summary>
+[Trait("system", "linux")]
 public class NetFxTests
 {
     private static readonly string[] s_transports = ["pipe", "unix", "tcp", "shm"];
