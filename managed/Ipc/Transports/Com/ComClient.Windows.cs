@@ -142,7 +142,7 @@ internal sealed unsafe class ComClient : CallClient
     {
         _address = address;
         _caller = new Caller(address);
-        new Thread(_caller.Run) { IsBackground = true, Name = "ipc com client" }.Start();
+        ComTransport.StartThread(_caller.Run, address, "ipc com client");
         try
         {
             uint process;

@@ -39,13 +39,14 @@ internal sealed unsafe class ComSession(CallSession session) : DispatchObject("E
     /// <summary>A session lives on a thread of its own. One for single threads is called there, so that a request that waits to be answered
     /// holds no other client up; the other keeps its apartment. It watches the client and ends with the session. Gives the
     /// interface for the calling thread's apartment, or 0.</summary>
-    public static nint Start(CallSession session, PeerProcess client, bool singleThreaded)
+    public static nint Start(CallSession session, PeerProcess client, Address address)
     {
+        var singleThreaded = ComTransport.IsSingleThreaded(address);
         var closed = new ManualResetEvent(false); // stays: the session may still be about to set it
         session.WhenClosed = () => closed.Set();
         nint stream = 0, instance = 0;
         using var opened = new ManualResetEventSlim();
-        new Thread(() =>
+        ComTransport.StartThread(() =>
         {
             var entered = CoInitializeEx(0, singleThreaded ? COINIT_APARTMENTTHREADED : COINIT_MULTITHREADED);
             var made = new ComSession(session);
@@ -65,7 +66,7 @@ internal sealed unsafe class ComSession(CallSession session) : DispatchObject("E
             client.Dispose();
             if (entered >= 0)
                 CoUninitialize();
-        }) { IsBackground = true, Name = "ipc com session" }.Start();
+        }, address, "ipc com session");
         opened.Wait();
         var type = IID_IDispatch;
         return stream != 0 && CoGetInterfaceAndReleaseStream(stream, &type, &instance) >= 0 ? instance : 0;
@@ -95,7 +96,7 @@ internal sealed class ComDoor(ComListener listener, Address address) : DispatchO
         {
             var client = new PeerProcess((uint)arguments[1].Number, address);
             var session = new CallSession(address);
-            var instance = ComSession.Start(session, client, ComTransport.IsSingleThreaded(address));
+            var instance = ComSession.Start(session, client, address);
             // A listener that is closed admits nobody.
             if (instance != 0 && listener.Admit(session) == Status.Ok)
             {
@@ -143,8 +144,7 @@ internal sealed unsafe class ComListener : CallListener
         _address = address;
         _claim = new NameClaim(address);
         using var opened = new ManualResetEventSlim();
-        _thread = new Thread(() => Run(opened)) { IsBackground = true, Name = "ipc com listener" };
-        _thread.Start();
+        _thread = ComTransport.StartThread(() => Run(opened), address, "ipc com listener");
         opened.Wait();
         if (_opened >= 0)
             return;
