@@ -7,8 +7,8 @@ internal sealed record StartScript(string FileName, string Text)
 }
 
 /// <summary>
-/// The start scripts that follow from the registry: one server and one client per transport, codec and side, each for both
-/// shells. A server and a client know only the transport's shared address, so any two of one transport and codec make a pair.
+/// The start scripts that follow from the registry: one server and one client per transport, codec and side, for the shell of
+/// each system on which the transport exists. A server and a client know only the transport's shared address, so any two of one transport and codec make a pair.
 /// </summary>
 internal static class StartScripts
 {
@@ -28,13 +28,14 @@ internal static class StartScripts
         .. from transport in Registry.Transports
            from codec in Registry.Workloads.Single(w => w.Id == Workload).Codecs
            from side in s_sides
-           where transport.Kind == "channel" && transport.Sides.TryGetValue(side.Side, out var whyMissing) && whyMissing.Length == 0
+           where transport.Kind is "channel" or "call" && transport.Sides.TryGetValue(side.Side, out var whyMissing) && whyMissing.Length == 0
            from role in s_roles
-           from script in ForBothShells(transport, codec, side.Side, side.Prefix, role.Command, role.Suffix)
+           from script in ForEachShell(transport, codec, side.Side, side.Prefix, role.Command, role.Suffix)
+           where transport.Platforms.Contains(script.IsExecutable ? "linux" : "windows")
            select script
     ];
 
-    private static StartScript[] ForBothShells(
+    private static StartScript[] ForEachShell(
         TransportEntry transport, string codec, string side, string prefix, string command, string suffix)
     {
         var transportWord = TransportWord(transport.Id);

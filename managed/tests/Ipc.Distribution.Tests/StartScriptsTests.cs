@@ -16,22 +16,26 @@ public sealed class StartScriptsTests : IDisposable
     }
 
     [Fact]
-    public void Every_transport_and_codec_has_a_server_and_a_client_of_each_side_in_both_shells()
+    public void Every_transport_and_codec_has_a_server_and_a_client_of_each_side_in_the_shell_of_each_of_its_systems()
     {
         var names = StartScripts.All().Select(script => script.FileName).ToHashSet();
         Assert.Equal(StartScripts.All().Count, names.Count);
-        var ends = Registry.Transports.Where(t => t.Kind == "channel").Sum(t => new[] { "native", "managed" }.Count(side => t.Sides[side].Length == 0));
-        Assert.Equal(ends * Registry.Codecs.Count * 2 * 2, names.Count);
+        var ends = Registry.Transports.Where(t => t.Kind is "channel" or "call")
+            .Sum(t => t.Platforms.Count * new[] { "native", "managed" }.Count(side => t.Sides[side].Length == 0));
+        Assert.Equal(ends * Registry.Codecs.Count * 2, names.Count);
         Assert.Contains("pipesbytessrv.sh", names);
         Assert.Contains("managedpipesbytesclient.sh", names);
         Assert.Contains("shmeventprotobufdirectsrv.bat", names);
         Assert.Contains("managedtcpjsonclient.bat", names);
+        Assert.Contains("managedmsrpcalpccustomsrv.bat", names);
+        Assert.DoesNotContain("unixbytessrv.bat", names);
+        Assert.DoesNotContain("mailslotbytessrv.sh", names);
     }
 
     [Fact]
     public void A_server_and_a_client_of_one_transport_meet_at_one_address()
     {
-        foreach (var transport in Registry.Transports.Where(t => t.Kind == "channel"))
+        foreach (var transport in Registry.Transports.Where(t => t.Kind is "channel" or "call" && t.Sides["native"].Length == 0))
         {
             var addresses = StartScripts.All()
                 .Select(script => script.Text.Split("--address ")[1].Split(' ')[0])

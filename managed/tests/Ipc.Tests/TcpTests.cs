@@ -49,9 +49,9 @@ public sealed class TcpTests
         var address = Address.Parse($"tcp://{server.Port}");
         using var socket = TcpSocket.Connect(server, address, new Deadline(Pair.Patience));
         // Before and after the server accepts.
-        TcpUsers.CheckServer(socket, server, address);
+        TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => TcpSocket.HasEnded(socket));
         using var accepted = listening.Accept();
-        TcpUsers.CheckServer(socket, server, address);
+        TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => TcpSocket.HasEnded(socket));
     }
 
     [Fact]
@@ -60,7 +60,7 @@ public sealed class TcpTests
         using var pair = new Pair("tcp");
         using var socket = TcpSocket.Connect(IPEndPoint.Parse(pair.Address["tcp://".Length..].Insert(0, "127.0.0.1:")), Address.Parse(pair.Address), new Deadline(Pair.Patience));
         // Port 1 stands for a server outside of what the system's table shows.
-        Assert.Equal(Status.NoPermission, Pair.StatusOf(() => TcpUsers.CheckServer(socket, new IPEndPoint(IPAddress.Loopback, 1), Address.Parse("tcp://1"))));
+        Assert.Equal(Status.NoPermission, Pair.StatusOf(() => TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), new IPEndPoint(IPAddress.Loopback, 1), Address.Parse("tcp://1"), () => TcpSocket.HasEnded(socket))));
     }
 
     [Fact]

@@ -1,6 +1,7 @@
 // Real pairs of ipc-peer processes, led as docs/peer-protocol.md says, over every workload of the registry.
 #include "peer_process.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
@@ -109,6 +110,8 @@ TEST(PeerPair, PlaysOverEveryTransport) {
     for (const json& transport : registry()["transports"]) {
         const std::string id = transport["id"];
         if (transport["kind"] != "channel") continue; // one-way only: peer_one_way_test.cpp
+        const auto& platforms = transport["platforms"];
+        if (std::find(platforms.begin(), platforms.end(), "linux") == platforms.end()) continue;
         if (id == "tcp") continue;                    // its name is a port; below
         // Needs a daemon, which the conformance suite and the lab start.
         if (transport.contains("module") && transport["module"].contains("daemon")) continue;

@@ -1,4 +1,0 @@
-@echo off
-rem The native client of transport fifo with codec raw; *fifobytessrv is its other end.
-rem Made by scripts/distribution.sh. Further arguments go to `ipc drive`, e.g. --workload; 1k-10k unless said.
-call "%~dp0..\scripts\ipc.bat" drive --side native --address fifo://ipc-pair --codec raw %*

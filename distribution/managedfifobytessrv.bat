@@ -1,4 +1,0 @@
-@echo off
-rem The managed server of transport fifo with codec raw; *fifobytesclient is its other end.
-rem Made by scripts/distribution.sh. Further arguments go to `ipc serve`, e.g. --workload; 1k-10k unless said.
-call "%~dp0..\scripts\ipc.bat" serve --side managed --address fifo://ipc-pair --codec raw %*
