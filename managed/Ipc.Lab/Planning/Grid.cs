@@ -4,8 +4,9 @@ namespace Ipc.Lab.Planning;
 internal static class Grid
 {
     public static IReadOnlyList<string> AllTransports { get; } = [.. Registry.Transports.Select(t => t.Id)];
-    /// <summary>Those that are ours to recommend: foreign libraries are there to be compared with, and have not every side.</summary>
-    public static IReadOnlyList<string> OwnTransports { get; } = [.. Registry.Transports.Where(t => t.Module is null && HasMainSides(t)).Select(t => t.Id)];
+    /// <summary>Those of this system that are ours to recommend: foreign libraries are there to be compared with, and have not every side.</summary>
+    public static IReadOnlyList<string> OwnTransports { get; } =
+        [.. Registry.Transports.Where(t => t.Module is null && t.Platforms.Contains(Registry.Platform) && HasMainSides(t)).Select(t => t.Id)];
     public static IReadOnlyList<string> AllPairs { get; } = [.. from server in Registry.Sides from client in Registry.Sides select $"{server.Id}:{client.Id}"];
     public static IReadOnlyList<string> AllCodecs { get; } = [.. Registry.Codecs.Select(c => c.Id)];
     public static IReadOnlyList<string> ObjectCodecs { get; } = [.. Registry.Codecs.Where(c => c.Objects).Select(c => c.Id)];
@@ -51,7 +52,7 @@ internal static class Grid
     private static IEnumerable<(string Transport, string Pair)> Between(IEnumerable<string> transports, IEnumerable<string> pairs) =>
         from transport in transports from pair in pairs select (transport, pair);
 
-    /// <summary>The kind of transport a spec names: channel, queue or broadcast.</summary>
+    /// <summary>The kind of transport a spec names: channel, call, queue or broadcast.</summary>
     public static string KindOf(string spec) => Registry.Transport(TransportSpec.IdOf(spec)).Kind;
 
     // `bound` is left out: without a transport it is the managed code a second time. So is `raw`: nothing is serialized.

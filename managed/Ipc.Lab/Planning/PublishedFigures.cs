@@ -18,6 +18,8 @@ internal sealed record PublishedFigure(
             return (null, $"there is no transport '{Transport}'");
         if (Pair.Split(':').Any(side => Registry.Sides.All(s => s.Id != side)))
             return (null, $"there is no pair '{Pair}'");
+        if (Pair.Split(':').Select(side => Registry.WhyNotAvailable(Transport, side)).FirstOrDefault(why => why.Length > 0) is { } unavailable)
+            return (null, unavailable);
         if (Registry.Scenarios.All(s => s.Id != Scenario))
             return (null, $"there is no scenario '{Scenario}'");
         var kind = Registry.Transport(Transport).Kind;

@@ -40,7 +40,10 @@ public static class Registry
 
     /// <summary>A sentence saying why a side of a transport cannot be had on this system, or "" if it can.</summary>
     public static string WhyNotAvailable(string transport, string side) =>
-        WhyNotAvailable(transport, side, OperatingSystem.IsWindows() ? "windows" : OperatingSystem.IsLinux() ? "linux" : "this system");
+        WhyNotAvailable(transport, side, Platform);
+
+    /// <summary>This system as the registry names it.</summary>
+    public static string Platform { get; } = OperatingSystem.IsWindows() ? "windows" : OperatingSystem.IsLinux() ? "linux" : "this system";
 
     /// <summary>The same for a system as the registry names it: linux or windows.</summary>
     public static string WhyNotAvailable(string transport, string side, string platform)

@@ -122,7 +122,7 @@ public sealed class ReportingTests
         var text = MarkdownReport.Write(Results("seed", ours));
 
         Assert.Contains("| ipc-readme, machine1 | pipe native:native raw call 1000 -> 10000 B x1000 | 26.0 µs | 5.00 µs |  |\n", text, StringComparison.Ordinal);
-        Assert.Contains("cannot run here: there is no transport 'msrpc-alpc'", text, StringComparison.Ordinal);
+        Assert.Contains("cannot run here: transport 'msrpc-alpc' exists on windows, not on linux", text, StringComparison.Ordinal);
         Assert.Equal(PublishedFigures.All.Count, PublishedTable.Rows(PublishedFigures.All, [ours]).Count());
     }
 
