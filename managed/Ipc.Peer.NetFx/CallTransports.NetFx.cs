@@ -5,6 +5,8 @@ namespace Ipc.Peer;
 /// <summary>Transports of kind "call": here those of WCF.</summary>
 internal static class CallTransports
 {
+    public static bool Play(Cell cell) => cell.TransportKind == "call";
+
     public static Channel Connect(Cell cell, int timeoutMilliseconds) => new WcfClientChannel(CallClient.Connect(cell.Address!, timeoutMilliseconds));
 
     public static void Serve(Cell cell, Control control, Func<Channel, Service> prepare) => WcfServing.Run(cell, control, prepare);

@@ -1,14 +1,13 @@
 namespace Ipc.Peer;
 
-/// <summary>Transports of kind "call": none that .NET 10 has.</summary>
+/// <summary>Transports that are played by other means than the library (WCF on runtime netfx); on .NET 10 there are none.</summary>
 internal static class CallTransports
 {
-    public static Channel Connect(Cell cell, int timeoutMilliseconds) => throw None(cell);
+    public static bool Play(Cell cell) => false;
 
-    public static void Serve(Cell cell, Control control, Func<Channel, Service> prepare) => throw None(cell);
+    public static Channel Connect(Cell cell, int timeoutMilliseconds) => Sides.Connect(cell, timeoutMilliseconds);
+
+    public static void Serve(Cell cell, Control control, Func<Channel, Service> prepare) => Server.Run(cell, control, prepare);
 
     public static string Library() => "none";
-
-    private static IpcException None(Cell cell) =>
-        new(Status.NotAvailable, Registry.WhyNotAvailable(Registry.Transport(cell.Address!.Split("://")[0]).Id, cell.Side));
 }

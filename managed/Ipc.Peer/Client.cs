@@ -22,7 +22,7 @@ internal static class Client
     public static void Run(Cell cell, Control control, Func<Channel, Operation> prepare)
     {
         var begin = Clock.Now;
-        var channel = cell.TransportKind == "call" ? CallTransports.Connect(cell, HandoverMilliseconds) : Sides.Connect(cell, HandoverMilliseconds);
+        var channel = CallTransports.Play(cell) ? CallTransports.Connect(cell, HandoverMilliseconds) : Sides.Connect(cell, HandoverMilliseconds);
         try
         {
             control.OnEnd(channel.Close);

@@ -52,7 +52,7 @@ internal static class Scenarios
     {
         if (cell.Role == "client")
             Client.Run(cell, control, client);
-        else if (cell.TransportKind == "call")
+        else if (CallTransports.Play(cell))
             CallTransports.Serve(cell, control, server);
         else
             Server.Run(cell, control, server);

@@ -29,7 +29,7 @@ internal static class Sides
 
     /// <summary>The library that plays the cell, for the event `environment`.</summary>
     public static string Library(Cell cell) =>
-        cell.Address is not null && cell.TransportKind == "call" ? CallTransports.Library() :
+        cell.Address is not null && CallTransports.Play(cell) ? CallTransports.Library() :
         cell.IsBound ? Bound.Library() : $"Ipc {typeof(Channel).Assembly.GetName().Version?.ToString(3)}";
 
     /// <summary>Kept apart, so that a managed side does not even load the assembly that binds the native library.</summary>

@@ -17,11 +17,17 @@ public class CallOnlyTests
         var serving = stage.Server.Give("serve", "serve c script");
         foreach (var size in s_sizes)
         {
-            await stage.Client.Ok($"ask c {size} 5 9 10000 reply {s_sizes[^1] - size} 5 9", s_sizes[^1] - size);
             await stage.Client.Ok($"ask c {size} 5 9 10000 reply {size} 5 9", size);
         }
         await stage.Client.Ok("ask c 0 5 9 10000 empty", 0);
         await stage.Client.Ok("free c");
+        (await serving).Ok();
+
+        await stage.Connect(channel: "d");
+        serving = stage.Server.Give("serve", "serve d echo");
+        foreach (var size in s_sizes)
+            await stage.Client.Ok($"call d {size} 5 9 {size} 10000", size);
+        await stage.Client.Ok("free d");
         (await serving).Ok();
     });
 
