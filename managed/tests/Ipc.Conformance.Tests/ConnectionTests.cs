@@ -83,7 +83,12 @@ public class ConnectionTests
         }
         (await stage.Client.Refuses(Status.NoServer, $"connect c {address} 10000")).Promptly();
         (await stage.Client.Refuses(Status.NoServer, $"connect c {address} -1")).Promptly();
-        await stage.Client.Refuses(Status.NoServer, $"connect c {address} 0");
+        // Windows tells of a port where nobody listens only after a moment, which a time-out of 0 does not wait for.
+        var atOnce = await stage.Client.Give("main", $"connect c {address} 0");
+        if (PuppetSystem.IsWine && stage.UsesPorts)
+            atOnce.Refused(Status.NoServer, Status.TimedOut);
+        else
+            atOnce.Refused(Status.NoServer);
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
