@@ -81,6 +81,9 @@ internal sealed unsafe partial class SharedMemoryLink
     {
         if (_closedHere)
             return WaitResult.ClosedHere;
-        return PeerHasClosed || (lookAtSocket && PeerHasDied()) ? WaitResult.PeerGone : null;
+        if (!PeerHasClosed && !(lookAtSocket && PeerHasDied()))
+            return null;
+        // Hanging up here looks like the peer's end to a look that comes after it.
+        return _closedHere ? WaitResult.ClosedHere : WaitResult.PeerGone;
     }
 }

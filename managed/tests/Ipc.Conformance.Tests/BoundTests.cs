@@ -18,8 +18,7 @@ public class BoundTests
     [Fact]
     public void BothLibrariesHaveTheSameRegistry()
     {
-        var here = JsonNode.Parse(Registry.Json)!["transports"]!.AsArray()
-            .Where(transport => transport!["platforms"]!.AsArray().Any(platform => platform!.GetValue<string>() == "linux")).ToList();
+        var here = JsonNode.Parse(Registry.Json)!["transports"]!.AsArray().ToList();
         Assert.Equal(here.Select(transport => transport!["id"]!.GetValue<string>()), NativeIpc.Transports);
         foreach (var transport in here)
         {

@@ -97,6 +97,9 @@ Status Link::reason_to_stop(bool look_at_peer) {
         return fail(IPC_PEER_CLOSED, "the peer closed the channel");
     if (!look_at_peer) return IPC_OK;
     const Status status = peer_->look();
+    // Hanging up here looks like the peer's end to a look that comes after it.
+    if (status != IPC_OK && closed_here_.load(std::memory_order_acquire))
+        return fail(IPC_CLOSED, "this channel was closed here");
     if (status == IPC_PEER_CLOSED) peer_gone_.store(true, std::memory_order_relaxed);
     return status;
 }
