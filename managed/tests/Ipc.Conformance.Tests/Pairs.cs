@@ -68,7 +68,7 @@ public static class Pairs
     internal static IEnumerable<TransportEntry> Transports => OfKind("channel");
 
     private static IEnumerable<TransportEntry> OfKind(string kind) =>
-        Registry.Transports.Where(transport => transport.Kind == kind && transport.Platforms.Contains(PuppetSystem.Platform) && !PuppetSystem.LeftOut.Contains(transport.Id) && Modules.AreHere(transport));
+        Registry.Transports.Where(transport => transport.Kind == kind && transport.Platforms.Contains(PuppetSystem.Platform) && Modules.AreHere(transport));
 
     private static TheoryData<string, string> SidesWhere(Func<TransportEntry, bool> wanted)
     {

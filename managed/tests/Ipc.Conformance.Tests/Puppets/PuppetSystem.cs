@@ -14,9 +14,6 @@ internal static class PuppetSystem
         var other => throw new InvalidOperationException($"{Variable} is '{other}': set it to wine, or unset it"),
     };
 
-    /// <summary>Transports that are not played, comma-separated; whoever sets it says why (scripts/windows-suites.sh).</summary>
-    public static IReadOnlyList<string> LeftOut { get; } = (Environment.GetEnvironmentVariable("IPC_LEAVE_OUT") ?? "").Split(',', StringSplitOptions.RemoveEmptyEntries);
-
     /// <summary>As the registry names it.</summary>
     public static string Platform => IsWine ? "windows" : "linux";
 
