@@ -112,7 +112,4 @@ internal static unsafe partial class Win32Com
 
     [LibraryImport("oleaut32")]
     public static partial int VariantClear(Variant* value);
-
-    [LibraryImport("kernel32")]
-    public static partial uint WaitForMultipleObjects(uint count, nint* handles, int all, uint milliseconds);
 }

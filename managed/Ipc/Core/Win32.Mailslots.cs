@@ -36,8 +36,5 @@ internal static unsafe partial class Win32Mailslots
     public static partial int GetOverlappedResult(SafeFileHandle file, NativeOverlapped* operation, uint* count, int wait);
 
     [LibraryImport("kernel32")]
-    public static partial uint WaitForMultipleObjects(uint count, nint* handles, int all, uint milliseconds);
-
-    [LibraryImport("kernel32")]
     public static partial uint WaitForSingleObject(nint handle, uint milliseconds);
 }

@@ -117,7 +117,7 @@ internal static unsafe class ComFrames
         var handles = stackalloc nint[] { first, second };
         var count = second != 0 ? 2u : 1u;
         if (!singleThreaded)
-            return Win32Com.WaitForMultipleObjects(count, handles, 0, Infinite) == 1 ? 1 : 0;
+            return Win32.WaitForMultipleObjects(count, handles, 0, Infinite) == 1 ? 1 : 0;
         while (true)
         {
             var woken = Win32Messages.MsgWaitForMultipleObjectsEx(count, handles, Infinite, Win32Messages.QS_ALLINPUT, Win32Messages.MWMO_INPUTAVAILABLE);

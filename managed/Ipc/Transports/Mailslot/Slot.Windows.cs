@@ -43,7 +43,7 @@ internal sealed unsafe class Slot : IDisposable
             if (error == ERROR_IO_PENDING)
             {
                 var handles = stackalloc nint[] { operation.EventHandle, interrupt.SafeWaitHandle.DangerousGetHandle() };
-                if (WaitForMultipleObjects(2, handles, 0, INFINITE) != WAIT_OBJECT_0)
+                if (Win32.WaitForMultipleObjects(2, handles, 0, INFINITE) != WAIT_OBJECT_0)
                     _ = CancelIoEx(_slot, &operation);
                 // What had come before it was cancelled is not lost, and `room` stays until the system has done with it.
                 error = GetOverlappedResult(_slot, &operation, &count, 1) != 0 ? 0 : Marshal.GetLastPInvokeError();

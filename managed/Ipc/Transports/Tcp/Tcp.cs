@@ -28,27 +28,7 @@ internal sealed class TcpTransport : Transport
         return new TcpListener(full, address, socket);
     }
 
-    public override Channel Connect(Address address, int timeoutMilliseconds)
-    {
-        var (place, port) = TcpPlace.Parse(address);
-        if (port == 0)
-            throw new IpcException(Status.BadAddress, $"'{address}' has port 0, which only a listener can have: give the port it chose");
-        var deadline = new Deadline(timeoutMilliseconds);
-        IpcException? first = null;
-        foreach (var candidate in place.Resolve())
-        {
-            TcpReach.Check(candidate, address);
-            try
-            {
-                return ConnectTo(new IPEndPoint(candidate, port), address, deadline);
-            }
-            catch (IpcException e) when (e.Status == Status.NoServer)
-            {
-                first ??= e;
-            }
-        }
-        throw first!;
-    }
+    public override Channel Connect(Address address, int timeoutMilliseconds) => TcpReach.ConnectToFirst(address, timeoutMilliseconds, ConnectTo);
 
     private static StreamChannel ConnectTo(IPEndPoint server, Address address, Deadline deadline)
     {

@@ -60,4 +60,27 @@ internal static class TcpReach
             throw new IpcException(Status.BadOption,
                 $"'{address}' reaches beyond this machine, where users=same cannot be checked: add users=any, or use 127.0.0.1");
     }
+
+    /// <summary>Tries the addresses that the name stands for, in order, until somebody listens; the first refusal if nobody does.</summary>
+    public static Channel ConnectToFirst(Address address, int timeoutMilliseconds, Func<IPEndPoint, Address, Deadline, Channel> connectTo)
+    {
+        var (place, port) = TcpPlace.Parse(address);
+        if (port == 0)
+            throw new IpcException(Status.BadAddress, $"'{address}' has port 0, which only a listener can have: give the port it chose");
+        var deadline = new Deadline(timeoutMilliseconds);
+        IpcException? first = null;
+        foreach (var candidate in place.Resolve())
+        {
+            Check(candidate, address);
+            try
+            {
+                return connectTo(new IPEndPoint(candidate, port), address, deadline);
+            }
+            catch (IpcException e) when (e.Status == Status.NoServer)
+            {
+                first ??= e;
+            }
+        }
+        throw first!;
+    }
 }
