@@ -49,6 +49,20 @@ attribute() {
     echo "${value:-0}"
 }
 
+# What failed and what it said, as ctest and xunit print it; the end of the log when it holds neither.
+tell_failures() {
+    local told
+    told=$(awk '
+        /\*\*\*(Failed|Timeout|Exception|Not Run)/ || /^  Failed / { left = 40 }
+        /^ *[0-9]+\/[0-9]+ Test / && !/\*\*\*/ || /^  Passed / || /^ +Start +[0-9]+:/ { left = 0 }
+        left > 0 { left--; print }' "$1" 2>/dev/null | head -n 400 || true)
+    if [ -n "$told" ]; then
+        echo "$told"
+    else
+        tail -n 30 "$1" || true
+    fi
+}
+
 # account SUITE PASSED FAILED SKIPPED EXIT-CODE LOG
 account() {
     local suite=$1 ok=$2 bad=$3 left_out=$4 code=$5 log=$6
@@ -60,7 +74,7 @@ account() {
         echo "$suite ran no tests." >&2
     fi
     if [ "$bad" -gt 0 ]; then
-        tail -n 30 "$log" >&2 || true
+        tell_failures "$log" >&2
         echo "$suite failed (exit code $code); its whole log is $log" >&2
     fi
     echo "$suite: $ok passed, $bad failed, $left_out skipped"

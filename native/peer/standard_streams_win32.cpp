@@ -17,6 +17,7 @@ struct StandardInput::Reader {
     std::string bytes;
     bool ended = false;
     bool stopped = false;
+    std::thread thread;
 
     void read_all() {
         char some[4096];
@@ -44,9 +45,10 @@ void write_all(DWORD to, std::string_view text) {
 
 } // namespace
 
-// Given away on purpose: the thread may use it until the process ends.
+// Given away on purpose, the thread too: it may run until the process ends. (Why it is not detached: docs/windows.md, "Threads
+// that nobody waits for".)
 StandardInput::StandardInput() : reader_(new Reader) {
-    std::thread([reader = reader_] { reader->read_all(); }).detach();
+    reader_->thread = std::thread([reader = reader_] { reader->read_all(); });
 }
 
 StandardInput::~StandardInput() = default;

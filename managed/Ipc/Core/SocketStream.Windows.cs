@@ -56,6 +56,7 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
     public override int Send(ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, Deadline deadline)
     {
         var pieces = stackalloc Win32.SocketBuffer[2];
+        var events = stackalloc nint[] { _interrupt.DangerousGetHandle(), _room.DangerousGetHandle() };
         fixed (byte* h = head)
         fixed (byte* b = body)
         {
@@ -70,7 +71,7 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
                 var error = Win32.LastError;
                 if (error != (int)SocketError.WouldBlock)
                     return Failed(error, "send to");
-                if (WaitFor(_room.DangerousGetHandle(), deadline) == Win32.WAIT_TIMEOUT)
+                if (!Win32.WaitForSocket(events, 2, deadline))
                     return TimedOut;
             }
             return 0;

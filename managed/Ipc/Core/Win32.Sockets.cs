@@ -37,4 +37,16 @@ internal static unsafe partial class Win32
     public static partial int CancelSocket(nint socket, NativeOverlapped* operation);
     [LibraryImport("iphlpapi")]
     public static partial uint GetExtendedTcpTable(void* table, uint* size, int sorted, uint family, int kind, uint reserved);
+
+    /// <summary>How long a socket's event is waited for before the socket itself is looked at again (docs/windows.md, "Events of
+    /// sockets").</summary>
+    private const int SocketSliceMilliseconds = 100;
+
+    /// <summary>WaitForAny where one of the events is a socket's. False when the deadline has passed; else the caller looks at everything
+    /// again, for it also ends when some time has passed without an event.</summary>
+    public static bool WaitForSocket(nint* handles, int count, Deadline deadline)
+    {
+        var slice = new Deadline(deadline.SliceMilliseconds(SocketSliceMilliseconds));
+        return WaitForAny(handles, count, slice) != WAIT_TIMEOUT || !deadline.Expired;
+    }
 }

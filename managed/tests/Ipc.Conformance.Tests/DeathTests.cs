@@ -59,8 +59,10 @@ public class DeathTests
         }
         await Task.Delay(200);
         stage.Client.Kill();
-        (await stage.Server.Refuses(Status.Truncated, "receive c 40000000 1 1 5000")).Within(SoonMilliseconds);
-        await stage.Server.Refuses(Status.Truncated, "receive c 40000000 1 1 5000");
+        var answer = (await stage.Server.Give("main", "receive c 40000000 1 1 5000")).Within(SoonMilliseconds);
+        // With a process of Windows goes what it was writing into a pipe, all that nobody has read of it: then nothing has come.
+        answer.Refused(stage.Transport == "pipe" && PuppetSystem.IsWine ? [Status.Truncated, Status.PeerClosed] : [Status.Truncated]);
+        await stage.Server.Refuses(answer.Status, "receive c 40000000 1 1 5000");
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]

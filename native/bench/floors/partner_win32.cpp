@@ -42,7 +42,7 @@ Partner::Partner(int cpu, std::function<void()> work)
 
 Partner::~Partner() {
     // A thread cannot be killed as a process can: whoever fails while it runs is about to end this program.
-    if (thread_.joinable()) thread_.detach();
+    if (thread_.joinable()) static_cast<void>(new std::thread(std::move(thread_)));
 }
 
 bool Partner::join() {

@@ -1,12 +1,12 @@
 #include "msrpc/link_win32.hpp"
 
+#include "core/detached_thread.hpp"
 #include "win32/error_text.hpp"
 
 #include <array>
 #include <chrono>
 #include <cstring>
 #include <functional>
-#include <thread>
 
 namespace ipc::msrpc {
 namespace {
@@ -55,7 +55,7 @@ Status Link::timed_out(const char* what) const {
 
 Status Link::open(const Deadline& deadline) {
     stay_loaded();
-    std::thread([self = shared_from_this()] { self->run(); }).detach();
+    start_detached([self = shared_from_this()] { self->run(); });
     return ask({open_session_job, 0, nullptr, 0}, deadline);
 }
 

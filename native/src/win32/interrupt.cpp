@@ -35,4 +35,11 @@ Status Interrupt::wait(HANDLE object, const Deadline& deadline) const {
     }
 }
 
+Status Interrupt::wait_for_socket(HANDLE event, const Deadline& deadline) const {
+    constexpr int slice_ms = 100;
+    if (!deadline.forever() && deadline.left_ms() <= slice_ms) return wait(event, deadline);
+    const Status status = wait(event, Deadline(slice_ms));
+    return status == IPC_TIMED_OUT ? IPC_OK : status;
+}
+
 } // namespace ipc::win32

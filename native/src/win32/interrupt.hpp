@@ -23,6 +23,9 @@ class Interrupt {
     // Waits until `object` is signalled. IPC_TIMED_OUT and IPC_CLOSED (raised) come without a sentence: the caller knows
     // what it waited for.
     Status wait(HANDLE object, const Deadline& deadline) const;
+    // The same for a socket's event, with which a system can be trusted less (docs/windows.md, "Events of sockets"): IPC_OK also
+    // when some time has passed without it, so the caller looks at the socket again in any case.
+    Status wait_for_socket(HANDLE event, const Deadline& deadline) const;
 
   private:
     Handle event_;

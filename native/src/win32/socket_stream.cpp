@@ -80,7 +80,7 @@ Status SocketStream::write(Chunk head, Chunk body, const Deadline& deadline, siz
         const unsigned long error = socket_error();
         if (is_end_of_peer(error)) return IPC_PEER_CLOSED;
         if (error != WSAEWOULDBLOCK) return fail_windows(IPC_SYSTEM, error, "cannot write to a socket");
-        if (Status status = interrupt_.wait(room_event_.get(), deadline); status != IPC_OK) return status;
+        if (Status status = interrupt_.wait_for_socket(room_event_.get(), deadline); status != IPC_OK) return status;
     }
     return IPC_OK;
 }

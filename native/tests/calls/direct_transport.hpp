@@ -3,6 +3,7 @@
 #include "calls/call_client.hpp"
 #include "calls/call_listener.hpp"
 #include "core/conversation.hpp"
+#include "core/detached_thread.hpp"
 
 #include <future>
 #include <gtest/gtest.h>
@@ -25,10 +26,10 @@ class DirectClient final : public CallClient {
         auto call = std::make_shared<Call>();
         const auto* begin = static_cast<const char*>(bytes);
         if (length != 0) call->request.assign(begin, begin + length);
-        std::thread([session = session_, call, kind, id] {
+        start_detached([session = session_, call, kind, id] {
             const Status status = session->answer(kind, id, call->request.data(), call->request.size(), *call);
             call->status.set_value(status);
-        }).detach();
+        });
         auto answered = call->status.get_future();
         if (!deadline.forever() &&
             answered.wait_for(std::chrono::nanoseconds(deadline.left_ns())) != std::future_status::ready)

@@ -78,7 +78,7 @@ internal sealed unsafe class WindowsTcpListener : Listener
         {
             if (TryAccept() is not { } client)
             {
-                if (Win32.WaitForAny(events, 2, deadline) == Win32.WAIT_TIMEOUT)
+                if (!Win32.WaitForSocket(events, 2, deadline))
                     throw new IpcException(Status.TimedOut, $"no client came to {Address} within the time-out");
                 continue;
             }

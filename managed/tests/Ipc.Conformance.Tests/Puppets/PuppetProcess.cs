@@ -80,7 +80,10 @@ internal sealed class PuppetProcess : IDisposable
     {
         Keep(">", "(killed)");
         _process.Kill();
-        _process.WaitForExit();
+        // With a time-out: without one it also waits for the end of the puppet's standard error, which under Wine its system's own
+        // processes hold when this puppet was the first to run and so started them.
+        if (!_process.WaitForExit(s_longestAnswer))
+            throw new ConformanceException($"{Name} is still there {s_longestAnswer.TotalSeconds} s after it was killed");
     }
 
     /// <summary>How many descriptors the process has open.</summary>

@@ -1,5 +1,6 @@
 #include "transports/com/client_win32.hpp"
 
+#include "core/detached_thread.hpp"
 #include "transports/com/dispatch_win32.hpp"
 #include "win32/peer_process.hpp"
 
@@ -7,7 +8,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 namespace ipc::com {
@@ -158,7 +158,7 @@ Status ComClient::wait_until_idle(std::unique_lock<std::mutex>& lock, const Dead
 }
 
 Status ComClient::open(const Deadline& deadline) {
-    std::thread(Caller::run, caller_).detach();
+    start_detached([caller = caller_] { Caller::run(caller); });
     DWORD process = 0;
     {
         std::unique_lock lock(caller_->mutex);

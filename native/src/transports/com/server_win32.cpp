@@ -1,6 +1,7 @@
 #include "transports/com/server_win32.hpp"
 
 #include "calls/call_listener.hpp"
+#include "core/detached_thread.hpp"
 #include "transports/com/dispatch_win32.hpp"
 #include "win32/error_text.hpp"
 #include "win32/name_claim.hpp"
@@ -177,8 +178,10 @@ HRESULT Door::connect(LONG process, VARIANT* result) {
     std::promise<IStream*> opened;
     std::future<IStream*> ready = opened.get_future();
     // It ends soon after the session is closed, and nobody waits for it.
-    std::thread(run_session, is_single_threaded(address_), session, std::move(client), closed, std::move(opened))
-        .detach();
+    start_detached([single_threaded = is_single_threaded(address_), session, closed, client = std::move(client),
+                    opened = std::move(opened)]() mutable {
+        run_session(single_threaded, std::move(session), std::move(client), std::move(closed), std::move(opened));
+    });
     IStream* stream = ready.get();
     if (stream == nullptr) return E_OUTOFMEMORY;
     IDispatch* object = nullptr;

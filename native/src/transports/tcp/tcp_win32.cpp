@@ -121,7 +121,7 @@ Status TcpListener::accept_socket(const Deadline& deadline, Socket* client) {
             if (error != WSAEWOULDBLOCK && error != WSAECONNRESET)
                 return fail_windows(IPC_SYSTEM, error, "cannot accept a client at %s", address_.c_str());
         }
-        const Status status = interrupt_.wait(came_.get(), deadline);
+        const Status status = interrupt_.wait_for_socket(came_.get(), deadline);
         if (status == IPC_TIMED_OUT)
             return fail(IPC_TIMED_OUT, "no client came to %s within the time-out", address_.c_str());
         if (status != IPC_OK && status != IPC_CLOSED) return status;

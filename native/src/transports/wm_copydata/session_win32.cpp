@@ -1,5 +1,6 @@
 #include "transports/wm_copydata/session_win32.hpp"
 
+#include "core/detached_thread.hpp"
 #include "transports/wm_copydata/window_win32.hpp"
 #include "win32/error_text.hpp"
 #include "win32/handle.hpp"
@@ -7,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <future>
-#include <thread>
 #include <utility>
 
 namespace ipc::wm_copydata {
@@ -164,14 +164,14 @@ Status start_session(const Address& address, const Token& token, win32::PeerProc
     std::promise<HWND> opened;
     std::future<HWND> ready = opened.get_future();
     // The thread ends soon after the session is closed; nobody waits for it, since it may be answering a client that hangs.
-    std::thread([made, token, closed, client_process, client = std::move(client),
+    start_detached([made, token, closed, client_process, client = std::move(client),
                  opened = std::move(opened)]() mutable {
         SessionWindow own(made, token, std::move(client), client_process, closed);
         made.reset();
         const Status status = own.open();
         opened.set_value(status == IPC_OK ? own.window() : nullptr);
         if (status == IPC_OK) own.run();
-    }).detach();
+    });
     *window = ready.get();
     if (*window == nullptr) return fail(IPC_SYSTEM, "cannot make a window for a client of %s", address.text().c_str());
     *session = std::move(made);
