@@ -17,14 +17,13 @@ wine_leftovers() {
     done
 }
 
-# The lab over every pair and the transports with two ways that the registry has on Windows; every cell counts as a test.
-run_windows_matrix() {
-    local suite=windows-matrix out=$root/build/windows-matrix log=$logs/test-windows-matrix.log code=0 ok bad
+# lab_suite SUITE OPTION...: a run of the lab under Wine; every cell counts as a test.
+lab_suite() {
+    local suite=$1 code=0 ok bad
+    local out=$root/build/$suite log=$logs/test-$suite.log
+    shift
     rm -rf "$out"
-    run_limited "$log" "$root/scripts/ipc-windows" run \
-        --transport pipe,tcp,shm,shm-event,mailslot,wm-copydata,com,msrpc-alpc,msrpc-np --workload 0.1k-1k,100k-1000k --codec raw \
-        --pair native:native,native:managed,native:bound,managed:native,managed:managed,managed:bound,bound:native,bound:managed,bound:bound \
-        --scenario call --launches 1 --seconds 0.1 --out "$out" || code=$?
+    run_limited "$log" "$root/scripts/ipc-windows" run --codec raw --launches 1 --seconds 0.1 --out "$out" "$@" || code=$?
     ok=$(grep -c '"status": *"ok"' "$out/results.json" 2>/dev/null || true)
     bad=$(grep -c '"status": *"\(failed\|pending\)"' "$out/results.json" 2>/dev/null || true)
     account "$suite" "${ok:-0}" "${bad:-0}" 0 "$code" "$log"
@@ -38,7 +37,11 @@ run_windows_suites() {
     end_more() { /usr/lib/wine/wineserver -k 2>/dev/null || true; }
     run_ctest windows-native windows-mingw
     IPC_PUPPETS=wine run_xunit Ipc.Conformance.Tests windows-conformance "system!=linux&$calls_of_wine"
-    run_windows_matrix
+    lab_suite windows-matrix --scenario call --workload 0.1k-1k,100k-1000k \
+        --transport pipe,tcp,shm,shm-event,mailslot,wm-copydata,com,msrpc-alpc,msrpc-np \
+        --pair native:native,native:managed,native:bound,managed:native,managed:managed,managed:bound,bound:native,bound:managed,bound:bound
+    lab_suite windows-ui --scenario ui-idle,ui-busy,ui-blocked --workload 0.1k-1k \
+        --transport pipe,shm,wm-copydata,com --pair native:native,managed:managed,bound:bound
     left=$(wine_leftovers)
     if [ -n "$left" ]; then
         echo "$left" >&2

@@ -27,6 +27,7 @@ internal static class Client
         {
             control.OnEnd(channel.Close);
             var operation = prepare(channel);
+            using var ending = operation as IDisposable;
             var warmth = Warm(cell, control, operation, begin);
             control.WaitForGo();
             Measurement.Run(cell, operation, warmth.OperationsPerSecond).Report(cell, control);

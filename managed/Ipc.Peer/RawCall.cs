@@ -18,29 +18,50 @@ internal sealed class RawPayloads
     public bool IsSequenced { get; }
 }
 
-/// <summary>Scenario `call` with codec `raw`, the client.</summary>
-internal sealed class RawCall(Channel channel, RawPayloads payloads) : Operation
+/// <summary>The client's exchange in its three steps, of which the second alone is timed.</summary>
+internal sealed class RawExchange(Channel channel, RawPayloads payloads)
 {
     // So that a reply a little too long is told apart rather than cut.
     private const int RoomForTooMuch = 64;
 
     private readonly byte[] _received = new byte[payloads.Reply.Length + RoomForTooMuch];
     private ulong _sequence;
+    private int _length;
+
+    /// <summary>The next request.</summary>
+    public void Prepare()
+    {
+        if (!payloads.IsSequenced)
+            return;
+        PayloadData.Stamp(payloads.Request, ++_sequence);
+        PayloadData.Stamp(payloads.Reply, _sequence);
+    }
+
+    /// <summary>May run on another thread than the other two, one at a time.</summary>
+    public void Call() => _length = channel.Call(payloads.Request, _received);
+
+    /// <summary>That the reply is right. Returns the bytes moved, both ways.</summary>
+    public long CheckReply()
+    {
+        var reply = _received.AsSpan(0, _length);
+        Content.Check("reply", reply, payloads.Reply);
+        Content.Spoil(reply);
+        return payloads.Request.Length + _length;
+    }
+}
+
+/// <summary>Scenario `call` with codec `raw`, the client.</summary>
+internal sealed class RawCall(Channel channel, RawPayloads payloads) : Operation
+{
+    private readonly RawExchange _exchange = new(channel, payloads);
 
     public override Timing Once()
     {
-        if (payloads.IsSequenced)
-        {
-            PayloadData.Stamp(payloads.Request, ++_sequence);
-            PayloadData.Stamp(payloads.Reply, _sequence);
-        }
+        _exchange.Prepare();
         var begin = Clock.Now;
-        var length = channel.Call(payloads.Request, _received);
+        _exchange.Call();
         var end = Clock.Now;
-        var reply = _received.AsSpan(0, length);
-        Content.Check("reply", reply, payloads.Reply);
-        Content.Spoil(reply);
-        return new Timing(end, end - begin, payloads.Request.Length + length);
+        return new Timing(end, end - begin, _exchange.CheckReply());
     }
 }
 

@@ -1,3 +1,4 @@
+using System.Runtime.Versioning;
 using Ipc.Codecs;
 
 namespace Ipc.Peer;
@@ -13,6 +14,11 @@ internal static class Scenarios
             case ("call", "raw"):
                 var payloads = new RawPayloads(cell.Workload, cell.Seed);
                 Play(cell, control, channel => new RawCall(channel, payloads), channel => new RawCallService(channel, payloads));
+                break;
+            case ("ui-idle" or "ui-busy" or "ui-blocked", "raw"):
+                if (!OperatingSystem.IsWindows())
+                    throw Failure.BadCell($"scenario '{cell.Scenario}' needs Windows, whose message loop it is about: see `ipc list scenarios`");
+                PlayFromWindow(cell, control);
                 break;
             case ("push", "raw"):
                 var message = PayloadData.Raw(cell.Seed, cell.Workload.RequestBytes);
@@ -46,6 +52,13 @@ internal static class Scenarios
             default:
                 throw Failure.BadCell($"this peer has no scenario '{cell.Scenario}' with codec '{cell.Codec}': see `ipc list`");
         }
+    }
+
+    [SupportedOSPlatform("windows")]
+    private static void PlayFromWindow(Cell cell, Control control)
+    {
+        var payloads = new RawPayloads(cell.Workload, cell.Seed);
+        Play(cell, control, channel => new CallFromWindow(channel, payloads, cell.Scenario), channel => new RawCallService(channel, payloads));
     }
 
     private static void Play(Cell cell, Control control, Func<Channel, Operation> client, Func<Channel, Service> server)

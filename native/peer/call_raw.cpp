@@ -1,73 +1,70 @@
 // Scenario `call` with codec `raw`: bytes as they are. Both ends copy what they receive into memory of their own.
-#include "connection.hpp"
+#include "call_raw.hpp"
+
 #include "data.hpp"
 #include "failure.hpp"
-#include "measure.hpp"
 #include "scenarios.hpp"
 
 #include <cstring>
-#include <vector>
 
 namespace ipc::peer {
+
+RawPayloads::RawPayloads(const Cell& cell) : sequenced(!cell.is_text()) {
+    const Workload& workload = cell.workload;
+    if (workload.table) fail_bad_cell("workload '" + workload.id + "' asks with objects: use another codec than raw");
+    if (sequenced) {
+        request = raw_payload(cell.seed, workload.request_bytes);
+        reply = raw_payload(cell.seed + 1, workload.reply_bytes);
+    } else {
+        request.assign(workload.text[0].begin(), workload.text[0].end());
+        reply.assign(workload.text[1].begin(), workload.text[1].end());
+    }
+}
+
+void RawPayloads::stamp(uint64_t sequence) {
+    if (!sequenced) return;
+    stamp_sequence(request, sequence);
+    stamp_sequence(reply, sequence);
+}
+
+RawExchange::RawExchange(const Cell& cell, Control& control)
+    : payloads_(cell), received_(payloads_.reply.size() + room_for_too_much),
+      connection_(Connection::connect(cell, control)) {}
+
+void RawExchange::call() {
+    length_ = 0;
+    status_ = ipc_call(connection_.channel(), payloads_.request.data(), payloads_.request.size(), received_.data(),
+                       received_.size(), &length_, IPC_FOREVER);
+    if (status_ != IPC_OK && status_ != IPC_BUFFER_TOO_SMALL) check(status_); // here: the sentence is this thread's
+}
+
+uint64_t RawExchange::check_reply() {
+    if (status_ == IPC_BUFFER_TOO_SMALL)
+        fail_wrong_content("the reply has " + std::to_string(length_) + " bytes where " +
+                           std::to_string(payloads_.reply.size()) +
+                           " are due: check that both peers got the same workload");
+    const std::span reply(received_.data(), length_);
+    check_bytes("reply", reply, payloads_.reply);
+    spoil(reply);
+    return payloads_.request.size() + length_;
+}
+
 namespace {
-
-// What both ends know beforehand of every exchange.
-struct RawPayloads {
-    std::vector<uint8_t> request;
-    std::vector<uint8_t> reply;
-    bool sequenced; // workload `ping` carries its two texts alone
-
-    explicit RawPayloads(const Cell& cell) : sequenced(!cell.is_text()) {
-        const Workload& workload = cell.workload;
-        if (workload.table)
-            fail_bad_cell("workload '" + workload.id + "' asks with objects: use another codec than raw");
-        if (sequenced) {
-            request = raw_payload(cell.seed, workload.request_bytes);
-            reply = raw_payload(cell.seed + 1, workload.reply_bytes);
-        } else {
-            request.assign(workload.text[0].begin(), workload.text[0].end());
-            reply.assign(workload.text[1].begin(), workload.text[1].end());
-        }
-    }
-
-    void stamp(uint64_t sequence) {
-        if (!sequenced) return;
-        stamp_sequence(request, sequence);
-        stamp_sequence(reply, sequence);
-    }
-};
 
 class RawCall final : public Operation {
   public:
-    RawCall(const Cell& cell, Control& control)
-        : payloads_(cell), received_(payloads_.reply.size() + room_for_too_much),
-          connection_(Connection::connect(cell, control)) {}
+    RawCall(const Cell& cell, Control& control) : exchange_(cell, control) {}
 
     Timing once() override {
-        payloads_.stamp(++sequence_);
-        size_t length = 0;
+        exchange_.prepare();
         const int64_t begin_ns = now_ns();
-        const ipc_status status = ipc_call(connection_.channel(), payloads_.request.data(), payloads_.request.size(),
-                                           received_.data(), received_.size(), &length, IPC_FOREVER);
+        exchange_.call();
         const int64_t end_ns = now_ns();
-        if (status == IPC_BUFFER_TOO_SMALL)
-            fail_wrong_content("the reply has " + std::to_string(length) + " bytes where " +
-                               std::to_string(payloads_.reply.size()) +
-                               " are due: check that both peers got the same workload");
-        check(status);
-        const std::span reply(received_.data(), length);
-        check_bytes("reply", reply, payloads_.reply);
-        spoil(reply);
-        return {end_ns, end_ns - begin_ns, payloads_.request.size() + length};
+        return {end_ns, end_ns - begin_ns, exchange_.check_reply()};
     }
 
   private:
-    static constexpr size_t room_for_too_much = 64; // so that a reply a little too long is told apart
-
-    RawPayloads payloads_;
-    std::vector<uint8_t> received_;
-    Connection connection_;
-    uint64_t sequence_ = 0;
+    RawExchange exchange_;
 };
 
 // Copies a request into `received`, answers it with the prepared reply and only then looks whether it was right.

@@ -61,6 +61,8 @@ void play(const Cell& cell, Control& control) {
     if (cell.scenario == "oneway" || cell.scenario == "oneway-batch" || cell.scenario == "fanin")
         return client ? one_way_client(cell, control) : one_way_server(cell, control);
     if (cell.scenario == "broadcast") return client ? broadcast_client(cell, control) : broadcast_server(cell, control);
+    if (cell.scenario == "ui-idle" || cell.scenario == "ui-busy" || cell.scenario == "ui-blocked")
+        return client ? ui_client(cell, control) : call_raw_server(cell, control);
     if (cell.scenario != "call")
         fail_bad_cell("the native peer has no scenario '" + cell.scenario + "': see `ipc list scenarios`");
     if (cell.codec == "raw") return client ? call_raw_client(cell, control) : call_raw_server(cell, control);

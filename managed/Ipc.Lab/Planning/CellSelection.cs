@@ -109,8 +109,9 @@ internal static class CellSelection
     {
         if (request.Codecs.Count > 0)
             return request.Codecs;
-        var codecs = Choices.WorkloadEntry(workload).Codecs;
-        return Choices.ScenarioEntry(scenario).Ipc ? [codecs[0]] : [.. codecs.Intersect(Grid.ObjectCodecs)];
+        var played = Choices.ScenarioEntry(scenario);
+        IReadOnlyList<string> codecs = [.. Choices.WorkloadEntry(workload).Codecs.Where(c => played.Codecs?.Contains(c) != false)];
+        return played.Ipc ? [codecs[0]] : [.. codecs.Intersect(Grid.ObjectCodecs)];
     }
 
     private static string WhyNothing(RunRequest request)
@@ -122,6 +123,8 @@ internal static class CellSelection
             if (request.Scenarios.Count > 0 && !request.Scenarios.Intersect(workload.Scenarios).Any())
                 return $"workload '{workload.Id}' has no scenario '{string.Join(", ", request.Scenarios)}'; it takes {string.Join(", ", workload.Scenarios)}";
         }
+        if (request.Codecs.Count > 0 && request.Scenarios.Select(Choices.ScenarioEntry).FirstOrDefault(s => s.Codecs?.Intersect(request.Codecs).Any() == false) is { } single)
+            return $"scenario '{single.Id}' is played with codec {string.Join(" or ", single.Codecs!)}, not with {string.Join(", ", request.Codecs)}";
         var scenarios = request.Scenarios.Select(Choices.ScenarioEntry).Where(s => s.Ipc).ToList();
         var kinds = request.Transports.Select(Grid.KindOf).Distinct().ToList();
         if (scenarios.Count > 0 && kinds.Count > 0 && !scenarios.SelectMany(s => s.Kinds).Intersect(kinds).Any())

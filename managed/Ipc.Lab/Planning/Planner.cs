@@ -57,6 +57,8 @@ internal static class Planner
     {
         if (cell.IsAlone)
             return Programs.OfThisTree().WhyCannotPlay(cell.ClientSide);
+        if (Choices.ScenarioEntry(cell.Scenario).Platforms is { } platforms && !platforms.Contains(Registry.Platform))
+            return $"scenario '{cell.Scenario}' is played on {string.Join(" and ", platforms)}, not on {Registry.Platform}";
         foreach (var side in (string[])[cell.ServerSide, cell.ClientSide])
         {
             if (Registry.WhyNotAvailable(cell.TransportId, side) is { Length: > 0 } why)

@@ -108,9 +108,11 @@ public sealed record CodecEntry(string Id, string Summary, bool Objects);
 
 /// <summary>A scenario; Ipc is false when one process plays it alone. Kinds: the kinds of transport it can be played over. Receiver: the role
 /// (server or client) that receives one-way messages and measures; null where the client measures round trips. Clients: client processes.
-/// Portion: operations of one sample, divided down. Batch: messages of one batch; 0: one by one.</summary>
+/// Portion: operations of one sample, divided down. Batch: messages of one batch; 0: one by one. Platforms and Codecs: those it is played on and with;
+/// null: all.</summary>
 public sealed record ScenarioEntry(
-    string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Portion = 1, int Batch = 0);
+    string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Portion = 1, int Batch = 0,
+    IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null);
 
 /// <summary>A workload; N counts identifiers of object codecs, the sizes are those of the raw codec in bytes.</summary>
 public sealed record WorkloadEntry(

@@ -37,6 +37,24 @@ public sealed class PlanningTests
     private static bool IsQuick(TransportEntry transport) =>
         transport.Kind == "channel" && transport.Module is null && transport.Platforms.Contains("linux");
 
+    [Theory, InlineData("ui-idle"), InlineData("ui-busy"), InlineData("ui-blocked")]
+    public void AScenarioOfAnotherSystemIsPlannedAndSaidNotToRun(string scenario)
+    {
+        var plan = PlanOf(new RunRequest { Transports = ["unix"], Pairs = ["native:managed"], Scenarios = [scenario] });
+
+        var cell = Assert.Single(plan.Cells);
+        Assert.Equal(("raw", "0.1k-1k"), (cell.Cell.Codec, cell.Cell.Workload));
+        Assert.Equal($"scenario '{scenario}' is played on windows, not on linux", cell.SkipReason);
+    }
+
+    [Fact]
+    public void AScenarioIsPlayedWithItsCodecsOnly()
+    {
+        Assert.Equal("scenario 'ui-idle' is played with codec raw, not with custom",
+            MistakeOf(new RunRequest { Scenarios = ["ui-idle"], Codecs = ["custom"] }));
+        Assert.All(Presets.Get("full").Cells().Where(c => c.Scenario.StartsWith("ui-", StringComparison.Ordinal)), c => Assert.Equal("raw", c.Codec));
+    }
+
     [Fact]
     public void WithoutAnyWishQuickIsPlanned() =>
         Assert.Equal(("quick", 225.0), (PlanOf(new RunRequest()).Preset, PlanOf(new RunRequest()).Schedule.BudgetSeconds));

@@ -6,15 +6,16 @@
 #include <utility>
 
 #if defined(_WIN32)
-#include <cerrno>
-#include <process.h>
-#include <windows.h>
+#    include <cerrno>
+#    include <process.h>
+#    include <windows.h>
 #endif
 
 namespace ipc {
 
 #if defined(_WIN32)
-template <class Body> unsigned __stdcall run_detached(void* body) {
+template <class Body>
+unsigned __stdcall run_detached(void* body) {
     const std::unique_ptr<Body> owned(static_cast<Body*>(body));
     (*owned)();
     return 0;
@@ -26,7 +27,8 @@ template <class Body> unsigned __stdcall run_detached(void* body) {
 //
 // On Windows this is not std::thread's detach(): in mingw-w64's winpthreads 10 that races with the end of a short thread, after
 // which a later thread starts without its body or never (docs/windows.md, "Threads that nobody waits for").
-template <class Body> void start_detached(Body body) {
+template <class Body>
+void start_detached(Body body) {
 #if defined(_WIN32)
     auto owned = std::make_unique<Body>(std::move(body));
     const uintptr_t thread = _beginthreadex(nullptr, 0, run_detached<Body>, owned.get(), 0, nullptr);

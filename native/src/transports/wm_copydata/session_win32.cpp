@@ -164,14 +164,14 @@ Status start_session(const Address& address, const Token& token, win32::PeerProc
     std::promise<HWND> opened;
     std::future<HWND> ready = opened.get_future();
     // The thread ends soon after the session is closed; nobody waits for it, since it may be answering a client that hangs.
-    start_detached([made, token, closed, client_process, client = std::move(client),
-                 opened = std::move(opened)]() mutable {
-        SessionWindow own(made, token, std::move(client), client_process, closed);
-        made.reset();
-        const Status status = own.open();
-        opened.set_value(status == IPC_OK ? own.window() : nullptr);
-        if (status == IPC_OK) own.run();
-    });
+    start_detached(
+        [made, token, closed, client_process, client = std::move(client), opened = std::move(opened)]() mutable {
+            SessionWindow own(made, token, std::move(client), client_process, closed);
+            made.reset();
+            const Status status = own.open();
+            opened.set_value(status == IPC_OK ? own.window() : nullptr);
+            if (status == IPC_OK) own.run();
+        });
     *window = ready.get();
     if (*window == nullptr) return fail(IPC_SYSTEM, "cannot make a window for a client of %s", address.text().c_str());
     *session = std::move(made);
