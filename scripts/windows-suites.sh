@@ -2,9 +2,10 @@
 
 export WINEPREFIX=${WINEPREFIX:-$root/build/wine}
 
-# Calls over msrpc-tcp are not counted, but for the native tests: Wine's runtime leaves one in some thousands unanswered
-# (docs/windows.md, "Calls over MS-RPC's TCP"). By hand: the filter 'FullyQualifiedName~CallOnlyTests&DisplayName~msrpc-tcp'.
-calls_of_wine='(FullyQualifiedName!~CallOnlyTests|DisplayName!~msrpc-tcp)'
+# Calls over msrpc-tcp and com are not counted, but for the native tests: under Wine one in some thousands stays unanswered, and one
+# in some hundreds of connections does not end (docs/windows.md, "Calls over MS-RPC's TCP", "Ends of COM connections"). By hand: the
+# filter 'FullyQualifiedName~CallOnlyTests&DisplayName~msrpc-tcp', and scripts/ipc-windows run --transport com.
+calls_of_wine='(FullyQualifiedName!~CallOnlyTests|(DisplayName!~msrpc-tcp&DisplayName!~"com"))'
 
 # Whether a program of Wine's in our prefix is still there.
 wine_leftovers() {
@@ -31,17 +32,18 @@ lab_suite() {
 
 run_windows_suites() {
     local left
-    # Without a server that stays, every program would start one.
-    # Its output is not ours: it would keep the pipe of whoever reads this script open.
+    # Without a server that stays, every program would start one, and Wine's services with it. Both keep the output of whoever
+    # started them open: ctest would wait for the end of its first test's until that test's time is over.
     /usr/lib/wine/wineserver -p >/dev/null 2>&1
+    "$root/scripts/wine.sh" cmd /c exit >/dev/null 2>&1 </dev/null
     end_more() { /usr/lib/wine/wineserver -k 2>/dev/null || true; }
     run_ctest windows-native windows-mingw
     IPC_PUPPETS=wine run_xunit Ipc.Conformance.Tests windows-conformance "system!=linux&$calls_of_wine"
     lab_suite windows-matrix --scenario call --workload 0.1k-1k,100k-1000k \
-        --transport pipe,tcp,shm,shm-event,mailslot,wm-copydata,com,msrpc-alpc,msrpc-np \
+        --transport pipe,tcp,shm,shm-event,mailslot,wm-copydata,msrpc-alpc,msrpc-np \
         --pair native:native,native:managed,native:bound,managed:native,managed:managed,managed:bound,bound:native,bound:managed,bound:bound
     lab_suite windows-ui --scenario ui-idle,ui-busy,ui-blocked --workload 0.1k-1k \
-        --transport pipe,shm,wm-copydata,com --pair native:native,managed:managed,bound:bound
+        --transport pipe,shm,wm-copydata --pair native:native,managed:managed,bound:bound
     left=$(wine_leftovers)
     if [ -n "$left" ]; then
         echo "$left" >&2

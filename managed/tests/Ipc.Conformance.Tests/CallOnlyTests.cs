@@ -95,6 +95,26 @@ public class CallOnlyTests
     });
 
     [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
+    public Task AListenerMayGoAsSoonAsItHasAccepted(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        // The client may still be on its way out of connect.
+        for (var i = 0; i < 10; i++)
+        {
+            await stage.Listen();
+            var accepting = stage.Server.Give("main", "accept l c 10000");
+            var leaving = stage.Server.Give("main", "free l");
+            await stage.Client.Ok($"connect c {stage.Address} 10000");
+            (await accepting).Ok();
+            (await leaving).Ok();
+            var serving = stage.Server.Give("serve", "serve c echo");
+            await stage.Client.Ok("call c 100 5 9 100 10000", 100);
+            await stage.Client.Ok("free c");
+            (await serving).Ok();
+            await stage.Server.Ok("free c");
+        }
+    });
+
+    [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
     public Task NobodyListens(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         (await stage.Client.Refuses(Status.NoServer, $"connect c {Stage.WithOptions(stage.UsesPorts ? $"{transport}://127.0.0.1:9" : stage.Address, "")} 5000")).Promptly();

@@ -45,7 +45,7 @@ internal sealed unsafe class WmCopyDataClient : CallClient
     public WmCopyDataClient(Address address, string title, Deadline deadline)
     {
         _address = address;
-        (var listener, _process) = FindListener(title);
+        (var listener, var owner, _process) = FindListener(title);
         try
         {
             _token = new Guid(RandomNumberGenerator.GetBytes(16));
@@ -63,7 +63,8 @@ internal sealed unsafe class WmCopyDataClient : CallClient
                     _ => new IpcException(Status.NoServer, $"nobody listens at {address} any more: start the server first"),
                 };
             _server = (nint)session;
-            if (MessageWindow.ProcessOf(_server) != MessageWindow.ProcessOf(listener))
+            // Not the listener's window: it may have gone already, with a server that wants one client only.
+            if (MessageWindow.ProcessOf(_server) != owner)
                 throw ServerGone();
         }
         catch
@@ -74,7 +75,7 @@ internal sealed unsafe class WmCopyDataClient : CallClient
     }
 
     // A window of this title whose process is this user's: others' are passed over, so that nobody can squat the name.
-    private (nint, PeerProcess) FindListener(string title)
+    private (nint Window, uint Owner, PeerProcess Process) FindListener(string title)
     {
         IpcException? refused = null;
         nint found = 0;
@@ -84,7 +85,7 @@ internal sealed unsafe class WmCopyDataClient : CallClient
                 continue;
             try
             {
-                return (found, new PeerProcess(process, _address));
+                return (found, process, new PeerProcess(process, _address));
             }
             catch (IpcException e)
             {

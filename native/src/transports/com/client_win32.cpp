@@ -1,6 +1,7 @@
 #include "transports/com/client_win32.hpp"
 
 #include "core/detached_thread.hpp"
+#include "transports/com/apartment_win32.hpp"
 #include "transports/com/dispatch_win32.hpp"
 #include "win32/peer_process.hpp"
 
@@ -78,43 +79,39 @@ HRESULT Caller::connect(Reference<IDispatch>* session, DWORD* server) {
 }
 
 void Caller::run(std::shared_ptr<Caller> self) {
-    const HRESULT entered =
-        CoInitializeEx(nullptr, self->single_threaded_ ? COINIT_APARTMENTTHREADED : COINIT_MULTITHREADED);
-    {
-        Reference<IDispatch> session;
-        DWORD server = 0;
-        const HRESULT status = FAILED(entered) ? entered : self->connect(&session, &server);
-        std::unique_lock lock(self->mutex);
-        self->result = status;
-        self->process = server;
-        self->connected = true;
+    const InApartment apartment(self->single_threaded_);
+    Reference<IDispatch> session;
+    DWORD server = 0;
+    const HRESULT status = FAILED(apartment.entered()) ? apartment.entered() : self->connect(&session, &server);
+    std::unique_lock lock(self->mutex);
+    self->result = status;
+    self->process = server;
+    self->connected = true;
+    self->busy = false;
+    self->changed.notify_all();
+    while (SUCCEEDED(status)) {
+        self->changed.wait(lock, [&] { return self->request != nullptr || self->stopped; });
+        if (self->stopped) break;
+        Value request;
+        request.vt = VT_ARRAY | VT_UI1;
+        request.parray = std::exchange(self->request, nullptr);
+        lock.unlock();
+        Value reply;
+        VARIANT given[1] = {request};
+        const HRESULT result = call_method(session.get(), L"Exchange", given, &reply);
+        lock.lock();
+        self->result = result;
+        VariantClear(&self->reply);
+        if (!self->given_up) std::swap(static_cast<VARIANT&>(self->reply), static_cast<VARIANT&>(reply));
         self->busy = false;
         self->changed.notify_all();
-        while (SUCCEEDED(status)) {
-            self->changed.wait(lock, [&] { return self->request != nullptr || self->stopped; });
-            if (self->stopped) break;
-            Value request;
-            request.vt = VT_ARRAY | VT_UI1;
-            request.parray = std::exchange(self->request, nullptr);
-            lock.unlock();
-            Value reply;
-            VARIANT given[1] = {request};
-            const HRESULT result = call_method(session.get(), L"Exchange", given, &reply);
-            lock.lock();
-            self->result = result;
-            VariantClear(&self->reply);
-            if (!self->given_up) std::swap(static_cast<VARIANT&>(self->reply), static_cast<VARIANT&>(reply));
-            self->busy = false;
-            self->changed.notify_all();
-        }
-        const bool left = SUCCEEDED(status);
-        lock.unlock();
-        if (left) {
-            Value nothing;
-            call_method(session.get(), L"Close", {}, &nothing);
-        }
     }
-    if (SUCCEEDED(entered)) CoUninitialize();
+    const bool left = SUCCEEDED(status);
+    lock.unlock();
+    if (left) {
+        Value nothing;
+        call_method(session.get(), L"Close", {}, &nothing);
+    }
 }
 
 class ComClient final : public CallClient {

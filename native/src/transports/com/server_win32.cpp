@@ -2,6 +2,7 @@
 
 #include "calls/call_listener.hpp"
 #include "core/detached_thread.hpp"
+#include "transports/com/apartment_win32.hpp"
 #include "transports/com/dispatch_win32.hpp"
 #include "win32/error_text.hpp"
 #include "win32/name_claim.hpp"
@@ -26,22 +27,6 @@ constexpr std::array<const wchar_t*, 2> session_methods{L"Exchange", L"Close"};
 bool is_single_threaded(const Address& address) {
     return address.option("apartment") == "sta";
 }
-
-// A thread is in an apartment for as long as this lives.
-class InApartment {
-  public:
-    explicit InApartment(bool single_threaded)
-        : entered_(CoInitializeEx(nullptr, single_threaded ? COINIT_APARTMENTTHREADED : COINIT_MULTITHREADED)) {}
-    ~InApartment() {
-        if (SUCCEEDED(entered_)) CoUninitialize();
-    }
-    InApartment(const InApartment&) = delete;
-    InApartment& operator=(const InApartment&) = delete;
-    HRESULT entered() const { return entered_; }
-
-  private:
-    const HRESULT entered_;
-};
 
 // One client's object: what the client calls, and where its answers go.
 class Session final : public Dispatch {

@@ -81,7 +81,7 @@ class WindowClient final : public CallClient {
     }
 
   private:
-    Status find_listener(const std::wstring& title, HWND* listener);
+    Status find_listener(const std::wstring& title, HWND* listener, DWORD* owner);
     Status deliver(HWND own, Head head, const void* payload, const Deadline& deadline, const Waiting& waiting);
     Status look_around(const Deadline& deadline, const char* what) const;
     Status server_gone() const {
@@ -100,7 +100,7 @@ class WindowClient final : public CallClient {
 };
 
 // A window of this title whose process is this user's: others' are passed over, so that nobody can squat the name.
-Status WindowClient::find_listener(const std::wstring& title, HWND* listener) {
+Status WindowClient::find_listener(const std::wstring& title, HWND* listener, DWORD* owner) {
     Status refused = IPC_OK;
     std::string sentence;
     for (HWND found = nullptr;;) {
@@ -111,6 +111,7 @@ Status WindowClient::find_listener(const std::wstring& title, HWND* listener) {
         const Status status = win32::PeerProcess::open(process, address_, &process_);
         if (status == IPC_OK) {
             *listener = found;
+            *owner = process;
             return IPC_OK;
         }
         if (status != IPC_PEER_CLOSED) {
@@ -126,7 +127,8 @@ Status WindowClient::open(const Address&, const std::wstring& title, const Deadl
     if (Status s = closing_.open(); s != IPC_OK) return s;
     HWND own = nullptr;
     HWND listener = nullptr;
-    if (Status s = find_listener(title, &listener); s != IPC_OK) return s;
+    DWORD owner = 0;
+    if (Status s = find_listener(title, &listener, &owner); s != IPC_OK) return s;
     if (Status s = window_of_this_thread(&own); s != IPC_OK) return s;
     if (BCryptGenRandom(nullptr, reinterpret_cast<UCHAR*>(&token_), sizeof token_, BCRYPT_USE_SYSTEM_PREFERRED_RNG) < 0)
         return fail(IPC_SYSTEM, "cannot get random bytes from the system");
@@ -147,7 +149,8 @@ Status WindowClient::open(const Address&, const std::wstring& title, const Deadl
         return fail(IPC_NO_SERVER, "nobody listens at %s any more: start the server first", address_.c_str());
     }
     server_ = reinterpret_cast<HWND>(session);
-    if (process_of(server_) != process_of(listener)) return server_gone();
+    // Not the listener's window: it may have gone already, with a server that wants one client only.
+    if (process_of(server_) != owner) return server_gone();
     return IPC_OK;
 }
 
