@@ -10,7 +10,7 @@ namespace ipc::com {
 class InApartment {
   public:
     explicit InApartment(bool single_threaded)
-        : entered_(enter(single_threaded ? COINIT_APARTMENTTHREADED : COINIT_MULTITHREADED)) {}
+        : entered_(CoInitializeEx(nullptr, single_threaded ? COINIT_APARTMENTTHREADED : COINIT_MULTITHREADED)) {}
     ~InApartment() {
         if (SUCCEEDED(entered_)) CoUninitialize();
     }
@@ -19,14 +19,6 @@ class InApartment {
     HRESULT entered() const { return entered_; }
 
   private:
-    // The process' multi-threaded apartment stays once it is made, as it does in every .NET process. Else it would go with the last
-    // thread of a listener or channel and be made anew by the next, and with it go the ends of what is still being released.
-    static HRESULT enter(DWORD kind) {
-        static CO_MTA_USAGE_COOKIE kept = nullptr;
-        static const HRESULT made = CoIncrementMTAUsage(&kept);
-        return FAILED(made) ? made : CoInitializeEx(nullptr, kind);
-    }
-
     const HRESULT entered_;
 };
 
