@@ -53,8 +53,8 @@ attribute() {
 tell_failures() {
     local told
     told=$(awk '
-        /\*\*\*(Failed|Timeout|Exception|Not Run)/ || /^  Failed / { left = 40 }
-        /^ *[0-9]+\/[0-9]+ Test / && !/\*\*\*/ || /^  Passed / || /^ +Start +[0-9]+:/ { left = 0 }
+        /\*\*\*(Failed|Timeout|Exception|Not Run)/ && !/\(Disabled\)/ || /^  Failed / { left = 40 }
+        /^ *[0-9]+\/[0-9]+ Test / && (!/\*\*\*/ || /\(Disabled\)/) || /^  Passed / || /^ +Start +[0-9]+:/ { left = 0 }
         left > 0 { left--; print }' "$1" 2>/dev/null | head -n 400 || true)
     if [ -n "$told" ]; then
         echo "$told"

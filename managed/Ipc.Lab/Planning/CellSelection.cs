@@ -110,7 +110,7 @@ internal static class CellSelection
         if (request.Codecs.Count > 0)
             return request.Codecs;
         var played = Choices.ScenarioEntry(scenario);
-        IReadOnlyList<string> codecs = [.. Choices.WorkloadEntry(workload).Codecs.Where(c => played.Codecs?.Contains(c) != false)];
+        IReadOnlyList<string> codecs = [.. Choices.WorkloadEntry(workload).Codecs.Where(played.Takes)];
         return played.Ipc ? [codecs[0]] : [.. codecs.Intersect(Grid.ObjectCodecs)];
     }
 
@@ -123,7 +123,7 @@ internal static class CellSelection
             if (request.Scenarios.Count > 0 && !request.Scenarios.Intersect(workload.Scenarios).Any())
                 return $"workload '{workload.Id}' has no scenario '{string.Join(", ", request.Scenarios)}'; it takes {string.Join(", ", workload.Scenarios)}";
         }
-        if (request.Codecs.Count > 0 && request.Scenarios.Select(Choices.ScenarioEntry).FirstOrDefault(s => s.Codecs?.Intersect(request.Codecs).Any() == false) is { } single)
+        if (request.Codecs.Count > 0 && request.Scenarios.Select(Choices.ScenarioEntry).FirstOrDefault(s => !request.Codecs.Any(s.Takes)) is { } single)
             return $"scenario '{single.Id}' is played with codec {string.Join(" or ", single.Codecs!)}, not with {string.Join(", ", request.Codecs)}";
         var scenarios = request.Scenarios.Select(Choices.ScenarioEntry).Where(s => s.Ipc).ToList();
         var kinds = request.Transports.Select(Grid.KindOf).Distinct().ToList();

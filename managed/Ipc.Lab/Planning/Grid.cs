@@ -32,7 +32,7 @@ internal static class Grid
         from codec in codecs
         where entry.Codecs.Contains(codec)
         let played = Choices.ScenarioEntry(scenario)
-        where played.Codecs?.Contains(codec) != false
+        where played.Takes(codec)
         from place in played.Ipc ? Between(transports.Where(t => played.Kinds.Contains(KindOf(t))), pairs) : Alone(pairs, codec)
         select new Cell(place.Transport, place.Pair, codec, scenario, workload);
 

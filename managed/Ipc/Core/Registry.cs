@@ -112,7 +112,11 @@ public sealed record CodecEntry(string Id, string Summary, bool Objects);
 /// null: all.</summary>
 public sealed record ScenarioEntry(
     string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Portion = 1, int Batch = 0,
-    IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null);
+    IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null)
+{
+    /// <summary>Whether it is played with a codec.</summary>
+    public bool Takes(string codec) => Codecs?.Contains(codec) != false;
+}
 
 /// <summary>A workload; N counts identifiers of object codecs, the sizes are those of the raw codec in bytes.</summary>
 public sealed record WorkloadEntry(

@@ -41,7 +41,8 @@ Partner::Partner(int cpu, std::function<void()> work)
       }) {}
 
 Partner::~Partner() {
-    // A thread cannot be killed as a process can: whoever fails while it runs is about to end this program.
+    // A thread cannot be killed as a process can: whoever fails while it runs is about to end this program. It is kept and not
+    // detached: docs/windows.md, "Threads that nobody waits for".
     if (thread_.joinable()) static_cast<void>(new std::thread(std::move(thread_)));
 }
 
