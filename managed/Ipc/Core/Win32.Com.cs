@@ -14,6 +14,7 @@ internal static unsafe partial class Win32Com
         DISP_E_UNKNOWNNAME = unchecked((int)0x80020006), DISP_E_BADPARAMCOUNT = unchecked((int)0x8002000E);
     public const ushort VT_EMPTY = 0, VT_I4 = 3, VT_DISPATCH = 9, VT_VARIANT = 12, VT_UI1 = 17, VT_ARRAY = 0x2000, VT_BYREF = 0x4000;
     public const uint COINIT_MULTITHREADED = 0, COINIT_APARTMENTTHREADED = 2, ROTFLAGS_REGISTRATIONKEEPSALIVE = 1;
+    public const uint MSHCTX_LOCAL = 0, MSHLFLAGS_TABLESTRONG = 1;
     public const ushort DISPATCH_METHOD = 1;
     public const int DISPID_UNKNOWN = -1;
 
@@ -91,6 +92,12 @@ internal static unsafe partial class Win32Com
 
     [LibraryImport("ole32")]
     public static partial int CoDisconnectObject(nint instance, uint reserved);
+
+    [LibraryImport("ole32")]
+    public static partial int CreateStreamOnHGlobal(nint memory, int freeWithIt, nint* stream);
+
+    [LibraryImport("ole32")]
+    public static partial int CoMarshalInterface(nint stream, Guid* wanted, nint instance, uint context, nint reserved, uint flags);
 
     [LibraryImport("ole32")]
     public static partial int CoMarshalInterThreadInterfaceInStream(Guid* wanted, nint instance, nint* stream);

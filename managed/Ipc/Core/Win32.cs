@@ -44,6 +44,14 @@ internal static unsafe partial class Win32
     // Waiting.
     public const uint INFINITE = uint.MaxValue, WAIT_OBJECT_0 = 0, WAIT_TIMEOUT = 258, WAIT_FAILED = uint.MaxValue;
 
+    /// <summary>Whether this is Wine, whose own ntdll has a function that Windows' has not. For what must be done differently there, each
+    /// case with its evidence in docs/windows.md.</summary>
+    public static bool UnderWine { get; } = GetProcAddress(GetModuleHandleW("ntdll.dll"), "wine_get_version") != 0;
+
+    [LibraryImport("kernel32", StringMarshalling = StringMarshalling.Utf16)]
+    private static partial nint GetModuleHandleW(string name);
+    [LibraryImport("kernel32", StringMarshalling = StringMarshalling.Utf8)]
+    private static partial nint GetProcAddress(nint module, string name);
     [LibraryImport("kernel32", SetLastError = true)]
     public static partial int CloseHandle(nint handle);
     [LibraryImport("kernel32", EntryPoint = "CreateEventW", SetLastError = true)]

@@ -115,6 +115,23 @@ public class CallOnlyTests
     });
 
     [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
+    public Task BothEndsMayCloseAtOnce(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        // Each end takes its half down while the other still tells it that it goes; the next listener follows at once.
+        for (var i = 0; i < 12; i++)
+        {
+            await stage.Open();
+            var calling = stage.Client.Give("call", "call c 49 1 1 49 10000");
+            await stage.Server.Ok("receive-request c 1 1 5000", 49);
+            await stage.Server.Ok("reply c 49 1 1 5000");
+            (await calling).Ok(49);
+            var closing = stage.Server.Give("main", "reset");
+            await stage.Client.Ok("reset");
+            (await closing).Ok();
+        }
+    });
+
+    [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
     public Task NobodyListens(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         (await stage.Client.Refuses(Status.NoServer, $"connect c {Stage.WithOptions(stage.UsesPorts ? $"{transport}://127.0.0.1:9" : stage.Address, "")} 5000")).Promptly();

@@ -19,10 +19,10 @@ internal sealed class ComTransport : Transport
     public static bool IsSingleThreaded(Address address) => address.Option("apartment") == "sta";
 
     /// <summary>A thread for the apartment the address asks for: the runtime has put its threads into the other one.</summary>
-    public static Thread StartThread(Action run, Address address, string name)
+    public static Thread StartThread(Action run, bool singleThreaded, string name)
     {
         var thread = new Thread(() => run()) { IsBackground = true, Name = name };
-        thread.SetApartmentState(IsSingleThreaded(address) ? ApartmentState.STA : ApartmentState.MTA);
+        thread.SetApartmentState(singleThreaded ? ApartmentState.STA : ApartmentState.MTA);
         thread.Start();
         return thread;
     }

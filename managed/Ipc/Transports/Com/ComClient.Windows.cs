@@ -142,7 +142,7 @@ internal sealed unsafe class ComClient : CallClient
     {
         _address = address;
         _caller = new Caller(address);
-        ComTransport.StartThread(_caller.Run, address, "ipc com client");
+        ComTransport.StartThread(_caller.Run, ComTransport.IsSingleThreaded(address), "ipc com client");
         try
         {
             uint process;

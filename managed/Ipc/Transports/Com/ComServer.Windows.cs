@@ -66,7 +66,7 @@ internal sealed unsafe class ComSession(CallSession session) : DispatchObject("E
             client.Dispose();
             if (entered >= 0)
                 CoUninitialize();
-        }, address, "ipc com session");
+        }, singleThreaded, "ipc com session");
         opened.Wait();
         var type = IID_IDispatch;
         return stream != 0 && CoGetInterfaceAndReleaseStream(stream, &type, &instance) >= 0 ? instance : 0;
@@ -143,8 +143,9 @@ internal sealed unsafe class ComListener : CallListener
     {
         _address = address;
         _claim = new NameClaim(address);
+        LastingInterfaces.Keep();
         using var opened = new ManualResetEventSlim();
-        _thread = ComTransport.StartThread(() => Run(opened), address, "ipc com listener");
+        _thread = ComTransport.StartThread(() => Run(opened), ComTransport.IsSingleThreaded(address), "ipc com listener");
         opened.Wait();
         if (_opened >= 0)
             return;

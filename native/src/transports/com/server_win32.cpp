@@ -4,6 +4,7 @@
 #include "core/detached_thread.hpp"
 #include "transports/com/apartment_win32.hpp"
 #include "transports/com/dispatch_win32.hpp"
+#include "transports/com/lasting_interfaces_win32.hpp"
 #include "win32/error_text.hpp"
 #include "win32/name_claim.hpp"
 #include "win32/peer_process.hpp"
@@ -228,6 +229,7 @@ void Listener::stop_listening() {
 } // namespace
 
 Status listen(const Address& address, FrameListener** listener) {
+    keep_interfaces();
     auto made = std::make_unique<Listener>(address);
     if (Status s = made->open(); s != IPC_OK) return s;
     *listener = made.release();

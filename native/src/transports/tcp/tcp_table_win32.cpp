@@ -3,6 +3,7 @@
 #include "transports/tcp/proc_tcp_table.hpp"
 #include "win32/user.hpp"
 #include "win32/utf.hpp"
+#include "win32/wine.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -16,11 +17,6 @@ namespace {
 
 // Linux' /proc as programs under Wine reach it.
 constexpr const char* proc_under_wine = "\\\\?\\unix/proc";
-
-bool under_wine() {
-    static const bool here = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr;
-    return here;
-}
 
 // The effective user of this process in the system under Wine.
 bool user_under_wine(unsigned long* user) {
@@ -85,7 +81,7 @@ std::vector<char> read_table(ULONG family) {
 } // namespace
 
 void for_each_tcp_row(const std::function<void(const TcpRow&)>& visit) {
-    if (under_wine()) {
+    if (win32::under_wine()) {
         for_each_proc_row(proc_under_wine, visit);
         return;
     }
@@ -107,7 +103,7 @@ void for_each_tcp_row(const std::function<void(const TcpRow&)>& visit) {
 
 Whose whose(const TcpRow& row) {
     if (!row.owned) return Whose::nobody;
-    if (under_wine()) {
+    if (win32::under_wine()) {
         unsigned long user = 0;
         return user_under_wine(&user) && user == row.owner ? Whose::ours : Whose::others;
     }
@@ -119,7 +115,7 @@ Whose whose(const TcpRow& row) {
 
 std::string owner_text(const TcpRow& row) {
     win32::User owner;
-    if (under_wine() || !win32::user_of_process(row.owner, &owner)) return "user " + std::to_string(row.owner);
+    if (win32::under_wine() || !win32::user_of_process(row.owner, &owner)) return "user " + std::to_string(row.owner);
     return "user " + win32::to_utf8(owner.text());
 }
 
