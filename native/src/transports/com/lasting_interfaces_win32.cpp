@@ -51,7 +51,8 @@ bool start_keeping() {
 } // namespace
 
 void keep_interfaces() {
-    if (win32::under_wine()) [[maybe_unused]] static const bool started = start_keeping();
+    if (win32::under_wine()) [[maybe_unused]]
+        static const bool started = start_keeping();
 }
 
 } // namespace ipc::com
