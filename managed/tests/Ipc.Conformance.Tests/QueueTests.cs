@@ -20,7 +20,7 @@ public class QueueTests
     static QueueTests() => BoundLibrary.Choose();
 
     private static string NewAddress() => string.Create(CultureInfo.InvariantCulture,
-        $"queue://conformance-{Environment.ProcessId}-{Interlocked.Increment(ref s_counter)}");
+        $"queue://conformance-queue-{Environment.ProcessId}-{Interlocked.Increment(ref s_counter)}"); // none that a stage looks for
 
     public static TheoryData<string, string> Pairs()
     {
