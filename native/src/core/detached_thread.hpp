@@ -14,6 +14,13 @@
 namespace ipc {
 
 #if defined(_WIN32)
+// Nobody waits for such a thread, so the library it runs in must stay loaded under it.
+inline void stay_loaded() {
+    HMODULE self = nullptr;
+    GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
+                       reinterpret_cast<const wchar_t*>(&stay_loaded), &self);
+}
+
 template <class Body>
 unsigned __stdcall run_detached(void* body) {
     const std::unique_ptr<Body> owned(static_cast<Body*>(body));
@@ -30,6 +37,7 @@ unsigned __stdcall run_detached(void* body) {
 template <class Body>
 void start_detached(Body body) {
 #if defined(_WIN32)
+    stay_loaded();
     auto owned = std::make_unique<Body>(std::move(body));
     const uintptr_t thread = _beginthreadex(nullptr, 0, run_detached<Body>, owned.get(), 0, nullptr);
     if (thread == 0) throw std::system_error(errno, std::generic_category(), "cannot start a thread");

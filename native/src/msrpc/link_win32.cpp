@@ -19,13 +19,6 @@ std::mutex& opening_one(const std::wstring& endpoint) {
     return locks[std::hash<std::wstring>{}(endpoint) % locks.size()];
 }
 
-// A thread may outlive its channel: the library must stay loaded under it.
-void stay_loaded() {
-    HMODULE self = nullptr;
-    GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                       reinterpret_cast<const wchar_t*>(&stay_loaded), &self);
-}
-
 RPC_STATUS bind(const Meeting& meeting, RPC_BINDING_HANDLE* binding) {
     std::wstring sequence = protocol_sequence(meeting.sequence);
     std::wstring network = meeting.sequence == Sequence::tcp ? L"127.0.0.1" : L"";
@@ -54,7 +47,6 @@ Status Link::timed_out(const char* what) const {
 // ---- whoever uses the channel
 
 Status Link::open(const Deadline& deadline) {
-    stay_loaded();
     start_detached([self = shared_from_this()] { self->run(); });
     return ask({open_session_job, 0, nullptr, 0}, deadline);
 }

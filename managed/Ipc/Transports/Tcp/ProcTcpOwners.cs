@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using System.Runtime.Versioning;
 
 namespace Ipc;
 
@@ -12,7 +13,8 @@ internal sealed class ProcTcpOwners(string proc) : TcpOwners
     private const string ProcUnderWine = @"\\?\unix\proc";
 
     /// <summary>Null on Windows itself.</summary>
-    public static ProcTcpOwners? UnderWine => File.Exists(ProcUnderWine + @"\net\tcp") ? new ProcTcpOwners(ProcUnderWine) : null;
+    [SupportedOSPlatform("windows")]
+    public static ProcTcpOwners? UnderWine => Win32.UnderWine ? new ProcTcpOwners(ProcUnderWine) : null;
 
     public override string Self { get; } = "user " + EffectiveUser(proc);
 

@@ -32,9 +32,6 @@ void keep_in_use(IUnknown* object) {
 }
 
 bool start_keeping() {
-    HMODULE self = nullptr; // stays loaded, for the thread's sake
-    GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                       reinterpret_cast<LPCWSTR>(&start_keeping), &self);
     std::promise<void> kept;
     std::future<void> ready = kept.get_future();
     start_detached([kept = std::move(kept)]() mutable {
@@ -51,8 +48,8 @@ bool start_keeping() {
 } // namespace
 
 void keep_interfaces() {
-    if (win32::under_wine()) [[maybe_unused]]
-        static const bool started = start_keeping();
+    static const bool kept = win32::under_wine() && start_keeping();
+    static_cast<void>(kept);
 }
 
 } // namespace ipc::com
