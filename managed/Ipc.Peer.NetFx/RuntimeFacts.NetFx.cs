@@ -29,4 +29,12 @@ internal static class RuntimeFacts
 
     /// <summary>Processor time of the process, user and system.</summary>
     public static long CpuNs => Process.GetCurrentProcess().TotalProcessorTime.Ticks * 100;
+
+    /// <summary>How Main returns: not at all. On Mono a Main that returns while WCF closes its last session sometimes waits for a thread of the
+    /// pool as if it were a foreground thread, docs/wcf.md.</summary>
+    public static int End(int exitCode)
+    {
+        Environment.Exit(exitCode);
+        return exitCode;
+    }
 }

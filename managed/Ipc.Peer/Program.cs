@@ -15,7 +15,7 @@ internal static class Program
     private static int Main(string[] arguments)
     {
         if (arguments.Length == 0)
-            return Play();
+            return RuntimeFacts.End(Play());
         var asked = arguments is ["--help" or "-h"];
         (asked ? Console.Out : Console.Error).WriteLine(Help);
         return asked ? 0 : WrongUse;

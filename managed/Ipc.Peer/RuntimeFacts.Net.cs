@@ -23,4 +23,7 @@ internal static class RuntimeFacts
 
     /// <summary>Processor time of the process, user and system.</summary>
     public static long CpuNs => (long)Environment.CpuUsage.TotalTime.TotalNanoseconds;
+
+    /// <summary>How Main returns.</summary>
+    public static int End(int exitCode) => exitCode;
 }

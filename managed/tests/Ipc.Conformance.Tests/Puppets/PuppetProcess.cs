@@ -14,6 +14,7 @@ internal sealed class PuppetProcess : IDisposable
     private readonly ConcurrentDictionary<string, ConcurrentQueue<TaskCompletionSource<string>>> _awaited = new();
     private readonly Queue<string> _transcript = new();
     private readonly Stopwatch _age = Stopwatch.StartNew();
+    private volatile bool _isDead;
 
     public PuppetProcess(string side, IReadOnlyDictionary<string, string>? environment = null)
     {
@@ -32,7 +33,7 @@ internal sealed class PuppetProcess : IDisposable
     public string Side { get; }
     public string Name { get; }
     public int ProcessId => _process.Id;
-    public bool IsDead { get; private set; }
+    public bool IsDead => _isDead;
 
     /// <summary>The last lines exchanged and all it wrote to standard error lately.</summary>
     public string Transcript
@@ -84,6 +85,8 @@ internal sealed class PuppetProcess : IDisposable
         // processes hold when this puppet was the first to run and so started them.
         if (!_process.WaitForExit(s_longestAnswer))
             throw new ConformanceException($"{Name} is still there {s_longestAnswer.TotalSeconds} s after it was killed");
+        // The reading thread says so too, when it comes to its end; whoever asks before must not take this puppet for a living one.
+        _isDead = true;
     }
 
     /// <summary>How many descriptors the process has open.</summary>
@@ -123,7 +126,7 @@ internal sealed class PuppetProcess : IDisposable
             if (space > 0 && _awaited.TryGetValue(line[..space], out var queue) && queue.TryDequeue(out var answered))
                 answered.SetResult(line[(space + 1)..]);
         }
-        IsDead = true;
+        _isDead = true;
         FailAll();
     }
 
