@@ -22,9 +22,10 @@ internal abstract partial class FramedChannel
     /// <summary>Sends the first <paramref name="length"/> bytes of the room.</summary>
     protected abstract void CommitFrame(FrameKind kind, uint id, int length, Deadline deadline);
 
-    /// <summary>Sends plain messages that lie back to back, as many as it can at once without waiting, and returns how many: none
-    /// where that is no better than one by one. Stops at a length over the limit or beyond the bytes given.</summary>
-    protected virtual int SendMany(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths) => 0;
+    /// <summary>Sends plain messages that lie back to back, as many as go at once, and returns how many: none where that is no better
+    /// than one by one, or where the first of them has to wait or be refused as <see cref="SendFrame"/> does. May wait for the room
+    /// of several; timed out then with none of them sent. Stops at a length over the limit or beyond the bytes given.</summary>
+    protected virtual int SendMany(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, Deadline deadline) => 0;
 
     /// <summary>Takes plain messages that are there already, back to back, as long as the next one fits whole, and returns how
     /// many: none where a look is not cheap. Anything unusual is left for <see cref="NextFrame"/> to report.</summary>

@@ -92,27 +92,27 @@ internal abstract partial class FramedChannel(int limit) : Channel
         var sent = 0;
         while (sent < lengths.Length)
         {
-            var atOnce = SendMany(messages, lengths[sent..]);
-            foreach (var length in lengths.Slice(sent, atOnce))
-                messages = messages[length..];
-            sent += atOnce;
-            if (sent == lengths.Length)
-                break;
-            // One that is long, or for which there is no room yet, or that shows why nothing can be sent.
-            var next = lengths[sent];
-            CheckLength(next);
-            if (next > messages.Length)
-                throw TooFewBytes(sent, next, messages.Length);
             try
             {
+                var atOnce = SendMany(messages, lengths[sent..], deadline);
+                foreach (var length in lengths.Slice(sent, atOnce))
+                    messages = messages[length..];
+                sent += atOnce;
+                if (atOnce != 0)
+                    continue;
+                // One that is long, or for which there is no room yet, or that shows why nothing can be sent.
+                var next = lengths[sent];
+                CheckLength(next);
+                if (next > messages.Length)
+                    throw TooFewBytes(sent, next, messages.Length);
                 SendFrame(FrameKind.Message, 0, messages[..next], deadline);
+                messages = messages[next..];
+                sent++;
             }
             catch (IpcException e) when (e.Status == Status.TimedOut && !_stopped)
             {
                 break; // those before it are out, and the channel is good
             }
-            messages = messages[next..];
-            sent++;
         }
         return sent;
     }

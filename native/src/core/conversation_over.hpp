@@ -70,10 +70,11 @@ class ConversationOver final : public Conversation {
     Status send_batch(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* sent,
                       const Deadline& deadline) override {
         while (*sent < count) {
-            const size_t at_once = frames_->send_many(messages, lengths + *sent, count - *sent);
+            size_t at_once;
+            if (Status s = frames_->send_many(messages, lengths + *sent, count - *sent, &at_once, deadline)) return s;
             for (size_t i = 0; i < at_once; ++i) messages += lengths[*sent + i];
             *sent += at_once;
-            if (*sent == count) break;
+            if (at_once != 0) continue;
             // One that is long, or for which there is no room yet, or that shows why nothing can be sent.
             const size_t length = lengths[*sent];
             if (length > limit()) return too_large(length);

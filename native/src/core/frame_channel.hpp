@@ -41,11 +41,14 @@ class FrameChannel {
     // Sends the first `length` bytes of the room (length <= reserved).
     virtual Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) = 0;
 
-    // Sends plain messages that lie back to back, as many as it can at once without waiting, and returns how many: none where
-    // that is no better than one by one. Lengths may be anything; stops at one over limit().
-    virtual size_t send_many(const std::byte* messages, const uint32_t* lengths, size_t count) {
-        (void)messages, (void)lengths, (void)count;
-        return 0;
+    // Sends plain messages that lie back to back, as many as go at once, and says how many, whatever the status: none where that
+    // is no better than one by one, or where the first of them has to wait or be refused as send() does. May wait for the room of several.
+    // Lengths may be anything; stops at one over limit().
+    virtual Status send_many(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* sent,
+                             const Deadline& deadline) {
+        (void)messages, (void)lengths, (void)count, (void)deadline;
+        *sent = 0;
+        return IPC_OK;
     }
 
     // --- receiver's half

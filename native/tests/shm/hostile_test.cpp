@@ -8,13 +8,14 @@
 using namespace ipc::shared_memory;
 using ipc::FrameInfo;
 using ipc::FrameKind;
-using ipc::shm::RingReader;
-using ipc::shm::RingWriter;
-using ipc::shm::ShmChannel;
 using ipc::shm::flag_continues;
 using ipc::shm::flag_in_data;
 using ipc::shm::flag_more;
+using ipc::shm::flag_run;
 using ipc::shm::flag_skip;
+using ipc::shm::RingReader;
+using ipc::shm::RingWriter;
+using ipc::shm::ShmChannel;
 using ipc::shm::Slot;
 
 namespace {
@@ -59,6 +60,39 @@ TEST(HostilePeer, UnknownFlags) {
         victim.forge(0, 4, 1 | flags);
         EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next()) << flags;
     }
+}
+
+TEST(HostilePeer, RunsThatDoNotAddUp) {
+    const struct {
+        uint32_t length, each;
+    } lies[] = {{100, 0}, {0, 10}, {100, 33}, {100, 200}, {UINT32_MAX, 1}, {1u << 20, 16}};
+    for (const auto& [length, each] : lies) {
+        Victim victim;
+        victim.forge(0, length, 1 | flag_in_data | flag_run, each);
+        std::byte buffer[1000];
+        uint32_t lengths[10];
+        EXPECT_EQ(0u, victim.channel.take_many(buffer, sizeof buffer, lengths, 10)) << length << " of " << each;
+        EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next()) << length << " of " << each;
+    }
+    for (uint32_t flags : {flag_run, flag_run | flag_more | flag_in_data, flag_run | flag_continues | flag_in_data}) {
+        Victim victim;
+        victim.forge(0, 100, 1 | flags, 10);
+        EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next()) << flags;
+    }
+}
+
+// A run is what it said at first, whatever its slot says later.
+TEST(HostilePeer, RunThatChangesWhileItIsRead) {
+    Victim victim;
+    victim.forge(0, 100, 1 | flag_in_data | flag_run, 10);
+    ASSERT_EQ(IPC_OK, victim.next());
+    ASSERT_EQ(IPC_OK, victim.take(4096));
+    victim.forge(0, UINT32_MAX, 1 | flag_in_data | flag_run, 1000);
+    for (int i = 1; i < 10; ++i) {
+        ASSERT_EQ(IPC_OK, victim.next());
+        ASSERT_EQ(IPC_OK, victim.take(4096));
+    }
+    EXPECT_EQ(IPC_TIMED_OUT, victim.next());
 }
 
 TEST(HostilePeer, MessageInSlotsThatLeavesThem) {
@@ -134,8 +168,7 @@ TEST(HostilePeer, RecordsThatDoNotAddUp) {
     struct Lie {
         uint32_t second_length, second_flags;
     };
-    for (Lie lie : {Lie{2000, flag_continues}, Lie{500, flag_continues},
-                    Lie{0, flag_continues | flag_more},
+    for (Lie lie : {Lie{2000, flag_continues}, Lie{500, flag_continues}, Lie{0, flag_continues | flag_more},
                     Lie{1000, flag_continues | flag_more}, Lie{1000, 0}}) {
         Victim victim;
         victim.forge(0, 1000, 1 | flag_in_data | flag_more, 2000);

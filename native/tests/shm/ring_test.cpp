@@ -126,6 +126,102 @@ TEST(Ring, BytesThatLookLikeStampsAreNone) {
     }
 }
 
+// Slots that short laps leave out may hold the stamps they will have 2^32 slots later, in this very lap.
+TEST(Ring, SlotsLeftOutForLongAreNotMistakenForMessages) {
+    constexpr uint64_t slots = 1024, short_lap = 256;
+    for (uint32_t sent : {255u, 256u, 257u, 300u, 511u, 512u, 513u, 767u, 1023u, 1024u}) {
+        LinkPair links = make_link_pair({.slots = slots, .data_bytes = 8192});
+        const ipc::shm::RingMemory memory = ipc::shm::ring_memory(*links.client, 0);
+        for (uint64_t position = short_lap + 1; position < slots; ++position)
+            memory.slot(position).stamp_and_length = ipc::shm::Slot::word(ipc::shm::stamp_of(position), 1);
+        RingWriter writer(*links.client);
+        RingReader reader(*links.server);
+        for (uint32_t i = 0; i < sent; ++i) write(writer, pattern(8, i), i);
+        for (uint32_t i = 0; i < sent; ++i) expect_read(reader, pattern(8, i), i);
+        RingReader::Record record;
+        ASSERT_EQ(IPC_TIMED_OUT, reader.wait_for_record(&record, at_once)) << sent << " messages";
+    }
+    // What a short lap passes over before its own end, the next one may look at.
+    LinkPair links = make_link_pair({.slots = slots, .data_bytes = 8192});
+    const ipc::shm::RingMemory memory = ipc::shm::ring_memory(*links.client, 0);
+    memory.slot(short_lap).stamp_and_length = ipc::shm::Slot::word(ipc::shm::stamp_of(slots + short_lap), 1);
+    RingWriter writer(*links.client);
+    RingReader reader(*links.server);
+    uint32_t number = 0;
+    const auto exchange = [&](size_t count, size_t length) {
+        for (size_t i = 0; i < count; ++i, ++number) {
+            write(writer, pattern(length, number), number);
+            expect_read(reader, pattern(length, number), number);
+        }
+    };
+    exchange(85, 100); // two slots each: up to slot 170
+    exchange(29, 150); // three each: the last one, which would end at 257, begins the next lap
+    exchange(short_lap - 3, 1);
+    RingReader::Record record;
+    ASSERT_EQ(IPC_TIMED_OUT, reader.wait_for_record(&record, at_once));
+}
+
+// Stretches in which the reader keeps up, and others in which the writer is far ahead.
+TEST(Ring, LapsOfEveryLengthKeepOrder) {
+    for (uint64_t first : {uint64_t{0}, (uint64_t{1} << 32) - 4096}) {
+        LinkPair links = make_link_pair({.slots = 1024, .data_bytes = 65536});
+        links.client->outgoing().slots_read.store(first);
+        RingWriter writer(*links.client, first);
+        RingReader reader(*links.server, first);
+        std::mt19937 random(13);
+        uint32_t written = 0, read = 0;
+        const auto length_of = [](uint32_t number) { return number % 7 == 0 ? number % 2000 : number % 60; };
+        for (int stretch = 0; stretch < 400; ++stretch) {
+            const uint64_t ahead = stretch % 3 == 0 ? random() % 2000 : random() % 4;
+            for (auto step = random() % 2000; step != 0; --step) {
+                if (written - read <= ahead && wait_for_room(writer, length_of(written)) == IPC_OK) {
+                    write(writer, pattern(length_of(written), written), written);
+                    ++written;
+                } else if (read != written) {
+                    expect_read(reader, pattern(length_of(read), read), read);
+                    ++read;
+                }
+                if (HasFatalFailure()) return;
+            }
+            for (; read != written; ++read) expect_read(reader, pattern(length_of(read), read), read);
+            RingReader::Record record;
+            ASSERT_EQ(IPC_TIMED_OUT, reader.wait_for_record(&record, at_once));
+        }
+        EXPECT_GT(written, 100'000u);
+    }
+}
+
+// A batch of messages of one length is one record, which can be taken in portions and one by one.
+TEST(Ring, MessagesOfOneLengthTravelAsOneRecord) {
+    LinkPair links = make_link_pair({.slots = 16, .data_bytes = 65536});
+    RingWriter writer(*links.client);
+    RingReader reader(*links.server);
+    for (int lap = 0; lap < 100; ++lap) {
+        std::vector<std::byte> messages;
+        for (uint32_t i = 0; i < 64; ++i) {
+            const auto message = pattern(32, i);
+            messages.insert(messages.end(), message.begin(), message.end());
+        }
+        const std::vector<uint32_t> lengths(64, 32);
+        size_t wanted;
+        ASSERT_EQ(64u,
+                  writer.publish_many(1, messages.data(), lengths.data(), lengths.size(), &wanted)); // into 16 slots
+        std::byte buffer[64 * 32];
+        uint32_t taken[64];
+        ASSERT_EQ(5u, reader.take_many(1, buffer, sizeof buffer, taken, 5));
+        EXPECT_EQ(0, std::memcmp(buffer, messages.data(), 5 * 32));
+        expect_read(reader, pattern(32, 5), 0);
+        ASSERT_EQ(2u, reader.take_many(1, buffer, 95, taken, 64)) << "no more whole messages than there is room for";
+        EXPECT_EQ(0u, reader.take_many(1, buffer, 31, taken, 64));
+        EXPECT_EQ(0u, reader.take_many(2, buffer, sizeof buffer, taken, 64)) << "of another kind";
+        ASSERT_EQ(56u, reader.take_many(1, buffer, sizeof buffer, taken, 64));
+        EXPECT_EQ(0, std::memcmp(buffer, messages.data() + 8 * 32, 56 * 32));
+        EXPECT_EQ(32u, taken[55]);
+        RingReader::Record record;
+        ASSERT_EQ(IPC_TIMED_OUT, reader.wait_for_record(&record, at_once));
+    }
+}
+
 TEST(Ring, BatchesKeepOrderAndStopWhereTheyMust) {
     LinkPair links = make_link_pair({.slots = 16, .data_bytes = 8192});
     RingWriter writer(*links.client);
@@ -138,12 +234,15 @@ TEST(Ring, BatchesKeepOrderAndStopWhereTheyMust) {
             std::vector<std::byte> messages;
             std::vector<uint32_t> lengths;
             std::vector<std::vector<std::byte>> each;
+            const size_t of_all = random() % 150;
+            const bool alike = random() % 2 != 0;
             for (size_t i = 0, count = random() % 20; i < count; ++i) {
-                each.push_back(pattern(random() % 150, number + static_cast<uint32_t>(i)));
+                each.push_back(pattern(alike ? of_all : random() % 150, number + static_cast<uint32_t>(i)));
                 messages.insert(messages.end(), each.back().begin(), each.back().end());
                 lengths.push_back(static_cast<uint32_t>(each.back().size()));
             }
-            const size_t sent = writer.publish_many(1, messages.data(), lengths.data(), lengths.size());
+            size_t wanted;
+            const size_t sent = writer.publish_many(1, messages.data(), lengths.data(), lengths.size(), &wanted);
             number += static_cast<uint32_t>(sent);
             under_way.insert(under_way.end(), each.begin(), each.begin() + static_cast<ptrdiff_t>(sent));
         } else {
@@ -157,7 +256,7 @@ TEST(Ring, BatchesKeepOrderAndStopWhereTheyMust) {
                 at += lengths[i];
             }
             RingReader::Record record;
-            // Passes over a skip, which a batch leaves alone.
+            // None taken: there is none, or the next one is too long for the buffer.
             if (count == 0) {
                 ASSERT_EQ(taken == number ? IPC_TIMED_OUT : IPC_OK, reader.wait_for_record(&record, at_once));
             }

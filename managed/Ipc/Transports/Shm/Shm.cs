@@ -6,8 +6,8 @@ namespace Ipc;
 /// <summary>`shm`: one single-producer single-consumer ring each way in shared memory.</summary>
 internal sealed class ShmTransport : Transport
 {
-    // Few enough to stay in the first-level cache of both sides, many enough for a burst.
-    private const uint SlotsPerRing = 256;
+    // Enough for a stream whose reader is far behind; while it is not, a small part of them is used (ShmRingMemory.ShortLap).
+    private const uint SlotsPerRing = 4096;
     private const long SmallestSize = 64 * 1024;
     private const long LargestSize = 1L << 32;
 

@@ -62,8 +62,14 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         }
     }
 
-    protected override int SendMany(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths) =>
-        _writer.PublishMany((uint)FrameKind.Message, messages, lengths);
+    protected override int SendMany(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, Deadline deadline)
+    {
+        var sent = _writer.PublishMany((uint)FrameKind.Message, messages, lengths, out var wanted);
+        if (sent != 0 || wanted == 0)
+            return sent;
+        CheckRoom(_writer.WaitForData(wanted, deadline));
+        return _writer.PublishMany((uint)FrameKind.Message, messages, lengths, out _);
+    }
 
     // The same as in the base class, without its dispatch.
     protected override void AnswerFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)

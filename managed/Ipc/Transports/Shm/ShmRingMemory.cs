@@ -18,6 +18,15 @@ internal readonly unsafe partial struct ShmRingMemory
     public const uint Continues = 2 << 16; // this record continues a message
     public const uint InData = 4 << 16;    // the bytes lie in the data area
     public const uint Skip = 8 << 16;      // no message: go on at the ring's first slot
+    public const uint Run = 16 << 16;  // messages of one length back to back in the data area
+
+    // Of one run. Fewer than FewestOfRun go into slots of their own, where each is one line.
+    public const int MostBytesOfRun = 4096;
+    public const int FewestOfRun = 4;
+
+    // The writer goes round in so many slots, few enough to stay in the first-level caches of both sides, as long as the reader
+    // keeps up with that; when it does not, through all of the ring.
+    private const ulong MostSlotsOfShortLap = 256;
 
     // Longer messages go through the data area: one in slots costs its reader a store per line when it gives the room back,
     // one in the data area costs a line of its own. Measured, docs/performance.md.
@@ -39,6 +48,7 @@ internal readonly unsafe partial struct ShmRingMemory
     }
 
     public ulong SlotCount => _slotMask + 1;
+    public ulong ShortLap => Math.Min(SlotCount, MostSlotsOfShortLap);
     public ulong DataBytes => _dataMask + 1;
     public int LargestRecord => (int)Math.Min(DataBytes / 2, int.MaxValue);
     /// <summary>The longest message, in bytes, that goes into slots: half of them must do.</summary>

@@ -18,7 +18,13 @@ internal sealed unsafe class ShmRingReader
     private readonly int _longestInSlots;
     private byte* _slot;      // the next one
     private int _longestHere; // bytes that a message there can have in slots, whatever its writer says
-    private bool _spans; // since room was last given back some message took several slots
+    private ulong _restamped; // up to here
+    private bool _spans; // since then some message took several slots
+
+    // The run that is being read.
+    private int _runBytes; // of the whole record; 0: none is begun
+    private int _runEach;  // of one message
+    private int _runTaken; // of those consumed
 
     // The record at the read position, copied once out of the shared memory.
     private byte* _bytes;
@@ -36,7 +42,7 @@ internal sealed unsafe class ShmRingReader
         _looks = link.LooksInABout;
         _longestInSlots = _memory.LongestInSlots;
         (_slotPosition, _dataPosition) = (firstSlot, firstData);
-        (_slotsGivenBack, _dataGivenBack) = (firstSlot, firstData);
+        (_slotsGivenBack, _restamped, _dataGivenBack) = (firstSlot, firstSlot, firstData);
         LookAhead();
         if (firstSlot != 0 || firstData != 0)
             GiveBack();
@@ -133,34 +139,53 @@ internal sealed unsafe class ShmRingReader
     {
         if (IsInSlots)
             ConsumeSlots(ShmRingMemory.SlotsFor(_length));
+        else if ((_kindAndFlags & ShmRingMemory.Run) != 0)
+            ConsumeOfRun(1);
         else
-            ConsumeData();
+            ConsumeData(_length);
     }
 
     /// <summary>Takes messages that are there already, lie in slots and are plain ones of this kind: back to back into
     /// <paramref name="to"/>, as long as the next one fits whole. Returns how many.</summary>
     public int TakeMany(uint kind, Span<byte> to, Span<int> lengths)
     {
-        ref var at = ref MemoryMarshal.GetReference(to);
-        var room = to.Length;
         var count = 0;
-        for (; count < lengths.Length; count++)
+        while (count < lengths.Length)
         {
             var slot = _slot;
             var word = Volatile.Read(ref *(ulong*)slot);
+            if ((uint)word != ShmRingMemory.Stamp(_slotPosition))
+                break;
             var length = (int)(word >> 32);
-            if ((uint)word != ShmRingMemory.Stamp(_slotPosition) || (uint)length > (uint)room)
+            // The id of a plain message is 0 and its flags are none; anything else is for the caller to look at in peace.
+            var kindAndFlags = *(uint*)(slot + 8);
+            var (taken, bytes) = (1, length);
+            if (kindAndFlags == kind)
+            {
+                if ((uint)length > (uint)to.Length || length > _longestHere)
+                    break;
+                ShmRingMemory.Copy(ref slot[ShmRingMemory.HeaderBytes], ref MemoryMarshal.GetReference(to), length);
+                lengths[count] = length;
+                ConsumeSlots(ShmRingMemory.SlotsFor(length));
+            }
+            else if (kindAndFlags == (kind | ShmRingMemory.InData | ShmRingMemory.Run) && OpensRun(length))
+            {
+                var each = _runEach;
+                taken = TakeOfRun(to, lengths[count..]);
+                if (taken == 0)
+                    break;
+                bytes = taken * each;
+            }
+            else if (kindAndFlags == ShmRingMemory.Skip && PassesOverRest())
+            {
+                continue;
+            }
+            else
+            {
                 break;
-            // Anything unusual is left for a caller who looks at it in peace.
-            if (*(uint*)(slot + 8) != kind)
-                break;
-            if (length > _longestHere)
-                break;
-            ShmRingMemory.Copy(ref slot[ShmRingMemory.HeaderBytes], ref at, length);
-            lengths[count] = length;
-            at = ref Unsafe.Add(ref at, length);
-            room -= length;
-            ConsumeSlots(ShmRingMemory.SlotsFor(length));
+            }
+            count += taken;
+            to = to[bytes..];
         }
         return count;
     }
@@ -173,31 +198,95 @@ internal sealed unsafe class ShmRingReader
         if (count != 1)
             _spans = true;
         // In portions, so that in a stream of messages the line with the positions seldom crosses between the processors.
-        if (_slotPosition - _slotsGivenBack >= _memory.SlotCount / 4)
+        if (OwesSlots)
             GiveBackAndWake();
     }
 
-    private void ConsumeData()
+    private bool OwesSlots
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => _slotPosition - _slotsGivenBack >= _memory.ShortLap / 4;
+    }
+
+    // The writer goes on at the ring's first slot; it has seen to the stamps of those it has left out. False at the first slot, so
+    // that a peer cannot lead us round for ever.
+    private bool PassesOverRest()
+    {
+        var toEnd = _memory.SlotsToEnd(_slotPosition);
+        if (toEnd == _memory.SlotCount)
+            return false;
+        if (_spans)
+            Restamp();
+        _slotPosition += toEnd;
+        _restamped = _slotPosition;
+        LookAhead();
+        if (OwesSlots)
+            GiveBackAndWake();
+        return true;
+    }
+
+    private void ConsumeData(int length)
     {
         _slotPosition++;
         LookAhead();
-        _dataPosition = _memory.Place(_dataPosition, _length) + ShmRingMemory.Footprint(_length);
-        if (_slotPosition - _slotsGivenBack >= _memory.SlotCount / 4 || _dataPosition - _dataGivenBack >= _memory.DataBytes / 4)
+        _dataPosition = _memory.Place(_dataPosition, length) + ShmRingMemory.Footprint(length);
+        if (OwesSlots || _dataPosition - _dataGivenBack >= _memory.DataBytes / 4)
             GiveBackAndWake();
+    }
+
+    // Takes over what the record at the read position says of itself, once, when it is begun. False: no writer of ours wrote it.
+    private bool OpensRun(int length)
+    {
+        if (_runBytes != 0)
+            return true;
+        var each = *(int*)(_slot + ShmRingMemory.HeaderBytes);
+        if (length <= 0 || each <= 0 || length > _memory.LargestRecord || length % each != 0)
+            return false;
+        (_runBytes, _runEach, _runTaken) = (length, each, 0);
+        return true;
+    }
+
+    // The first message of it that has not been consumed.
+    private byte* NextOfRun => _memory.Data(_memory.Place(_dataPosition, _runBytes)) + _runTaken;
+
+    private void ConsumeOfRun(int messages)
+    {
+        _runTaken += messages * _runEach;
+        if (_runTaken != _runBytes)
+            return;
+        var bytes = _runBytes;
+        _runBytes = 0;
+        ConsumeData(bytes);
+    }
+
+    // As many messages of the run at the read position as are asked for and fit.
+    private int TakeOfRun(Span<byte> to, Span<int> lengths)
+    {
+        var each = _runEach;
+        var count = Math.Min(Math.Min((_runBytes - _runTaken) / each, to.Length / each), lengths.Length);
+        new ReadOnlySpan<byte>(NextOfRun, count * each).CopyTo(to);
+        lengths[..count].Fill(each);
+        if (count != 0)
+            ConsumeOfRun(count);
+        return count;
     }
 
     // A record that is no message in slots; a peer may have written anything.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private WaitResult FindElsewhere(byte* slot, Deadline deadline)
     {
-        var toEnd = _memory.SlotsToEnd(_slotPosition);
         if (Flags == ShmRingMemory.Skip)
         {
-            // Only at a place other than the first, so that a peer cannot lead us round for ever.
-            if (toEnd < _memory.SlotCount)
-            {
-                ConsumeSlots(toEnd);
+            if (PassesOverRest())
                 return Wait(deadline);
+        }
+        else if (Flags == (ShmRingMemory.InData | ShmRingMemory.Run))
+        {
+            if (OpensRun(_length))
+            {
+                _bytes = NextOfRun;
+                _length = _runEach;
+                return WaitResult.Ready;
             }
         }
         else if ((Flags & ShmRingMemory.InData) != 0 && (Flags & ~(ShmRingMemory.InData | ShmRingMemory.More | ShmRingMemory.Continues)) == 0
@@ -231,7 +320,7 @@ internal sealed unsafe class ShmRingReader
     {
         if (_spans)
             Restamp();
-        (_slotsGivenBack, _dataGivenBack) = (_slotPosition, _dataPosition);
+        (_slotsGivenBack, _restamped, _dataGivenBack) = (_slotPosition, _slotPosition, _dataPosition);
         // Release: our reading is over before the writer sees the room given back.
         Volatile.Write(ref *_control.DataRead, _dataPosition);
         Volatile.Write(ref *_control.SlotsRead, _slotPosition);
@@ -242,7 +331,7 @@ internal sealed unsafe class ShmRingReader
     private void Restamp()
     {
         _spans = false;
-        for (var position = _slotsGivenBack; position != _slotPosition; position++)
+        for (var position = _restamped; position != _slotPosition; position++)
         {
             var word = (ulong*)_memory.Slot(position);
             if ((uint)*word != ShmRingMemory.Stamp(position))

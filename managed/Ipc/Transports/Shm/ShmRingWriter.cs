@@ -16,7 +16,9 @@ internal sealed unsafe class ShmRingWriter
     private ulong _slotsRead;
     private ulong _dataRead;
     private byte* _slot;     // the next one
-    private ulong _freeHere; // slots from there that are free for certain and come before the ring's end
+    private ulong _freeHere; // slots from there that are free for certain and come before the boundary
+    private ulong _boundary; // where the writer next decides how to go on: every ShortLap slots
+    private bool _lapsLong;  // the last lap went through all of the ring: no slot has a stamp older than that
 
     /// <param name="link">The mapping; this side's own ring is written.</param>
     /// <param name="firstSlot">Both sides' starting position, 0 but in tests.</param>
@@ -28,6 +30,7 @@ internal sealed unsafe class ShmRingWriter
         _control = link.Outgoing;
         LongestInSlots = _memory.LongestInSlots;
         (_slotPosition, _slotsRead, _dataPosition, _dataRead) = (firstSlot, firstSlot, firstData, firstData);
+        _boundary = (firstSlot | (_memory.ShortLap - 1)) + 1;
         LookAhead();
     }
 
@@ -62,42 +65,51 @@ internal sealed unsafe class ShmRingWriter
     }
 
     /// <summary>Copies in messages that lie back to back, as many as there is room for now, and makes them visible together. Returns
-    /// how many; stops at one that does not go into slots or has fewer bytes than its length says.</summary>
-    public int PublishMany(uint kind, ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths)
+    /// how many; stops at one that does not go into slots or has fewer bytes than its length says, and where a run lacks room in the data
+    /// area: so many bytes are wanted there then, else 0.</summary>
+    public int PublishMany(uint kind, ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, out int wanted)
     {
+        wanted = 0;
         if (_link.PeerHasClosed)
             return 0;
         byte* first = null;
         var firstWord = 0UL;
-        var left = messages.Length;
-        ref var from = ref MemoryMarshal.GetReference(messages);
         var done = 0;
-        for (; done < lengths.Length; done++)
+        while (done < lengths.Length)
         {
             var length = lengths[done];
-            if ((uint)length > (uint)LongestInSlots || length > left)
+            if ((uint)length > (uint)LongestInSlots || length > messages.Length)
                 break;
-            var count = ShmRingMemory.SlotsFor(length);
-            if (count > _freeHere && !MakesRoom(count))
+            var together = PutRun(messages, lengths[done..], out var word, out wanted);
+            if (wanted != 0)
                 break;
-            var slot = _slot;
-            ShmRingMemory.Copy(ref from, ref slot[ShmRingMemory.HeaderBytes], length);
-            *(ulong*)(slot + 8) = kind;
-            var word = ((ulong)(uint)length << 32) | ShmRingMemory.Stamp(_slotPosition);
-            // The reader waits at the first message's stamp. That comes last, so that the reader does not come after each
+            if (together != 0)
+            {
+                *(ulong*)(_slot + 8) = kind | ShmRingMemory.InData | ShmRingMemory.Run;
+            }
+            else
+            {
+                if (!MakesWay(ShmRingMemory.SlotsFor(length)))
+                    break;
+                ShmRingMemory.Copy(ref MemoryMarshal.GetReference(messages), ref _slot[ShmRingMemory.HeaderBytes], length);
+                *(ulong*)(_slot + 8) = kind;
+                word = ((ulong)(uint)length << 32) | ShmRingMemory.Stamp(_slotPosition);
+            }
+            // The reader waits at the first record's stamp. That comes last, so that the reader does not come after each
             // single line while the next ones are being written.
             if (first == null)
             {
-                first = slot;
+                first = _slot;
                 firstWord = word;
             }
             else
             {
-                Volatile.Write(ref *(ulong*)slot, word);
+                Volatile.Write(ref *(ulong*)_slot, word);
             }
-            Advance(count);
-            from = ref Unsafe.Add(ref from, length);
-            left -= length;
+            Advance(together != 0 ? 1 : ShmRingMemory.SlotsFor(length));
+            together = Math.Max(together, 1);
+            messages = messages[(together * length)..];
+            done += together;
         }
         if (first != null)
         {
@@ -105,6 +117,36 @@ internal sealed unsafe class ShmRingWriter
             _link.WakeIfParked(_control.ReaderParked);
         }
         return done;
+    }
+
+    // Puts messages of one length into the data area as one record: two 32-byte messages then share a line, and the lot is copied
+    // at once on both sides. Returns how many, with the record's first word; 0: too few of one length, no slot, or so many bytes wanted
+    // in the data area.
+    private int PutRun(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, out ulong word, out int wanted)
+    {
+        (word, wanted) = (0, 0);
+        var length = lengths[0];
+        if (length == 0 || length * ShmRingMemory.FewestOfRun > ShmRingMemory.MostBytesOfRun)
+            return 0;
+        var most = Math.Min(lengths.Length, Math.Min(ShmRingMemory.MostBytesOfRun, messages.Length) / length);
+        var alike = 1;
+        while (alike < most && lengths[alike] == length)
+            alike++;
+        if (alike < ShmRingMemory.FewestOfRun)
+            return 0;
+        var bytes = alike * length;
+        if (!MakesWay(1))
+            return 0;
+        if (!MakesWayForData(bytes))
+        {
+            wanted = bytes;
+            return 0;
+        }
+        messages[..bytes].CopyTo(new Span<byte>(DataRoom(bytes), bytes));
+        *(uint*)SlotRoom = (uint)length;
+        _dataPosition = _memory.Place(_dataPosition, bytes) + ShmRingMemory.Footprint(bytes);
+        word = ((ulong)(uint)bytes << 32) | ShmRingMemory.Stamp(_slotPosition);
+        return alike;
     }
 
     // ---- records in the data area
@@ -115,7 +157,7 @@ internal sealed unsafe class ShmRingWriter
     {
         if (_link.PeerHasClosed)
             return WaitResult.PeerGone;
-        return HasRoomForData(length) ? WaitResult.Ready : WaitLongerForData(length, deadline);
+        return _freeHere != 0 && HasData(length) ? WaitResult.Ready : WaitLongerForData(length, deadline);
     }
 
     /// <summary>The place of a record's bytes in the data area, after waiting for at least as many.</summary>
@@ -161,7 +203,7 @@ internal sealed unsafe class ShmRingWriter
     private void LookAhead()
     {
         _slot = _memory.Slot(_slotPosition);
-        _freeHere = Math.Min(_memory.SlotCount - (_slotPosition - _slotsRead), _memory.SlotsToEnd(_slotPosition));
+        _freeHere = Math.Min(_memory.SlotCount - (_slotPosition - _slotsRead), _boundary - _slotPosition);
     }
 
     // Whether so many slots are free, with those to pass over when the ring's end is too near.
@@ -171,49 +213,106 @@ internal sealed unsafe class ShmRingWriter
         return HasSlots(count <= toEnd ? count : toEnd + count);
     }
 
-    private bool HasRoomForData(int length) =>
-        _freeHere != 0 && _memory.Place(_dataPosition, length) + ShmRingMemory.Footprint(length) - _dataRead <= _memory.DataBytes;
+    private bool HasData(int length) =>
+        _memory.Place(_dataPosition, length) + ShmRingMemory.Footprint(length) - _dataRead <= _memory.DataBytes;
 
-    // A message is never split at the ring's end: what is left there is passed over. No wake-up: the message follows.
-    private void SkipIfTooNearTheEnd(ulong count)
+    // A message of `count` slots, for which there is room, does not end before the boundary.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void CrossBoundary(ulong count)
     {
         var toEnd = _memory.SlotsToEnd(_slotPosition);
-        if (count <= toEnd)
-            return;
-        PutHeader(ShmRingMemory.Skip, 0, 0);
-        _slotPosition += toEnd;
+        var end = _slotPosition + toEnd;
+        if (toEnd == _memory.SlotCount) // the ring's end, exactly
+        {
+            _lapsLong = true;
+            _boundary += _memory.ShortLap;
+        }
+        else if (count > toEnd)
+        {
+            SkipToStart(end);
+            _lapsLong = true;
+        }
+        else if (end - _boundary == _memory.SlotCount - _memory.ShortLap && HasFirstSlots(toEnd + count))
+        {
+            // The reader has done with the first slots, which are in its cache and ours: back to them. It may look at the
+            // boundary's slot, but at none behind.
+            SkipToStart(_boundary + 1);
+            _lapsLong = false;
+        }
+        else
+        {
+            // Slots that short laps have left out hold stamps of long ago. Each loses its own before the reader can look at it:
+            // stamps come again after 2^32 slots.
+            var next = _boundary + _memory.ShortLap;
+            if (!_lapsLong)
+                Disown(_boundary + 1, Math.Min(next + 1, end));
+            _boundary = next;
+        }
         LookAhead();
     }
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool MakesRoom(ulong count)
+    private bool HasFirstSlots(ulong count)
     {
-        LookAhead(); // the ring's end may have been passed since
+        LookAtReader();
+        return HasSlots(count);
+    }
+
+    // Goes on at the ring's first slot. A message is never split at the ring's end: what is left there is passed over. No wake-up:
+    // the message follows.
+    private void SkipToStart(ulong disownedEnd)
+    {
+        Disown(_slotPosition + 1, disownedEnd);
+        PutHeader(ShmRingMemory.Skip, 0, 0);
+        _slotPosition += _memory.SlotsToEnd(_slotPosition);
+        _boundary = _slotPosition + _memory.ShortLap;
+    }
+
+    // Gives slots that are ours the stamps of the last lap, which are never those of another.
+    private void Disown(ulong position, ulong end)
+    {
+        for (; position < end; position++)
+            *(ulong*)_memory.Slot(position) = ShmRingMemory.Stamp(position - _memory.SlotCount);
+    }
+
+    // Whether so many slots are free now and come before the boundary.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool MakesWay(ulong count) => count <= _freeHere || MakesWayElsewhere(count);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool MakesWayElsewhere(ulong count)
+    {
         if (!Fits(count))
         {
             LookAtReader();
             if (IsDamaged || !Fits(count))
                 return false;
         }
-        SkipIfTooNearTheEnd(count);
+        if (count > _freeHere)
+            CrossBoundary(count);
         return true;
     }
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private WaitResult WaitLongerForSlots(ulong count, Deadline deadline)
+    private bool MakesWayForData(int length)
     {
-        LookAhead(); // the ring's end may have been passed since
-        var result = Fits(count) ? WaitResult.Ready : Wait(new RoomCondition(this, count, -1), deadline);
-        if (result == WaitResult.Ready && !IsDamaged)
-            SkipIfTooNearTheEnd(count);
-        return result;
+        if (HasData(length))
+            return true;
+        LookAtReader();
+        return !IsDamaged && HasData(length);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private WaitResult WaitLongerForData(int length, Deadline deadline)
+    private WaitResult WaitLongerForSlots(ulong count, Deadline deadline) => WaitLonger(new RoomCondition(this, count, 0), count, deadline);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private WaitResult WaitLongerForData(int length, Deadline deadline) => WaitLonger(new RoomCondition(this, 1, length), 1, deadline);
+
+    private WaitResult WaitLonger(RoomCondition condition, ulong count, Deadline deadline)
     {
-        LookAhead(); // as above
-        return Wait(new RoomCondition(this, 0, length), deadline);
+        LookAhead();
+        var result = condition.IsMetAsKnown ? WaitResult.Ready : Wait(condition, deadline);
+        if (result == WaitResult.Ready && !IsDamaged && count > _freeHere)
+            CrossBoundary(count);
+        return result;
     }
 
     private WaitResult Wait(RoomCondition condition, Deadline deadline)
@@ -236,13 +335,15 @@ internal sealed unsafe class ShmRingWriter
         LookAhead();
     }
 
-    // Room for a message in so many slots, or if those are 0 for a record of so many bytes in the data area.
+    // Room in so many slots and for a record of so many bytes in the data area.
     private readonly struct RoomCondition(ShmRingWriter writer, ulong slots, int dataBytes) : IWaitCondition
     {
+        public bool IsMetAsKnown => writer.Fits(slots) && (dataBytes == 0 || writer.HasData(dataBytes));
+
         public bool IsMet()
         {
             writer.LookAtReader();
-            return writer.IsDamaged || (slots != 0 ? writer.Fits(slots) : writer.HasRoomForData(dataBytes));
+            return writer.IsDamaged || IsMetAsKnown;
         }
     }
 }

@@ -30,7 +30,7 @@ template <class HasRoom>
 Status RingWriter::wait_for_room(HasRoom has_room, const Deadline& deadline) {
     if (link_.ended())
         if (Status s = link_.why_ended()) return s;
-    look_ahead(); // the ring's end may have been passed since
+    look_ahead();
     if (has_room()) return IPC_OK;
     bool sound = true;
     Status s = link_.wait(link_.outgoing().writer_parked, spin_budget_, deadline, [&] {
@@ -44,49 +44,91 @@ Status RingWriter::wait_for_room(HasRoom has_room, const Deadline& deadline) {
 
 Status RingWriter::really_wait_for_slots(uint64_t count, const Deadline& deadline) {
     if (Status s = wait_for_room([&] { return fits(count); }, deadline)) return s;
-    if (count > memory_.slots_to_end(slot_position_)) skip_to_start();
+    if (count > free_here_) cross_boundary(count);
     return IPC_OK;
 }
 
 Status RingWriter::really_wait_for_data(size_t length, const Deadline& deadline) {
-    return wait_for_room([&] { return has_room_for_data(length); }, deadline);
+    if (Status s = wait_for_room([&] { return fits(1) && has_data(length); }, deadline)) return s;
+    if (free_here_ == 0) cross_boundary(1);
+    return IPC_OK;
 }
 
-// A message is never split at the ring's end: what is left there is passed over. No wake-up: the message follows.
-void RingWriter::skip_to_start() {
-    put_header(flag_skip, 0, 0);
-    slot_position_ += memory_.slots_to_end(slot_position_);
+// A message of `count` slots, for which there is room, does not end before the boundary.
+void RingWriter::cross_boundary(uint64_t count) {
+    const uint64_t to_end = memory_.slots_to_end(slot_position_);
+    const uint64_t end = slot_position_ + to_end;
+    if (to_end == memory_.slot_count) { // the ring's end, exactly
+        laps_long_ = true;
+        boundary_ += memory_.short_lap();
+    } else if (count > to_end) {
+        skip_to_start(end);
+        laps_long_ = true;
+    } else if (end - boundary_ == memory_.slot_count - memory_.short_lap() && (refresh(), has_slots(to_end + count))) {
+        // The reader has done with the first slots, which are in its cache and ours: back to them. It may look at the
+        // boundary's slot, but at none behind.
+        skip_to_start(boundary_ + 1);
+        laps_long_ = false;
+    } else {
+        // Slots that short laps have left out hold stamps of long ago. Each loses its own before the reader can look at it:
+        // stamps come again after 2^32 slots.
+        const uint64_t next = boundary_ + memory_.short_lap();
+        if (!laps_long_) disown(boundary_ + 1, std::min(next + 1, end));
+        boundary_ = next;
+    }
     look_ahead();
 }
 
-size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const uint32_t* lengths, size_t count) {
+// Goes on at the ring's first slot. A message is never split at the ring's end: what is left there is passed over. No wake-up:
+// the message follows.
+void RingWriter::skip_to_start(uint64_t disowned_end) {
+    disown(slot_position_ + 1, disowned_end);
+    put_header(flag_skip, 0, 0);
+    slot_position_ += memory_.slots_to_end(slot_position_);
+    boundary_ = slot_position_ + memory_.short_lap();
+}
+
+// Gives slots that are ours the stamps of the last lap, which are never those of another.
+void RingWriter::disown(uint64_t position, uint64_t end) {
+    for (; position < end; ++position)
+        memory_.slot(position).stamp_and_length.store(stamp_of(position - memory_.slot_count),
+                                                      std::memory_order_relaxed);
+}
+
+size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const uint32_t* lengths, size_t count,
+                                size_t* wanted) {
+    *wanted = 0;
     if (link_.ended()) return 0;
     Slot* first = nullptr;
     uint64_t first_word = 0;
     size_t done = 0;
-    for (; done < count; ++done) {
+    while (done < count) {
         const size_t length = lengths[done];
         if (length > longest_in_slots_) break;
-        const uint64_t needed = slots_for(length);
-        if (needed > free_here_) [[unlikely]] {
-            look_ahead();
-            if (!fits(needed) && (!refresh() || !fits(needed))) break;
-            if (needed > memory_.slots_to_end(slot_position_)) skip_to_start();
+        uint64_t word;
+        size_t together = put_run(messages, lengths + done, count - done, &word, wanted);
+        if (*wanted != 0) break;
+        if (together != 0) {
+            slot_->kind_and_id.store(Slot::word(kind | flag_in_data | flag_run, 0), std::memory_order_relaxed);
+        } else {
+            const uint64_t needed = slots_for(length);
+            if (!make_way(needed)) break;
+            copy_payload(slot_->payload(), messages, length);
+            slot_->kind_and_id.store(Slot::word(kind, 0), std::memory_order_relaxed);
+            word = Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(length));
         }
-        Slot& slot = *slot_;
-        copy_payload(slot.payload(), messages, length);
-        slot.kind_and_id.store(Slot::word(kind, 0), std::memory_order_relaxed);
-        const uint64_t word = Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(length));
-        // The reader waits at the first message's stamp. That comes last, so that it does not come after each single
+        // The reader waits at the first record's stamp. That comes last, so that it does not come after each single
         // line while the next ones are being written: following closely is what makes messages sent one by one slow.
         if (first == nullptr) {
-            first = &slot;
+            first = slot_;
             first_word = word;
         } else {
-            slot.stamp_and_length.store(word, std::memory_order_release);
+            slot_->stamp_and_length.store(word, std::memory_order_release);
         }
-        advance(needed);
-        messages += length;
+        advance(together != 0 ? 1 : slots_for(length));
+        together = std::max(together, size_t{1});
+        messages += together * length;
+        done += together;
     }
     if (first != nullptr) {
         first->stamp_and_length.store(first_word, std::memory_order_release);
@@ -95,26 +137,75 @@ size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const 
     return done;
 }
 
+// Whether so many slots are free now and come before the boundary.
+bool RingWriter::make_way(uint64_t count) {
+    if (count <= free_here_) [[likely]]
+        return true;
+    if (!fits(count) && (!refresh() || !fits(count))) return false;
+    if (count > free_here_) cross_boundary(count);
+    return true;
+}
+
+// Puts messages of one length into the data area as one record: two 32-byte messages then share a line, and the lot is copied
+// at once on both sides. Returns how many, with the record's first word; 0: too few of one length, no slot, or so many bytes
+// wanted in the data area.
+size_t RingWriter::put_run(const std::byte* messages, const uint32_t* lengths, size_t count, uint64_t* word,
+                           size_t* wanted) {
+    const size_t length = lengths[0];
+    if (length == 0 || length * RingMemory::fewest_of_run > RingMemory::most_bytes_of_run) return 0;
+    const size_t most = std::min(count, RingMemory::most_bytes_of_run / length);
+    size_t alike = 1;
+    while (alike < most && lengths[alike] == length) ++alike;
+    if (alike < RingMemory::fewest_of_run) return 0;
+    const size_t bytes = alike * length;
+    if (!make_way(1)) return 0;
+    if (!has_data(bytes) && (!refresh() || !has_data(bytes))) {
+        *wanted = bytes;
+        return 0;
+    }
+    const auto each = static_cast<uint32_t>(length);
+    std::memcpy(memory_.at(memory_.place(data_position_, bytes)), messages, bytes);
+    std::memcpy(slot_->payload(), &each, sizeof each);
+    data_position_ = memory_.place(data_position_, bytes) + RingMemory::footprint(bytes);
+    *word = Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(bytes));
+    return alike;
+}
+
 // ---- the reader
 
-void RingReader::give_back() {
-    // Where a message went on through a slot, its bytes stand where the stamp of a later message will be looked for and
-    // might be mistaken for it: every slot goes back with the stamp of this lap, which is never that of another.
-    if (spans_) {
-        spans_ = false;
-        for (uint64_t position = given_slots_; position != slot_position_; ++position) {
-            std::atomic<uint64_t>& word = memory_.slot(position).stamp_and_length;
-            if (Slot::low(word.load(std::memory_order_relaxed)) != stamp_of(position))
-                word.store(stamp_of(position), std::memory_order_relaxed);
-        }
+// Where a message went on through a slot, its bytes stand where the stamp of a later message will be looked for and might be
+// mistaken for it: every slot goes back with the stamp of this lap, which is never that of another.
+void RingReader::restamp() {
+    spans_ = false;
+    for (uint64_t position = restamped_; position != slot_position_; ++position) {
+        std::atomic<uint64_t>& word = memory_.slot(position).stamp_and_length;
+        if (Slot::low(word.load(std::memory_order_relaxed)) != stamp_of(position))
+            word.store(stamp_of(position), std::memory_order_relaxed);
     }
+}
+
+void RingReader::give_back() {
+    if (spans_) restamp();
     shared_memory::RingControl& control = link_.incoming();
-    given_slots_ = slot_position_;
+    given_slots_ = restamped_ = slot_position_;
     given_data_ = data_position_;
     // Release: our use of the records is over before the writer sees them given back.
     control.data_read.store(data_position_, std::memory_order_release);
     control.slots_read.store(slot_position_, std::memory_order_release);
     link_.wake_if_parked(control.writer_parked);
+}
+
+// The writer goes on at the ring's first slot; it has seen to the stamps of those it has left out. False at the first slot, so
+// that a peer cannot lead us round for ever.
+bool RingReader::pass_over_rest() {
+    const uint64_t to_end = memory_.slots_to_end(slot_position_);
+    if (to_end == memory_.slot_count) return false;
+    if (spans_) restamp();
+    slot_position_ += to_end;
+    restamped_ = slot_position_;
+    look_ahead();
+    if (owes_slots()) give_back();
+    return true;
 }
 
 Status RingReader::really_wait_for_record(const Deadline& deadline) {
@@ -130,16 +221,16 @@ Status RingReader::really_wait_for_record(const Deadline& deadline) {
 Status RingReader::find_elsewhere(Record* record, const Deadline& deadline) {
     const uint32_t flags = record->kind_and_flags & ~kind_mask;
     if (flags == flag_skip) {
-        // Only at a place other than the first, so that a peer cannot lead us round for ever.
-        const uint64_t to_end = memory_.slots_to_end(slot_position_);
-        if (to_end < memory_.slot_count) {
-            consume_slots(to_end);
-            return wait_for_record(record, deadline);
+        if (pass_over_rest()) return wait_for_record(record, deadline);
+    } else if (flags == (flag_in_data | flag_run)) {
+        if (open_run(record->length)) {
+            record->length = run_.each;
+            record->bytes = memory_.at(memory_.place(data_position_, run_.bytes)) + run_.taken;
+            return IPC_OK;
         }
     } else if ((flags & ~(flag_in_data | flag_more | flag_continues)) == 0 && (flags & flag_in_data) != 0 &&
                record->length <= memory_.largest_record()) {
-        if (flags == (flag_in_data | flag_more))
-            std::memcpy(&record->total, slot_->payload(), sizeof record->total);
+        if (flags == (flag_in_data | flag_more)) std::memcpy(&record->total, slot_->payload(), sizeof record->total);
         record->bytes = memory_.at(memory_.place(data_position_, record->length));
         return IPC_OK;
     }
@@ -147,21 +238,62 @@ Status RingReader::find_elsewhere(Record* record, const Deadline& deadline) {
                 flags >> 16);
 }
 
+// Takes over what the record at the read position says of itself, once, when it is begun. False: no writer of ours wrote it.
+bool RingReader::open_run(size_t length) {
+    if (run_.bytes != 0) return true;
+    uint32_t each;
+    std::memcpy(&each, slot_->payload(), sizeof each);
+    if (length == 0 || each == 0 || length > memory_.largest_record() || length % each != 0) return false;
+    run_ = {length, each, 0};
+    return true;
+}
+
+void RingReader::consume_of_run(size_t messages) {
+    run_.taken += messages * run_.each;
+    if (run_.taken != run_.bytes) return;
+    const size_t bytes = run_.bytes;
+    run_.bytes = 0;
+    consume_data(bytes);
+}
+
+// As many messages of the run at the read position as are asked for and fit.
+size_t RingReader::take_of_run(std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count) {
+    const size_t each = run_.each;
+    const size_t count = std::min({(run_.bytes - run_.taken) / each, capacity / each, max_count});
+    std::memcpy(to, memory_.at(memory_.place(data_position_, run_.bytes)) + run_.taken, count * each);
+    std::fill_n(lengths, count, static_cast<uint32_t>(each));
+    if (count != 0) consume_of_run(count);
+    return count;
+}
+
 size_t RingReader::take_many(uint32_t kind, std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count) {
     size_t count = 0;
-    for (; count < max_count; ++count) {
+    while (count < max_count) {
         const uint64_t stamp_and_length = look();
-        const size_t length = Slot::high(stamp_and_length);
-        if (Slot::low(stamp_and_length) != stamp_of(slot_position_) || length > capacity) break;
+        if (Slot::low(stamp_and_length) != stamp_of(slot_position_)) break;
         const Slot& slot = *slot_;
+        const size_t length = Slot::high(stamp_and_length);
+        size_t taken = 1, bytes = length;
         // The id of a plain message is 0 and its flags are none; anything else is for the caller to look at in peace.
-        if (Slot::low(slot.kind_and_id.load(std::memory_order_relaxed)) != kind) break;
-        if (length > longest_here_) break;
-        copy_payload(to, slot.payload(), length);
-        lengths[count] = static_cast<uint32_t>(length);
-        to += length;
-        capacity -= length;
-        consume_slots(slots_for(length));
+        const uint32_t kind_and_flags = Slot::low(slot.kind_and_id.load(std::memory_order_relaxed));
+        if (kind_and_flags == kind) {
+            if (length > capacity || length > longest_here_) break;
+            copy_payload(to, slot.payload(), length);
+            lengths[count] = static_cast<uint32_t>(length);
+            consume_slots(slots_for(length));
+        } else if (kind_and_flags == (kind | flag_in_data | flag_run) && open_run(length)) {
+            const size_t each = run_.each;
+            taken = take_of_run(to, capacity, lengths + count, max_count - count);
+            if (taken == 0) break;
+            bytes = taken * each;
+        } else if (kind_and_flags == flag_skip && pass_over_rest()) {
+            continue;
+        } else {
+            break;
+        }
+        count += taken;
+        to += bytes;
+        capacity -= bytes;
     }
     return count;
 }

@@ -80,6 +80,7 @@ inline constexpr uint32_t flag_more = 1u << 16;
 inline constexpr uint32_t flag_continues = 2u << 16;
 inline constexpr uint32_t flag_in_data = 4u << 16; // the bytes lie in the data area
 inline constexpr uint32_t flag_skip = 8u << 16;    // no message: go on at the ring's first slot
+inline constexpr uint32_t flag_run = 16u << 16;    // messages of one length back to back in the data area
 
 inline uint32_t stamp_of(uint64_t position) {
     return static_cast<uint32_t>(position + 1);
@@ -96,12 +97,21 @@ struct RingMemory {
     // back, one in the data area costs a line of its own. Measured, docs/performance.md.
     static constexpr size_t most_bytes_in_slots = Slot::first_bytes + 31 * sizeof(Slot);
 
+    // The writer goes round in so many slots, few enough to stay in the first-level caches of both sides, as long as the reader
+    // keeps up with that; when it does not, through all of the ring.
+    static constexpr uint64_t most_slots_of_short_lap = 256;
+
+    // Of one run. Fewer than `fewest_of_run` go into slots of their own, where each is one line.
+    static constexpr size_t most_bytes_of_run = 4096;
+    static constexpr size_t fewest_of_run = 4;
+
     Slot* slots;
     uint64_t slot_count; // a power of two
     std::byte* data;
     uint64_t data_bytes; // a power of two
 
     Slot& slot(uint64_t position) const { return slots[position & (slot_count - 1)]; }
+    uint64_t short_lap() const { return std::min(slot_count, most_slots_of_short_lap); }
     // Slots from this position to the ring's end.
     uint64_t slots_to_end(uint64_t position) const { return slot_count - (position & (slot_count - 1)); }
     size_t longest_in_slots() const {
@@ -127,7 +137,8 @@ class RingWriter {
   public:
     RingWriter(shared_memory::Link& link, uint64_t first_position = 0)
         : link_(link), memory_(ring_memory(link, link.side())), longest_in_slots_(memory_.longest_in_slots()),
-          slot_position_(first_position), slots_read_(first_position) {
+          slot_position_(first_position), slots_read_(first_position),
+          boundary_((first_position | (memory_.short_lap() - 1)) + 1) {
         look_ahead();
     }
 
@@ -152,14 +163,16 @@ class RingWriter {
         link_.wake_if_parked(link_.outgoing().reader_parked);
     }
     // Copies in messages that lie back to back, as many as there is room for now, and makes them visible together. Returns
-    // how many; stops at one that does not go into slots.
-    size_t publish_many(uint32_t kind, const std::byte* messages, const uint32_t* lengths, size_t count);
+    // how many; stops at one that does not go into slots, and where a run lacks room in the data area: so many bytes are
+    // wanted there then, else 0.
+    size_t publish_many(uint32_t kind, const std::byte* messages, const uint32_t* lengths, size_t count,
+                        size_t* wanted);
 
     // ---- records in the data area
 
     // Waits until a slot and `length` contiguous bytes are free.
     Status wait_for_data(size_t length, const Deadline& deadline) {
-        if (has_room_for_data(length) && !link_.ended()) [[likely]]
+        if (free_here_ != 0 && has_data(length) && !link_.ended()) [[likely]]
             return IPC_OK;
         return really_wait_for_data(length, deadline);
     }
@@ -178,7 +191,7 @@ class RingWriter {
         slot_->kind_and_id.store(Slot::word(kind_and_flags, id), std::memory_order_relaxed);
         // Release: whoever sees the stamp sees everything of the record written before it.
         slot_->stamp_and_length.store(Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(length)),
-                                    std::memory_order_release);
+                                      std::memory_order_release);
     }
     Status really_wait_for_slots(uint64_t count, const Deadline& deadline);
     Status really_wait_for_data(size_t length, const Deadline& deadline);
@@ -193,17 +206,21 @@ class RingWriter {
     }
     void look_ahead() {
         slot_ = &memory_.slot(slot_position_);
-        free_here_ = std::min(memory_.slot_count - (slot_position_ - slots_read_), memory_.slots_to_end(slot_position_));
+        free_here_ = std::min(memory_.slot_count - (slot_position_ - slots_read_), boundary_ - slot_position_);
     }
     // Whether so many slots are free, with those to skip when the ring's end is too near.
     bool fits(uint64_t count) const {
         const uint64_t to_end = memory_.slots_to_end(slot_position_);
         return has_slots(count <= to_end ? count : to_end + count);
     }
-    void skip_to_start();
-    bool has_room_for_data(size_t length) const {
+    void cross_boundary(uint64_t count);
+    bool make_way(uint64_t count);
+    size_t put_run(const std::byte* messages, const uint32_t* lengths, size_t count, uint64_t* word, size_t* wanted);
+    void skip_to_start(uint64_t disowned_end);
+    void disown(uint64_t position, uint64_t end);
+    bool has_data(size_t length) const {
         uint64_t end = memory_.place(data_position_, length) + RingMemory::footprint(length);
-        return free_here_ != 0 && end - data_read_ <= memory_.data_bytes;
+        return end - data_read_ <= memory_.data_bytes;
     }
     // Takes the reader's positions over, which it may have written nonsense to. False: nonsense.
     bool refresh();
@@ -213,9 +230,11 @@ class RingWriter {
     size_t longest_in_slots_;
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
-    uint64_t slots_read_; // as last seen
+    uint64_t slots_read_;    // as last seen
     Slot* slot_ = nullptr;   // the next one
-    uint64_t free_here_ = 0; // slots from there that are free for certain and come before the ring's end
+    uint64_t free_here_ = 0; // slots from there that are free for certain and come before the boundary
+    uint64_t boundary_;      // where the writer next decides how to go on: every short_lap() slots
+    bool laps_long_ = false; // the last lap went through all of the ring: no slot has a stamp older than that
     shared_memory::SpinBudget spin_budget_;
     uint64_t data_read_ = 0;
 };
@@ -226,7 +245,7 @@ class RingReader {
     RingReader(shared_memory::Link& link, uint64_t first_position = 0)
         : link_(link), memory_(ring_memory(link, link.side() ^ 1)), longest_in_slots_(memory_.longest_in_slots()),
           looks_(link.spins() ? shared_memory::looks_in_a_bout : 1), slot_position_(first_position),
-          given_slots_(first_position) {
+          given_slots_(first_position), restamped_(first_position) {
         look_ahead();
     }
 
@@ -261,11 +280,10 @@ class RingReader {
     void consume(const Record& record) {
         if (record.in_slots()) {
             consume_slots(slots_for(record.length));
+        } else if ((record.kind_and_flags & flag_run) != 0) {
+            consume_of_run(1);
         } else {
-            ++slot_position_;
-            look_ahead();
-            data_position_ = memory_.place(data_position_, record.length) + RingMemory::footprint(record.length);
-            if (data_position_ - given_data_ >= memory_.data_bytes / 4 || owes_slots()) give_back();
+            consume_data(record.length);
         }
     }
     // Takes a message of exactly this kind and id if it arrives within a bout of looks, lies in slots and fits into `capacity`: the
@@ -314,24 +332,41 @@ class RingReader {
         spans_ |= count != 1;
         if (owes_slots()) give_back();
     }
+    void consume_data(size_t length) {
+        ++slot_position_;
+        look_ahead();
+        data_position_ = memory_.place(data_position_, length) + RingMemory::footprint(length);
+        if (data_position_ - given_data_ >= memory_.data_bytes / 4 || owes_slots()) give_back();
+    }
     // In portions, so that in a stream of messages the line with the positions seldom crosses between the cores.
-    bool owes_slots() const { return slot_position_ - given_slots_ >= memory_.slot_count / 4; }
+    bool owes_slots() const { return slot_position_ - given_slots_ >= memory_.short_lap() / 4; }
     void give_back();
+    void restamp();
+    bool pass_over_rest();
     Status really_wait_for_record(const Deadline& deadline);
     Status find_elsewhere(Record* record, const Deadline& deadline);
+    bool open_run(size_t length);
+    void consume_of_run(size_t messages);
+    size_t take_of_run(std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count);
 
     shared_memory::Link& link_;
     RingMemory memory_;
     size_t longest_in_slots_;
-    int looks_; // in a bout
+    int looks_;                  // in a bout
     const Slot* slot_ = nullptr; // the next one
     size_t longest_here_ = 0;    // bytes that a message there can have in slots, whatever its writer says
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
     uint64_t given_slots_;
+    uint64_t restamped_; // up to here
     uint64_t given_data_ = 0;
     shared_memory::SpinBudget spin_budget_;
-    bool spans_ = false; // since the last give_back some message took several slots
+    struct {
+        size_t bytes = 0; // of the whole record; 0: none is begun
+        size_t each;      // bytes of one message
+        size_t taken;     // bytes of those consumed
+    } run_;               // the run that is being read
+    bool spans_ = false;  // since restamped_ some message took several slots
 };
 
 } // namespace ipc::shm

@@ -5,10 +5,12 @@
 namespace ipc {
 namespace {
 
-// Few enough to stay in the first-level cache of both sides, many enough for a burst.
-constexpr uint32_t slots_per_ring = 256;
+// Enough for a stream whose reader is far behind; while it is not, a small part of them is used (RingMemory::short_lap).
+constexpr uint32_t slots_per_ring = 4096;
 
-const shared_memory::Form form{shared_memory::Layout::slots, "shm-", [](const Address&) { return slots_per_ring; },
+const shared_memory::Form form{shared_memory::Layout::slots,
+                               "shm-",
+                               [](const Address&) { return slots_per_ring; },
                                [](const Address& address) { return uint64_t{address.option_size("size")}; },
                                [](const Address& address) -> shared_memory::MemoryOptions {
                                    return {address.option("pages") == "huge" ? shared_memory::Pages::huge

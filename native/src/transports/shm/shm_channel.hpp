@@ -18,7 +18,8 @@ class ShmChannel final : public FrameChannel {
 
     Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override {
         room_ = Room::none;
-        if (length > writer_.longest_in_slots()) return send_data(static_cast<uint32_t>(kind), id, data, length, deadline);
+        if (length > writer_.longest_in_slots())
+            return send_data(static_cast<uint32_t>(kind), id, data, length, deadline);
         if (Status s = writer_.wait_for_slots(length, deadline)) return s;
         copy_payload(writer_.slot_room(), static_cast<const std::byte*>(data), length);
         writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
@@ -41,9 +42,17 @@ class ShmChannel final : public FrameChannel {
         return IPC_OK;
     }
 
-    size_t send_many(const std::byte* messages, const uint32_t* lengths, size_t count) override {
+    Status send_many(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* sent,
+                     const Deadline& deadline) override {
         room_ = Room::none;
-        return writer_.publish_many(static_cast<uint32_t>(FrameKind::message), messages, lengths, count);
+        size_t wanted;
+        const auto kind = static_cast<uint32_t>(FrameKind::message);
+        *sent = writer_.publish_many(kind, messages, lengths, count, &wanted);
+        if (*sent != 0 || wanted == 0) [[likely]]
+            return IPC_OK;
+        if (Status s = writer_.wait_for_data(wanted, deadline)) return s;
+        *sent = writer_.publish_many(kind, messages, lengths, count, &wanted);
+        return IPC_OK;
     }
 
     Status next(FrameInfo* info, const Deadline& deadline) override {
