@@ -81,13 +81,12 @@ account() {
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + left_out))
 }
 
-# run_ctest SUITE PRESET [OPTION...]: the options go to ctest.
+# run_ctest SUITE PRESET
 run_ctest() {
     local suite=$1 preset=$2 log=$logs/test-$1.log xml=$logs/test-$1.xml code=0
     local total bad left_out
-    shift 2
     rm -f "$xml"
-    run_limited "$log" env --chdir="$root" ctest --preset "$preset" --output-junit "$xml" "$@" || code=$?
+    run_limited "$log" env --chdir="$root" ctest --preset "$preset" --output-junit "$xml" || code=$?
     [ -f "$xml" ] || : >"$xml"
     total=$(attribute "$xml" testsuite tests)
     bad=$(attribute "$xml" testsuite failures)

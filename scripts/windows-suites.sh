@@ -36,8 +36,7 @@ run_windows_suites() {
     /usr/lib/wine/wineserver -p >/dev/null 2>&1
     "$root/scripts/wine.sh" cmd /c exit >/dev/null 2>&1 </dev/null || true
     end_more() { /usr/lib/wine/wineserver -k 2>/dev/null || true; }
-    # Once more after a time-out only: one test of com hangs now and then under Wine, docs/windows.md, "Ends of COM connections".
-    run_ctest windows-native windows-mingw --repeat after-timeout:2
+    run_ctest windows-native windows-mingw
     IPC_PUPPETS=wine run_xunit Ipc.Conformance.Tests windows-conformance "system!=linux&$calls_of_wine"
     lab_suite windows-matrix --scenario call --workload 0.1k-1k,100k-1000k \
         --transport pipe,tcp,shm,shm-event,mailslot,wm-copydata,com,msrpc-alpc,msrpc-np \

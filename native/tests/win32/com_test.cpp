@@ -116,6 +116,23 @@ TEST_P(Com, StrangeCallsAreRefused) {
     expect_still_serves();
 }
 
+// A client that leaves while its session ends here must not be left in a call to a thread that is gone.
+TEST_P(Com, BothEndsMayCloseAtOnce) {
+    for (int i = 0; i < 30; ++i) {
+        Value made;
+        const auto object = door();
+        ASSERT_TRUE(object);
+        ASSERT_EQ(connect(object.get(), version, static_cast<LONG>(GetCurrentProcessId()), &made), S_OK);
+        std::unique_ptr<FrameChannel> server;
+        ASSERT_EQ(test::accept(*listener_, &server), IPC_OK) << last_error();
+        std::thread closing([&] { server.reset(); });
+        Value nothing;
+        call_method(made.pdispVal, L"Close", {}, &nothing);
+        VariantClear(&made);
+        closing.join();
+    }
+}
+
 TEST_P(Com, AMessageOverTheLimitEndsTheSession) {
     listener_.reset();
     ASSERT_EQ(test::listen(address_ + "&max=1k", &listener_), IPC_OK) << last_error();

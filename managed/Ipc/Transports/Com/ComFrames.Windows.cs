@@ -109,11 +109,12 @@ internal static unsafe class ComFrames
         return failed;
     }
 
+    private const uint Infinite = 0xFFFFFFFF;
+
     /// <summary>Waits for the first of two handles in a thread's apartment: one for single threads serves the calls that come meanwhile.
     /// 0 or 1; the second may be 0.</summary>
     public static int Wait(bool singleThreaded, nint first, nint second)
     {
-        const uint Infinite = 0xFFFFFFFF;
         var handles = stackalloc nint[] { first, second };
         var count = second != 0 ? 2u : 1u;
         if (!singleThreaded)
@@ -125,9 +126,25 @@ internal static unsafe class ComFrames
                 return 0;
             if (woken == 1 && count == 2)
                 return 1;
-            Win32Messages.Message message;
-            while (Win32Messages.PeekMessageW(&message, 0, 0, 0, Win32Messages.PM_REMOVE) != 0)
-                _ = Win32Messages.DispatchMessageW(&message);
+            ServeMessages();
         }
+    }
+
+    /// <summary>In an apartment for single threads: serves the calls that come until nobody else holds the object, or its client's process
+    /// has ended.</summary>
+    /// <remarks>A call is a message to this thread. One that is posted while the thread leaves the apartment is answered by nobody under
+    /// Wine, and its caller waits for ever; who has given all references back makes no more.</remarks>
+    public static void ServeWhileHeld(DispatchObject made, nint client)
+    {
+        while (made.IsHeldElsewhere
+               && Win32Messages.MsgWaitForMultipleObjectsEx(1, &client, Infinite, Win32Messages.QS_ALLINPUT, Win32Messages.MWMO_INPUTAVAILABLE) == 1)
+            ServeMessages();
+    }
+
+    private static void ServeMessages()
+    {
+        Win32Messages.Message message;
+        while (Win32Messages.PeekMessageW(&message, 0, 0, 0, Win32Messages.PM_REMOVE) != 0)
+            _ = Win32Messages.DispatchMessageW(&message);
     }
 }

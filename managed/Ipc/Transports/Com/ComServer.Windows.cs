@@ -61,6 +61,8 @@ internal sealed unsafe class ComSession(CallSession session) : DispatchObject("E
                 session.ClientGone();
                 _ = ComFrames.Wait(singleThreaded, watched, 0);
             }
+            if (good && singleThreaded)
+                ComFrames.ServeWhileHeld(made, client.Handle);
             _ = CoDisconnectObject(made.Pointer, 0);
             Release(made.Pointer);
             client.Dispose();

@@ -27,6 +27,9 @@ internal abstract unsafe class DispatchObject
     /// <summary>The interface. The maker has the first reference.</summary>
     public nint Pointer { get; }
 
+    /// <summary>Whether others than the maker, who has one reference, have references.</summary>
+    public bool IsHeldElsewhere => Volatile.Read(ref _references) > 1;
+
     /// <summary>Arguments in the order written, references resolved; at most two. <paramref name="result"/> is empty before.</summary>
     protected abstract int Call(int number, ReadOnlySpan<Variant> arguments, ref Variant result);
 

@@ -141,6 +141,11 @@ HRESULT make_moniker(const std::string& name, Reference<IMoniker>* moniker) {
     return CreateItemMoniker(L"!", item.c_str(), moniker->receive());
 }
 
+static void serve_messages() {
+    MSG message;
+    while (PeekMessageW(&message, nullptr, 0, 0, PM_REMOVE)) DispatchMessageW(&message);
+}
+
 int wait_in_apartment(bool single_threaded, HANDLE first, HANDLE second) {
     const HANDLE handles[2] = {first, second};
     const DWORD count = second != nullptr ? 2 : 1;
@@ -149,9 +154,14 @@ int wait_in_apartment(bool single_threaded, HANDLE first, HANDLE second) {
         const DWORD woken = MsgWaitForMultipleObjectsEx(count, handles, INFINITE, QS_ALLINPUT, MWMO_INPUTAVAILABLE);
         if (woken == WAIT_OBJECT_0 || woken == WAIT_FAILED) return 0;
         if (woken == WAIT_OBJECT_0 + 1 && count == 2) return 1;
-        MSG message;
-        while (PeekMessageW(&message, nullptr, 0, 0, PM_REMOVE)) DispatchMessageW(&message);
+        serve_messages();
     }
+}
+
+void serve_while_held(const Dispatch& object, HANDLE client) {
+    while (object.is_held_elsewhere() &&
+           MsgWaitForMultipleObjectsEx(1, &client, INFINITE, QS_ALLINPUT, MWMO_INPUTAVAILABLE) == WAIT_OBJECT_0 + 1)
+        serve_messages();
 }
 
 } // namespace ipc::com

@@ -71,6 +71,9 @@ class Dispatch : public IDispatch {
     Dispatch(const Dispatch&) = delete;
     Dispatch& operator=(const Dispatch&) = delete;
 
+    // Whether others than its maker, who has one reference, have references.
+    bool is_held_elsewhere() const { return references_ > 1; }
+
     HRESULT STDMETHODCALLTYPE QueryInterface(REFIID wanted, void** object) override;
     ULONG STDMETHODCALLTYPE AddRef() override { return ++references_; }
     ULONG STDMETHODCALLTYPE Release() override;
@@ -114,5 +117,9 @@ HRESULT make_moniker(const std::string& name, Reference<IMoniker>* moniker);
 // Waits for the first of two handles in a thread's apartment: one for single threads serves the calls that come meanwhile.
 // 0 or 1; the second may be null.
 int wait_in_apartment(bool single_threaded, HANDLE first, HANDLE second);
+// In an apartment for single threads: serves the calls that come until nobody else holds the object, or its client's process has ended.
+// A call is a message to this thread. One that is posted while the thread leaves the apartment is answered by nobody under Wine, and
+// its caller waits for ever; who has given all references back makes no more.
+void serve_while_held(const Dispatch& object, HANDLE client);
 
 } // namespace ipc::com

@@ -84,6 +84,7 @@ void run_session(bool single_threaded, std::shared_ptr<CallSession> session, win
         session->client_gone();
         wait_in_apartment(single_threaded, closed->get(), nullptr);
     }
+    if (single_threaded) serve_while_held(*object.get(), client.handle());
     CoDisconnectObject(object.get(), 0);
 }
 
