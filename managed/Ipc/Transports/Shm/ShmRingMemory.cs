@@ -18,7 +18,7 @@ internal readonly unsafe partial struct ShmRingMemory
     public const uint Continues = 2 << 16; // this record continues a message
     public const uint InData = 4 << 16;    // the bytes lie in the data area
     public const uint Skip = 8 << 16;      // no message: go on at the ring's first slot
-    public const uint Run = 16 << 16;  // messages of one length back to back in the data area
+    public const uint Run = 16 << 16;      // messages of one length back to back in the data area
 
     // Of one run. Fewer than FewestOfRun go into slots of their own, where each is one line.
     public const int MostBytesOfRun = 4096;
@@ -81,6 +81,10 @@ internal readonly unsafe partial struct ShmRingMemory
         var offset = position & _dataMask;
         return offset + Footprint(length) > DataBytes ? position - offset + DataBytes : position;
     }
+
+    /// <summary>Where the next record may begin.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong EndOf(ulong position, int length) => Place(position, length) + Footprint(length);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Footprint(int length) => ((ulong)(uint)length + 63) & ~63UL;

@@ -145,7 +145,7 @@ internal sealed unsafe class ShmRingReader
             ConsumeData(_length);
     }
 
-    /// <summary>Takes messages that are there already, lie in slots and are plain ones of this kind: back to back into
+    /// <summary>Takes messages that are there already and are plain ones of this kind, in slots or in runs: back to back into
     /// <paramref name="to"/>, as long as the next one fits whole. Returns how many.</summary>
     public int TakeMany(uint kind, Span<byte> to, Span<int> lengths)
     {
@@ -229,7 +229,7 @@ internal sealed unsafe class ShmRingReader
     {
         _slotPosition++;
         LookAhead();
-        _dataPosition = _memory.Place(_dataPosition, length) + ShmRingMemory.Footprint(length);
+        _dataPosition = _memory.EndOf(_dataPosition, length);
         if (OwesSlots || _dataPosition - _dataGivenBack >= _memory.DataBytes / 4)
             GiveBackAndWake();
     }

@@ -18,7 +18,7 @@ internal sealed unsafe class ShmRingWriter
     private byte* _slot;     // the next one
     private ulong _freeHere; // slots from there that are free for certain and come before the boundary
     private ulong _boundary; // where the writer next decides how to go on: every ShortLap slots
-    private bool _lapsLong;  // the last lap went through all of the ring: no slot has a stamp older than that
+    private bool _lastLapWasLong; // it went through all of the ring: no slot has a stamp older than that
 
     /// <param name="link">The mapping; this side's own ring is written.</param>
     /// <param name="firstSlot">Both sides' starting position, 0 but in tests.</param>
@@ -80,21 +80,21 @@ internal sealed unsafe class ShmRingWriter
             var length = lengths[done];
             if ((uint)length > (uint)LongestInSlots || length > messages.Length)
                 break;
-            var together = PutRun(messages, lengths[done..], out var word, out wanted);
+            var together = PutRun(messages, lengths[done..], out wanted);
             if (wanted != 0)
                 break;
-            if (together != 0)
+            var (flags, slots) = (ShmRingMemory.InData | ShmRingMemory.Run, 1UL);
+            if (together == 0)
             {
-                *(ulong*)(_slot + 8) = kind | ShmRingMemory.InData | ShmRingMemory.Run;
-            }
-            else
-            {
-                if (!MakesWay(ShmRingMemory.SlotsFor(length)))
+                slots = ShmRingMemory.SlotsFor(length);
+                if (!MakesWay(slots))
                     break;
                 ShmRingMemory.Copy(ref MemoryMarshal.GetReference(messages), ref _slot[ShmRingMemory.HeaderBytes], length);
-                *(ulong*)(_slot + 8) = kind;
-                word = ((ulong)(uint)length << 32) | ShmRingMemory.Stamp(_slotPosition);
+                (together, flags) = (1, 0);
             }
+            var bytes = together * length;
+            *(ulong*)(_slot + 8) = kind | flags;
+            var word = ((ulong)(uint)bytes << 32) | ShmRingMemory.Stamp(_slotPosition);
             // The reader waits at the first record's stamp. That comes last, so that the reader does not come after each
             // single line while the next ones are being written.
             if (first == null)
@@ -106,9 +106,8 @@ internal sealed unsafe class ShmRingWriter
             {
                 Volatile.Write(ref *(ulong*)_slot, word);
             }
-            Advance(together != 0 ? 1 : ShmRingMemory.SlotsFor(length));
-            together = Math.Max(together, 1);
-            messages = messages[(together * length)..];
+            Advance(slots);
+            messages = messages[bytes..];
             done += together;
         }
         if (first != null)
@@ -119,12 +118,12 @@ internal sealed unsafe class ShmRingWriter
         return done;
     }
 
-    // Puts messages of one length into the data area as one record: two 32-byte messages then share a line, and the lot is copied
-    // at once on both sides. Returns how many, with the record's first word; 0: too few of one length, no slot, or so many bytes wanted
+    // Puts messages of one length into the data area as one record, which the caller publishes: two 32-byte messages then share a
+    // line, and the lot is copied at once on both sides. Returns how many; 0: too few of one length, no slot, or so many bytes wanted
     // in the data area.
-    private int PutRun(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, out ulong word, out int wanted)
+    private int PutRun(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, out int wanted)
     {
-        (word, wanted) = (0, 0);
+        wanted = 0;
         var length = lengths[0];
         if (length == 0 || length * ShmRingMemory.FewestOfRun > ShmRingMemory.MostBytesOfRun)
             return 0;
@@ -144,8 +143,7 @@ internal sealed unsafe class ShmRingWriter
         }
         messages[..bytes].CopyTo(new Span<byte>(DataRoom(bytes), bytes));
         *(uint*)SlotRoom = (uint)length;
-        _dataPosition = _memory.Place(_dataPosition, bytes) + ShmRingMemory.Footprint(bytes);
-        word = ((ulong)(uint)bytes << 32) | ShmRingMemory.Stamp(_slotPosition);
+        _dataPosition = _memory.EndOf(_dataPosition, bytes);
         return alike;
     }
 
@@ -171,7 +169,7 @@ internal sealed unsafe class ShmRingWriter
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PublishInData(uint kindAndFlags, uint id, int length)
     {
-        _dataPosition = _memory.Place(_dataPosition, length) + ShmRingMemory.Footprint(length);
+        _dataPosition = _memory.EndOf(_dataPosition, length);
         PutHeader(kindAndFlags | ShmRingMemory.InData, id, length);
         Advance(1);
         _link.WakeIfParked(_control.ReaderParked);
@@ -214,7 +212,7 @@ internal sealed unsafe class ShmRingWriter
     }
 
     private bool HasData(int length) =>
-        _memory.Place(_dataPosition, length) + ShmRingMemory.Footprint(length) - _dataRead <= _memory.DataBytes;
+        _memory.EndOf(_dataPosition, length) - _dataRead <= _memory.DataBytes;
 
     // A message of `count` slots, for which there is room, does not end before the boundary.
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -224,27 +222,27 @@ internal sealed unsafe class ShmRingWriter
         var end = _slotPosition + toEnd;
         if (toEnd == _memory.SlotCount) // the ring's end, exactly
         {
-            _lapsLong = true;
+            _lastLapWasLong = true;
             _boundary += _memory.ShortLap;
         }
         else if (count > toEnd)
         {
             SkipToStart(end);
-            _lapsLong = true;
+            _lastLapWasLong = true;
         }
         else if (end - _boundary == _memory.SlotCount - _memory.ShortLap && HasFirstSlots(toEnd + count))
         {
             // The reader has done with the first slots, which are in its cache and ours: back to them. It may look at the
             // boundary's slot, but at none behind.
             SkipToStart(_boundary + 1);
-            _lapsLong = false;
+            _lastLapWasLong = false;
         }
         else
         {
             // Slots that short laps have left out hold stamps of long ago. Each loses its own before the reader can look at it:
             // stamps come again after 2^32 slots.
             var next = _boundary + _memory.ShortLap;
-            if (!_lapsLong)
+            if (!_lastLapWasLong)
                 Disown(_boundary + 1, Math.Min(next + 1, end));
             _boundary = next;
         }

@@ -59,21 +59,21 @@ void RingWriter::cross_boundary(uint64_t count) {
     const uint64_t to_end = memory_.slots_to_end(slot_position_);
     const uint64_t end = slot_position_ + to_end;
     if (to_end == memory_.slot_count) { // the ring's end, exactly
-        laps_long_ = true;
+        last_lap_was_long_ = true;
         boundary_ += memory_.short_lap();
     } else if (count > to_end) {
         skip_to_start(end);
-        laps_long_ = true;
+        last_lap_was_long_ = true;
     } else if (end - boundary_ == memory_.slot_count - memory_.short_lap() && (refresh(), has_slots(to_end + count))) {
         // The reader has done with the first slots, which are in its cache and ours: back to them. It may look at the
         // boundary's slot, but at none behind.
         skip_to_start(boundary_ + 1);
-        laps_long_ = false;
+        last_lap_was_long_ = false;
     } else {
         // Slots that short laps have left out hold stamps of long ago. Each loses its own before the reader can look at it:
         // stamps come again after 2^32 slots.
         const uint64_t next = boundary_ + memory_.short_lap();
-        if (!laps_long_) disown(boundary_ + 1, std::min(next + 1, end));
+        if (!last_lap_was_long_) disown(boundary_ + 1, std::min(next + 1, end));
         boundary_ = next;
     }
     look_ahead();
@@ -105,18 +105,20 @@ size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const 
     while (done < count) {
         const size_t length = lengths[done];
         if (length > longest_in_slots_) break;
-        uint64_t word;
-        size_t together = put_run(messages, lengths + done, count - done, &word, wanted);
+        size_t together = put_run(messages, lengths + done, count - done, wanted);
         if (*wanted != 0) break;
-        if (together != 0) {
-            slot_->kind_and_id.store(Slot::word(kind | flag_in_data | flag_run, 0), std::memory_order_relaxed);
-        } else {
-            const uint64_t needed = slots_for(length);
-            if (!make_way(needed)) break;
+        uint32_t flags = flag_in_data | flag_run;
+        uint64_t slots = 1;
+        if (together == 0) {
+            slots = slots_for(length);
+            if (!make_way(slots)) break;
             copy_payload(slot_->payload(), messages, length);
-            slot_->kind_and_id.store(Slot::word(kind, 0), std::memory_order_relaxed);
-            word = Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(length));
+            together = 1;
+            flags = 0;
         }
+        const size_t bytes = together * length;
+        slot_->kind_and_id.store(Slot::word(kind | flags, 0), std::memory_order_relaxed);
+        const uint64_t word = Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(bytes));
         // The reader waits at the first record's stamp. That comes last, so that it does not come after each single
         // line while the next ones are being written: following closely is what makes messages sent one by one slow.
         if (first == nullptr) {
@@ -125,9 +127,8 @@ size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const 
         } else {
             slot_->stamp_and_length.store(word, std::memory_order_release);
         }
-        advance(together != 0 ? 1 : slots_for(length));
-        together = std::max(together, size_t{1});
-        messages += together * length;
+        advance(slots);
+        messages += bytes;
         done += together;
     }
     if (first != nullptr) {
@@ -146,11 +147,10 @@ bool RingWriter::make_way(uint64_t count) {
     return true;
 }
 
-// Puts messages of one length into the data area as one record: two 32-byte messages then share a line, and the lot is copied
-// at once on both sides. Returns how many, with the record's first word; 0: too few of one length, no slot, or so many bytes
-// wanted in the data area.
-size_t RingWriter::put_run(const std::byte* messages, const uint32_t* lengths, size_t count, uint64_t* word,
-                           size_t* wanted) {
+// Puts messages of one length into the data area as one record, which the caller publishes: two 32-byte messages then share a
+// line, and the lot is copied at once on both sides. Returns how many; 0: too few of one length, no slot, or so many bytes wanted
+// in the data area.
+size_t RingWriter::put_run(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* wanted) {
     const size_t length = lengths[0];
     if (length == 0 || length * RingMemory::fewest_of_run > RingMemory::most_bytes_of_run) return 0;
     const size_t most = std::min(count, RingMemory::most_bytes_of_run / length);
@@ -166,8 +166,7 @@ size_t RingWriter::put_run(const std::byte* messages, const uint32_t* lengths, s
     const auto each = static_cast<uint32_t>(length);
     std::memcpy(memory_.at(memory_.place(data_position_, bytes)), messages, bytes);
     std::memcpy(slot_->payload(), &each, sizeof each);
-    data_position_ = memory_.place(data_position_, bytes) + RingMemory::footprint(bytes);
-    *word = Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(bytes));
+    data_position_ = memory_.end_of(data_position_, bytes);
     return alike;
 }
 

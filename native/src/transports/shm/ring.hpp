@@ -125,6 +125,8 @@ struct RingMemory {
         uint64_t offset = position & (data_bytes - 1);
         return offset + footprint(length) > data_bytes ? position + (data_bytes - offset) : position;
     }
+    // Where the next record may begin.
+    uint64_t end_of(uint64_t position, size_t length) const { return place(position, length) + footprint(length); }
     static uint64_t footprint(size_t length) { return (uint64_t{length} + 63) & ~uint64_t{63}; }
     std::byte* at(uint64_t position) const { return data + (position & (data_bytes - 1)); }
     size_t largest_record() const { return static_cast<size_t>(data_bytes / 2); }
@@ -180,7 +182,7 @@ class RingWriter {
     // The first record of several tells the whole message's length.
     void put_total(uint64_t total) { std::memcpy(slot_room(), &total, sizeof total); }
     void publish_in_data(uint32_t kind_and_flags, uint32_t id, size_t length) {
-        data_position_ = memory_.place(data_position_, length) + RingMemory::footprint(length);
+        data_position_ = memory_.end_of(data_position_, length);
         put_header(kind_and_flags | flag_in_data, id, length);
         advance(1);
         link_.wake_if_parked(link_.outgoing().reader_parked);
@@ -215,12 +217,11 @@ class RingWriter {
     }
     void cross_boundary(uint64_t count);
     bool make_way(uint64_t count);
-    size_t put_run(const std::byte* messages, const uint32_t* lengths, size_t count, uint64_t* word, size_t* wanted);
+    size_t put_run(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* wanted);
     void skip_to_start(uint64_t disowned_end);
     void disown(uint64_t position, uint64_t end);
     bool has_data(size_t length) const {
-        uint64_t end = memory_.place(data_position_, length) + RingMemory::footprint(length);
-        return end - data_read_ <= memory_.data_bytes;
+        return memory_.end_of(data_position_, length) - data_read_ <= memory_.data_bytes;
     }
     // Takes the reader's positions over, which it may have written nonsense to. False: nonsense.
     bool refresh();
@@ -230,11 +231,11 @@ class RingWriter {
     size_t longest_in_slots_;
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
-    uint64_t slots_read_;    // as last seen
-    Slot* slot_ = nullptr;   // the next one
-    uint64_t free_here_ = 0; // slots from there that are free for certain and come before the boundary
-    uint64_t boundary_;      // where the writer next decides how to go on: every short_lap() slots
-    bool laps_long_ = false; // the last lap went through all of the ring: no slot has a stamp older than that
+    uint64_t slots_read_;            // as last seen
+    Slot* slot_ = nullptr;           // the next one
+    uint64_t free_here_ = 0;         // slots from there that are free for certain and come before the boundary
+    uint64_t boundary_;              // where the writer next decides how to go on: every short_lap() slots
+    bool last_lap_was_long_ = false; // it went through all of the ring: no slot has a stamp older than that
     shared_memory::SpinBudget spin_budget_;
     uint64_t data_read_ = 0;
 };
@@ -301,7 +302,7 @@ class RingReader {
         consume_slots(slots_for(bytes));
         return true;
     }
-    // Takes messages that are there already, lie in slots and are plain ones of this kind: back to back to `to`, at most
+    // Takes messages that are there already and are plain ones of this kind, in slots or in runs: back to back to `to`, at most
     // max_count and `capacity` bytes. Returns how many.
     size_t take_many(uint32_t kind, std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count);
 
@@ -335,7 +336,7 @@ class RingReader {
     void consume_data(size_t length) {
         ++slot_position_;
         look_ahead();
-        data_position_ = memory_.place(data_position_, length) + RingMemory::footprint(length);
+        data_position_ = memory_.end_of(data_position_, length);
         if (data_position_ - given_data_ >= memory_.data_bytes / 4 || owes_slots()) give_back();
     }
     // In portions, so that in a stream of messages the line with the positions seldom crosses between the cores.

@@ -1,0 +1,256 @@
+namespace Ipc.Tests;
+
+/// <summary>Rings of `shm`: laps, runs, counters near their end, and slots in which a peer wrote nonsense.</summary>
+public sealed class ShmRingTests
+{
+    [Fact]
+    public void PositionsPassTheEndOf32Bits()
+    {
+        const ulong End = 1UL << 32;
+        using var ends = new SharedMemoryEnds(true, "", End - 40, End - (3 * 64 * 1024));
+        var random = new Random(3);
+        var buffer = new byte[200_000];
+        var echoing = Aside.Run(() =>
+        {
+            for (var i = 0; i < 500; i++)
+                ends.Server.Reply(ends.Server.ReceiveRequest(Pair.Patience), Pair.Patience);
+        });
+        for (var i = 0; i < 500; i++)
+        {
+            var request = Pair.Bytes(random.Next(3) switch { 0 => random.Next(600), 1 => random.Next(5000), _ => random.Next(150_000) }, i);
+            Assert.Equal(request.Length, ends.Client.Call(request, buffer, Pair.Patience));
+            Assert.True(request.AsSpan().SequenceEqual(buffer.AsSpan(0, request.Length)));
+        }
+        echoing.Join();
+    }
+
+    public static TheoryData<string, Status> Nonsense => new()
+    {
+        { "length", Status.NotOurProtocol },
+        { "negative length", Status.NotOurProtocol },
+        { "kind 0", Status.NotOurProtocol },
+        { "kind 5", Status.NotOurProtocol },
+        { "flags", Status.NotOurProtocol },
+        { "leaves the slots", Status.NotOurProtocol },
+        { "skip of everything", Status.NotOurProtocol },
+        { "continues nothing", Status.NotOurProtocol },
+        { "run of empty messages", Status.NotOurProtocol },
+        { "run that does not divide", Status.NotOurProtocol },
+        { "run over a record", Status.NotOurProtocol },
+        { "run of more", Status.NotOurProtocol },
+        { "total too large", Status.PeerTooLarge },
+        { "total too small", Status.NotOurProtocol },
+        { "over the limit", Status.PeerTooLarge },
+    };
+
+    [Theory]
+    [MemberData(nameof(Nonsense))]
+    public unsafe void NonsenseInASlotBreaksTheChannel(string what, Status status)
+    {
+        using var ends = new SharedMemoryEnds(true, "&max=20k");
+        var slot = new ShmRingMemory(ends.ClientLink, 0).Slot(0);
+        var (length, kindAndFlags, total) = what switch
+        {
+            "length" => (32 * 1024 + 1, 1u | ShmRingMemory.InData, 0ul),
+            "negative length" => (-5, 1u, 0ul),
+            "kind 0" => (1, 0u, 0ul),
+            "kind 5" => (1, 5u, 0ul),
+            "flags" => (1, 1u | (16 << 16), 0ul),
+            "leaves the slots" => (497, 1u, 0ul),
+            "skip of everything" => (0, ShmRingMemory.Skip, 0ul),
+            "continues nothing" => (100, 1u | ShmRingMemory.InData | ShmRingMemory.Continues, 0ul),
+            "run of empty messages" => (100, 1u | ShmRingMemory.InData | ShmRingMemory.Run, 0ul),
+            "run that does not divide" => (100, 1u | ShmRingMemory.InData | ShmRingMemory.Run, 33ul),
+            "run over a record" => (64 * 1024, 1u | ShmRingMemory.InData | ShmRingMemory.Run, 16ul),
+            "run of more" => (100, 1u | ShmRingMemory.InData | ShmRingMemory.Run | ShmRingMemory.More, 10ul),
+            "total too large" => (100, 1u | ShmRingMemory.InData | ShmRingMemory.More, ulong.MaxValue),
+            "total too small" => (100, 1u | ShmRingMemory.InData | ShmRingMemory.More, 100ul),
+            _ => (20 * 1024 + 1, 1u | ShmRingMemory.InData, 0ul),
+        };
+        *(int*)(slot + 4) = length;
+        *(uint*)(slot + 8) = kindAndFlags;
+        *(ulong*)(slot + 16) = total;
+        Volatile.Write(ref *(uint*)slot, 1);
+        for (var i = 0; i < 2; i++)
+            Assert.Equal(status, Pair.StatusOf(() => ends.Server.Receive(new byte[64 * 1024], Pair.Patience)));
+        Assert.Equal(status, Pair.StatusOf(() => ends.Server.ReceiveBatch(new byte[64 * 1024], new int[10], Pair.Patience)));
+    }
+
+    /// <summary>A run is what it said at first, whatever its slot says later.</summary>
+    [Fact]
+    public unsafe void ARunThatChangesWhileItIsReadStaysWhatItWas()
+    {
+        using var ends = new SharedMemoryEnds(true);
+        var slot = new ShmRingMemory(ends.ClientLink, 0).Slot(0);
+        void forge(int length, ulong each)
+        {
+            *(int*)(slot + 4) = length;
+            *(uint*)(slot + 8) = 1u | ShmRingMemory.InData | ShmRingMemory.Run;
+            *(ulong*)(slot + 16) = each;
+            Volatile.Write(ref *(uint*)slot, 1);
+        }
+        forge(100, 10);
+        var buffer = new byte[1000];
+        Assert.Equal(10, ends.Server.Receive(buffer, 0));
+        forge(-1, 1000);
+        Assert.Equal(2, ends.Server.ReceiveBatch(buffer, new int[2], 0));
+        for (var i = 3; i < 10; i++)
+            Assert.Equal(10, ends.Server.Receive(buffer, 0));
+        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
+    }
+
+    /// <summary>A batch of messages of one length is one record, which can be taken in portions and one by one.</summary>
+    [Fact]
+    public void MessagesOfOneLengthTravelAsOneRecord()
+    {
+        using var ends = new SharedMemoryEnds(true);
+        var messages = new byte[64 * 32];
+        var lengths = Enumerable.Repeat(32, 64).ToArray();
+        var buffer = new byte[messages.Length];
+        var taken = new int[64];
+        for (var lap = 0; lap < 100; lap++)
+        {
+            new Random(lap).NextBytes(messages);
+            Assert.Equal(64, ends.Client.SendBatch(messages, lengths, 0)); // into 16 slots
+            Assert.Equal(5, ends.Server.ReceiveBatch(buffer, taken.AsSpan(0, 5), 0));
+            Assert.Equal(32, ends.Server.Receive(buffer.AsSpan(5 * 32), 0));
+            Assert.Equal(2, ends.Server.ReceiveBatch(buffer.AsSpan(6 * 32, 95), taken, 0));
+            Assert.Equal(32, ends.Server.Peek(0).Length);
+            ends.Server.Release();
+            Assert.Equal(Status.BufferTooSmall, Pair.StatusOf(() => ends.Server.ReceiveBatch(new byte[31], taken, 0)));
+            Assert.Equal(55, ends.Server.ReceiveBatch(buffer.AsSpan(9 * 32), taken, 0));
+            Assert.Equal(32, taken[54]);
+            messages.AsSpan(8 * 32, 32).CopyTo(buffer.AsSpan(8 * 32)); // which was only looked at
+            Assert.True(messages.AsSpan().SequenceEqual(buffer));
+            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.ReceiveBatch(buffer, taken, 0)));
+        }
+    }
+
+    /// <summary>Slots that short laps leave out may hold the stamps they will have 2^32 slots later, in this very lap.</summary>
+    [Theory]
+    [InlineData(255), InlineData(256), InlineData(257), InlineData(300), InlineData(511), InlineData(512), InlineData(513), InlineData(767), InlineData(1023), InlineData(1024)]
+    public unsafe void SlotsLeftOutForLongAreNotMistakenForMessages(int sent)
+    {
+        const ulong slots = 1024;
+        using var ends = new SharedMemoryEnds(true, slots: (uint)slots);
+        var memory = new ShmRingMemory(ends.ClientLink, 0);
+        for (var position = memory.ShortLap + 1; position < slots; position++)
+            *(ulong*)memory.Slot(position) = ShmRingMemory.Stamp(position) | (1ul << 32);
+        for (var i = 0; i < sent; i++)
+            ends.Client.Send(BitConverter.GetBytes(i), 0);
+        var buffer = new byte[100];
+        for (var i = 0; i < sent; i++)
+        {
+            Assert.Equal(4, ends.Server.Receive(buffer, 0));
+            Assert.Equal(i, BitConverter.ToInt32(buffer));
+        }
+        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
+    }
+
+    /// <summary>What a short lap passes over before its own end, the next one may look at.</summary>
+    [Fact]
+    public unsafe void TheEndOfAShortLapIsNotMistakenForAMessage()
+    {
+        const ulong slots = 1024;
+        using var ends = new SharedMemoryEnds(true, slots: (uint)slots);
+        var memory = new ShmRingMemory(ends.ClientLink, 0);
+        *(ulong*)memory.Slot(memory.ShortLap) = ShmRingMemory.Stamp(slots + memory.ShortLap) | (1ul << 32);
+        var buffer = new byte[1000];
+        void exchange(int count, int length)
+        {
+            for (var i = 0; i < count; i++)
+            {
+                ends.Client.Send(new byte[length], 0);
+                Assert.Equal(length, ends.Server.Receive(buffer, 0));
+            }
+        }
+        exchange(85, 100); // two slots each: up to slot 170
+        exchange(29, 150); // three each: the last one, which would end at 257, begins the next lap
+        exchange((int)memory.ShortLap - 3, 1);
+        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
+    }
+
+    /// <summary>Stretches in which the reader keeps up, and others in which the writer is far ahead.</summary>
+    [Theory]
+    [InlineData(0ul), InlineData((1ul << 32) - 4096)]
+    public void LapsOfEveryLengthKeepOrder(ulong firstSlot)
+    {
+        using var ends = new SharedMemoryEnds(true, firstSlot: firstSlot, slots: 1024);
+        var random = new Random(13);
+        var buffer = new byte[2000];
+        var (written, read) = (0, 0);
+        static int lengthOf(int number) => number % 7 == 0 ? number % 2000 : number % 60;
+        bool write()
+        {
+            var message = new byte[lengthOf(written)];
+            Array.Fill(message, (byte)written);
+            try
+            {
+                ends.Client.Send(message, 0);
+            }
+            catch (IpcException full) when (full.Status == Status.TimedOut)
+            {
+                return false;
+            }
+            written++;
+            return true;
+        }
+        void readOne()
+        {
+            var length = ends.Server.Receive(buffer, 0);
+            Assert.Equal(lengthOf(read), length);
+            Assert.False(buffer.AsSpan(0, length).ContainsAnyExcept((byte)read));
+            read++;
+        }
+        for (var stretch = 0; stretch < 200; stretch++)
+        {
+            var ahead = stretch % 3 == 0 ? random.Next(2000) : random.Next(4);
+            for (var step = random.Next(2000); step != 0; step--)
+            {
+                if (!(written - read <= ahead && write()) && read != written)
+                    readOne();
+            }
+            while (read != written)
+                readOne();
+            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
+        }
+        Assert.True(written > 50_000, $"only {written} messages");
+    }
+
+    /// <summary>What a message left in its later slots must never pass for the stamp of a later message.</summary>
+    [Fact]
+    public unsafe void BytesThatLookLikeStampsAreNone()
+    {
+        using var ends = new SharedMemoryEnds(true);
+        var buffer = new byte[500];
+        var position = 0UL;
+        for (var i = 0; i < 2000; i++)
+        {
+            var length = 49 + (i % 350);
+            var slots = ShmRingMemory.SlotsFor(length);
+            if ((position % 16) + slots > 16)
+                position += 16 - (position % 16);
+            var message = new byte[length];
+            // In each place where a slot's first word will be: the stamp that slot would have in the next lap.
+            for (var at = 48; at + 8 <= length; at += 64)
+                BitConverter.TryWriteBytes(message.AsSpan(at), ShmRingMemory.Stamp(position + 1 + (ulong)((at - 48) / 64) + 16) | (7UL << 32));
+            ends.Client.Send(message, Pair.Patience);
+            Assert.Equal(length, ends.Server.Receive(buffer, Pair.Patience));
+            Assert.True(message.AsSpan().SequenceEqual(buffer.AsSpan(0, length)));
+            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
+            position += slots;
+        }
+    }
+
+    [Fact]
+    public unsafe void AReaderThatClaimsWhatWasNeverWrittenBreaksTheWriter()
+    {
+        using var ends = new SharedMemoryEnds(true);
+        Volatile.Write(ref *ends.ClientLink.Outgoing.SlotsRead, 1000ul);
+        Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() =>
+        {
+            for (var i = 0; i < 100; i++)
+                ends.Client.Send([1], Pair.Patience);
+        }));
+    }
+}
