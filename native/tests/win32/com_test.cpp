@@ -1,6 +1,5 @@
-// `com` below its channel: what other callers may do to the objects, both apartments, names, time-outs. The conformance suite has
-// the rest.
-#include "core/conversation.hpp"
+// `com` below its channel: what other callers may do to the objects, both apartments. What it shares with
+// `wm-copydata` is in frames_by_calls_test.cpp, the rest in the conformance suite.
 #include "core/frame_header.hpp"
 #include "support.hpp"
 #include "transports/com/dispatch_win32.hpp"
@@ -11,8 +10,6 @@ namespace ipc {
 namespace {
 
 using namespace com;
-using test::elapsed_ms;
-using Clock = std::chrono::steady_clock;
 
 class Com : public testing::TestWithParam<const char*> {
   protected:
@@ -54,20 +51,7 @@ class Com : public testing::TestWithParam<const char*> {
         VARIANT given[1] = {request};
         return call_method(session, L"Exchange", given, &reply);
     }
-    void expect_still_serves() {
-        std::unique_ptr<FrameChannel> server;
-        std::unique_ptr<FrameChannel> client;
-        test::connect_pair(*listener_, &server, &client);
-        ASSERT_TRUE(server && client);
-        std::thread answering([&] {
-            FrameInfo info{};
-            char bytes[3];
-            EXPECT_EQ(server->next(&info, Deadline(5000)), IPC_OK) << last_error();
-            EXPECT_EQ(server->take(bytes, Deadline(5000)), IPC_OK) << last_error();
-        });
-        EXPECT_EQ(client->send(FrameKind::message, 0, "abc", 3, Deadline(5000)), IPC_OK) << last_error();
-        answering.join();
-    }
+    void expect_still_serves() { test::expect_serves(*listener_); }
 
     HRESULT entered_ = E_FAIL;
     std::string name_;
@@ -133,80 +117,10 @@ TEST_P(Com, BothEndsMayCloseAtOnce) {
     }
 }
 
-TEST_P(Com, AMessageOverTheLimitEndsTheSession) {
-    listener_.reset();
-    ASSERT_EQ(test::listen(address_ + "&max=1k", &listener_), IPC_OK) << last_error();
-    std::unique_ptr<FrameChannel> server;
-    std::unique_ptr<FrameChannel> client;
-    std::thread connecting([&] { EXPECT_EQ(test::connect(address_, &client), IPC_OK) << last_error(); });
-    ASSERT_EQ(test::accept(*listener_, &server), IPC_OK) << last_error();
-    connecting.join();
-    const auto long_one = test::pattern(100'000);
-    EXPECT_EQ(client->send(FrameKind::message, 0, long_one.data(), long_one.size(), Deadline(5000)), IPC_PEER_CLOSED)
-        << last_error();
-    FrameInfo info{};
-    EXPECT_EQ(server->next(&info, Deadline(1000)), IPC_PEER_TOO_LARGE) << last_error();
-}
-
-TEST_P(Com, AClientThatWaitsHoldsNoOtherUp) {
-    std::unique_ptr<FrameChannel> server;
-    std::unique_ptr<FrameChannel> client;
-    test::connect_pair(*listener_, &server, &client);
-    std::thread waiting([&] {
-        EXPECT_EQ(client->send(FrameKind::message, 0, "x", 1, Deadline(IPC_FOREVER)), IPC_CLOSED) << last_error();
-    });
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    expect_still_serves();
-    const auto start = Clock::now();
-    client->close();
-    waiting.join();
-    EXPECT_LT(elapsed_ms(start), 2000);
-}
-
-TEST_P(Com, ATimedOutCallsLateAnswerIsDropped) {
-    std::unique_ptr<FrameChannel> server;
-    std::unique_ptr<FrameChannel> client;
-    test::connect_pair(*listener_, &server, &client);
-    const auto caller = client->converse(std::move(client));
-    const auto answerer = server->converse(std::move(server));
-    char reply[10];
-    size_t length = 0;
-    EXPECT_EQ(caller->call("1", 1, reply, sizeof reply, &length, Deadline(100)), IPC_TIMED_OUT) << last_error();
-    std::thread answering([&] {
-        for (int i = 0; i < 2; ++i) {
-            const void* request = nullptr;
-            size_t size = 0;
-            ASSERT_EQ(answerer->receive_request(&request, &size, Deadline(5000)), IPC_OK) << last_error();
-            EXPECT_EQ(answerer->reply(request, size, Deadline(5000)), IPC_OK) << last_error();
-        }
-    });
-    EXPECT_EQ(caller->call("22", 2, reply, sizeof reply, &length, Deadline(5000)), IPC_OK) << last_error();
-    EXPECT_EQ(length, 2u);
-    answering.join();
-}
-
-TEST_P(Com, ClosingTheServersChannelEndsAWaitingCall) {
-    std::unique_ptr<FrameChannel> server;
-    std::unique_ptr<FrameChannel> client;
-    test::connect_pair(*listener_, &server, &client);
-    std::thread closing([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        server.reset();
-    });
-    const auto start = Clock::now();
-    EXPECT_EQ(client->send(FrameKind::request, 1, "x", 1, Deadline(IPC_FOREVER)), IPC_PEER_CLOSED) << last_error();
-    EXPECT_LT(elapsed_ms(start), 2000);
-    closing.join();
-}
-
 TEST_P(Com, ClosingRevokesTheName) {
-    std::unique_ptr<FrameListener> second;
-    EXPECT_EQ(test::listen(address_, &second), IPC_NAME_IN_USE) << last_error();
+    EXPECT_TRUE(door());
     listener_->close();
     EXPECT_FALSE(door());
-    std::unique_ptr<FrameChannel> channel;
-    EXPECT_EQ(test::connect(address_, &channel), IPC_NO_SERVER) << last_error();
-    EXPECT_EQ(test::listen(address_, &second), IPC_OK) << last_error();
 }
 
 TEST_P(Com, TheCallersApartmentDoesNotMatter) {

@@ -1,25 +1,13 @@
 // The named pipes under `pipe` and under the handover of shared memory: names, who may take them, who is there.
+#include "support.hpp"
 #include "win32/local_pipe.hpp"
 #include "win32/utf.hpp"
-
-#include <chrono>
-#include <gtest/gtest.h>
-#include <thread>
 
 namespace ipc::win32 {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-int64_t elapsed_ms(Clock::time_point since) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - since).count();
-}
-
-// A name no other test or process has.
-std::string unique_name() {
-    static int count = 0;
-    return "t" + std::to_string(GetCurrentProcessId()) + "-" + std::to_string(++count);
-}
+using ipc::test::Stopwatch;
+using ipc::test::unique_name;
 
 class LocalPipe : public testing::Test {
   protected:
@@ -86,9 +74,9 @@ TEST_F(LocalPipe, BytesGoBothWays) {
 
 TEST_F(LocalPipe, NobodyListensIsSaidAtOnce) {
     Handle client;
-    const auto start = Clock::now();
+    const Stopwatch watch;
     EXPECT_EQ(connect(&client, 10'000), IPC_NO_SERVER) << last_error();
-    EXPECT_LT(elapsed_ms(start), 2000);
+    EXPECT_LT(watch.ms(), 2000);
 }
 
 TEST_F(LocalPipe, ASecondListenerIsRefused) {
@@ -122,9 +110,9 @@ TEST_F(LocalPipe, ASquattedNameIsRefused) {
 TEST_F(LocalPipe, AcceptTimesOut) {
     const auto listener = listen();
     Handle server;
-    const auto start = Clock::now();
+    const Stopwatch watch;
     EXPECT_EQ(listener->accept(Deadline(50), &server), IPC_TIMED_OUT) << last_error();
-    EXPECT_GE(elapsed_ms(start), 40);
+    EXPECT_GE(watch.ms(), 40);
     EXPECT_EQ(listener->accept(Deadline(0), &server), IPC_TIMED_OUT) << last_error();
 }
 
@@ -189,9 +177,9 @@ TEST_F(LocalPipe, ConnectionsOutliveTheirListenerAndDoNotKeepItsName) {
     ASSERT_EQ(listener->accept(Deadline(2000), &server), IPC_OK) << last_error();
     listener.reset();
     Handle late;
-    const auto start = Clock::now();
+    const Stopwatch watch;
     EXPECT_EQ(connect(&late, 20'000), IPC_NO_SERVER) << last_error();
-    EXPECT_LT(elapsed_ms(start), 4000);
+    EXPECT_LT(watch.ms(), 4000);
     listener = listen();
     ASSERT_EQ(connect(&late), IPC_OK) << last_error();
     Handle again;

@@ -15,9 +15,7 @@ using mailslot::Meeting;
 using mailslot::Slot;
 using mailslot::SlotWriter;
 using mailslot::Trailer;
-using test::elapsed_ms;
 using test::pattern;
-using Clock = std::chrono::steady_clock;
 
 class Mailslots : public testing::Test {
   protected:
@@ -29,17 +27,7 @@ class Mailslots : public testing::Test {
         ASSERT_EQ(nobody_.open(), IPC_OK);
     }
     void listen() { ASSERT_EQ(test::listen(address_, &listener_), IPC_OK) << last_error(); }
-    // A client of the library's own.
-    void expect_still_serves() {
-        std::unique_ptr<FrameChannel> server;
-        std::unique_ptr<FrameChannel> client;
-        test::connect_pair(*listener_, &server, &client);
-        ASSERT_TRUE(server && client);
-        std::vector<std::byte> got;
-        EXPECT_EQ(test::send(*client, pattern(100)), IPC_OK) << last_error();
-        EXPECT_EQ(test::receive(*server, &got), IPC_OK) << last_error();
-        EXPECT_TRUE(got == pattern(100));
-    }
+    void expect_still_serves() { test::expect_serves(*listener_); }
 
     // A client made by hand: the meeting is right, what follows is the test's.
     struct Raw {
@@ -144,9 +132,9 @@ TEST_F(Mailslots, AClientThatMeetsOnlyHalfWayHoldsNobodyUp) {
     ASSERT_EQ(in.make(base + L".to-client", mailslot::most_in_message, security_.attributes()), 0u);
     ASSERT_EQ(told.make(base + L".to-server.read", sizeof(Trailer), security_.attributes()), 0u);
     tell_listener(&hello, sizeof hello);
-    const auto start = Clock::now();
+    const test::Stopwatch watch;
     expect_still_serves();
-    EXPECT_LT(elapsed_ms(start), 5000);
+    EXPECT_LT(watch.ms(), 5000);
 }
 
 TEST_F(Mailslots, AConnectionMadeByHandWorks) {
@@ -243,13 +231,13 @@ TEST_F(Mailslots, ClosingFromAnotherThreadInterruptsAll) {
             std::this_thread::sleep_for(std::chrono::milliseconds(100));
             another.server->close();
         });
-        const auto start = Clock::now();
+        const test::Stopwatch watch;
         std::vector<std::byte> got;
         EXPECT_EQ(sending ? test::send(*another.server, pattern(3'000'000), test::forever)
                           : test::receive(*another.server, &got, test::forever),
                   IPC_CLOSED)
             << last_error();
-        EXPECT_LT(elapsed_ms(start), 2000);
+        EXPECT_LT(watch.ms(), 2000);
         closing.join();
     }
 }

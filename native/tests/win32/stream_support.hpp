@@ -1,20 +1,16 @@
 #pragma once
 
+#include "../core/channels.hpp"
 #include "core/status.hpp"
 #include "ipc/ipc.h"
 #include "win32/handle.hpp"
 
-#include <atomic>
 #include <cstring>
 #include <string>
 
 namespace ipc::win32::test {
 
-// A name no other test or process has.
-inline std::string unique_name() {
-    static std::atomic<int> count{0};
-    return "w" + std::to_string(GetCurrentProcessId()) + "-" + std::to_string(++count);
-}
+using ipc::test::unique_name;
 
 // Listens as a user of the library would, at "pipe?mode=message" or "tcp" and a name of its own.
 class Listening {

@@ -1,18 +1,15 @@
-// `wm-copydata` below its channel: what other windows may send, names, time-outs. The conformance suite has the rest.
-#include "core/conversation.hpp"
+// `wm-copydata` below its channel: what other windows may send. What it shares with `com` is in frames_by_calls_test.cpp, the rest in the
+// conformance suite.
 #include "support.hpp"
 #include "transports/wm_copydata/window_win32.hpp"
 #include "win32/utf.hpp"
 
 #include <cstring>
-#include <future>
 
 namespace ipc {
 namespace {
 
 using namespace wm_copydata;
-using test::elapsed_ms;
-using Clock = std::chrono::steady_clock;
 
 class WindowMessages : public testing::Test {
   protected:
@@ -43,21 +40,7 @@ class WindowMessages : public testing::Test {
         const Head hello = make_head(Kind::hello, 0, 0, token, 0);
         return reinterpret_cast<HWND>(send(listener_window(), &hello, sizeof hello));
     }
-    // An echo on a channel of the library's own.
-    void expect_still_serves() {
-        std::unique_ptr<FrameChannel> server;
-        std::unique_ptr<FrameChannel> client;
-        test::connect_pair(*listener_, &server, &client);
-        ASSERT_TRUE(server && client);
-        std::thread answering([&] {
-            FrameInfo info{};
-            char bytes[3];
-            EXPECT_EQ(server->next(&info, Deadline(5000)), IPC_OK) << last_error();
-            EXPECT_EQ(server->take(bytes, Deadline(5000)), IPC_OK) << last_error();
-        });
-        EXPECT_EQ(client->send(FrameKind::message, 0, "abc", 3, Deadline(5000)), IPC_OK) << last_error();
-        answering.join();
-    }
+    void expect_still_serves() { test::expect_serves(*listener_); }
 
     std::string name_;
     std::string address_;
@@ -137,85 +120,10 @@ TEST_F(WindowMessages, ASessionTakesOnlyItsClientsMessages) {
     EXPECT_EQ(server->next(&info, Deadline(50)), IPC_TIMED_OUT) << "a repeated piece was taken for a new message";
 }
 
-TEST_F(WindowMessages, AMessageOverTheLimitEndsTheSession) {
-    listener_.reset();
-    ASSERT_EQ(test::listen(address_ + "?max=1k", &listener_), IPC_OK) << last_error();
-    std::unique_ptr<FrameChannel> server;
-    std::unique_ptr<FrameChannel> client;
-    std::thread connecting([&] { EXPECT_EQ(test::connect(address_, &client), IPC_OK) << last_error(); });
-    ASSERT_EQ(test::accept(*listener_, &server), IPC_OK) << last_error();
-    connecting.join();
-    const auto long_one = test::pattern(5'000'000);
-    EXPECT_EQ(client->send(FrameKind::message, 0, long_one.data(), long_one.size(), Deadline(5000)), IPC_PEER_CLOSED)
-        << last_error();
-    FrameInfo info{};
-    EXPECT_EQ(server->next(&info, Deadline(1000)), IPC_PEER_TOO_LARGE) << last_error();
-    server.reset();
-    client.reset();
-    listener_.reset();
-    ASSERT_EQ(test::listen(address_, &listener_), IPC_OK) << last_error();
-    expect_still_serves();
-}
-
-TEST_F(WindowMessages, AClientThatWaitsHoldsNoOtherUp) {
-    std::unique_ptr<FrameChannel> server;
-    std::unique_ptr<FrameChannel> client;
-    test::connect_pair(*listener_, &server, &client);
-    std::thread waiting([&] {
-        EXPECT_EQ(client->send(FrameKind::message, 0, "x", 1, Deadline(IPC_FOREVER)), IPC_CLOSED) << last_error();
-    });
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    expect_still_serves();
-    const auto start = Clock::now();
-    client->close();
-    waiting.join();
-    EXPECT_LT(elapsed_ms(start), 2000);
-}
-
-TEST_F(WindowMessages, ATimedOutCallsLateAnswerIsDropped) {
-    std::unique_ptr<FrameChannel> server;
-    std::unique_ptr<FrameChannel> client;
-    test::connect_pair(*listener_, &server, &client);
-    const auto caller = client->converse(std::move(client));
-    const auto answerer = server->converse(std::move(server));
-    char reply[10];
-    size_t length = 0;
-    EXPECT_EQ(caller->call("1", 1, reply, sizeof reply, &length, Deadline(100)), IPC_TIMED_OUT) << last_error();
-    std::thread answering([&] {
-        for (int i = 0; i < 2; ++i) {
-            const void* request = nullptr;
-            size_t size = 0;
-            ASSERT_EQ(answerer->receive_request(&request, &size, Deadline(5000)), IPC_OK) << last_error();
-            EXPECT_EQ(answerer->reply(request, size, Deadline(5000)), IPC_OK) << last_error();
-        }
-    });
-    EXPECT_EQ(caller->call("22", 2, reply, sizeof reply, &length, Deadline(5000)), IPC_OK) << last_error();
-    EXPECT_EQ(length, 2u);
-    answering.join();
-}
-
-TEST_F(WindowMessages, ClosingTheServersChannelEndsAWaitingCall) {
-    std::unique_ptr<FrameChannel> server;
-    std::unique_ptr<FrameChannel> client;
-    test::connect_pair(*listener_, &server, &client);
-    std::thread closing([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        server.reset();
-    });
-    const auto start = Clock::now();
-    EXPECT_EQ(client->send(FrameKind::request, 1, "x", 1, Deadline(IPC_FOREVER)), IPC_PEER_CLOSED) << last_error();
-    EXPECT_LT(elapsed_ms(start), 2000);
-    closing.join();
-}
-
-TEST_F(WindowMessages, OneListenerPerName) {
-    std::unique_ptr<FrameListener> second;
-    EXPECT_EQ(test::listen(address_, &second), IPC_NAME_IN_USE) << last_error();
+TEST_F(WindowMessages, ClosingTakesTheWindowAway) {
+    EXPECT_NE(listener_window(), nullptr);
     listener_->close();
     EXPECT_EQ(listener_window(), nullptr);
-    std::unique_ptr<FrameChannel> channel;
-    EXPECT_EQ(test::connect(address_, &channel), IPC_NO_SERVER) << last_error();
-    EXPECT_EQ(test::listen(address_, &second), IPC_OK) << last_error();
 }
 
 } // namespace

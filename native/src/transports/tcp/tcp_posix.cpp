@@ -1,12 +1,11 @@
-// `tcp`: frames over TCP. Over loopback both ends check each other's user, as the other transports do.
+// `tcp` on POSIX.
 #include "core/frame_stream.hpp"
-#include "core/transport.hpp"
 #include "posix/accept.hpp"
 #include "posix/poll.hpp"
 #include "posix/socket_stream.hpp"
 #include "transports/tcp/checked_client_stream.hpp"
 #include "transports/tcp/loopback_owner.hpp"
-#include "transports/tcp/tcp_place.hpp"
+#include "transports/tcp/tcp_system.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -14,12 +13,9 @@
 #include <netinet/tcp.h>
 #include <string>
 #include <sys/socket.h>
-#include <vector>
 
-namespace ipc {
+namespace ipc::tcp {
 namespace {
-
-using posix::Descriptor;
 
 void set_option(int socket, int level, int option, int value) {
     setsockopt(socket, level, option, &value, sizeof value);
@@ -50,13 +46,13 @@ class TcpListener final : public FrameListener {
     const size_t limit_;
     const bool checks_users_;
     std::string address_;
-    Descriptor socket_;
+    Socket socket_;
     posix::Interrupt interrupt_;
 };
 
 Status TcpListener::open(const Address& address, const TcpName& name, const Place& place) {
     if (Status status = interrupt_.open(); status != IPC_OK) return status;
-    Descriptor made(socket(place.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    Socket made(socket(place.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!made) return fail_system(IPC_SYSTEM, errno, "cannot make a socket for %s", address.text().c_str());
     // Connections of an earlier listener that linger in the system must not keep the port.
     set_option(made.get(), SOL_SOCKET, SO_REUSEADDR, 1);
@@ -79,7 +75,7 @@ Status TcpListener::open(const Address& address, const TcpName& name, const Plac
 
 Status TcpListener::accept(const Deadline& deadline, FrameChannel** channel) {
     while (true) {
-        Descriptor client;
+        Socket client;
         const Status status = posix::accept_next(socket_.get(), interrupt_, address_, deadline, &client);
         if (status != IPC_OK) return status;
         // Another user's client finds the end of the stream; it must not be able to disturb the server's own.
@@ -96,19 +92,20 @@ void TcpListener::close() {
     posix::refuse_waiting(socket_.get());
 }
 
-Status listen_tcp(const Address& address, FrameListener** listener) {
-    TcpName name;
-    std::vector<Place> places;
-    if (Status status = parse_tcp_name(address, &name); status != IPC_OK) return status;
-    if (Status status = resolve(address, name, IPC_BAD_ADDRESS, &places); status != IPC_OK) return status;
-    if (Status status = check_reach(address, places.front()); status != IPC_OK) return status;
+} // namespace
+
+Status start_sockets() {
+    return IPC_OK;
+}
+
+Status open_listener(const Address& address, const TcpName& name, const Place& place, FrameListener** listener) {
     auto made = std::make_unique<TcpListener>(address);
-    if (Status status = made->open(address, name, places.front()); status != IPC_OK) return status;
+    if (Status status = made->open(address, name, place); status != IPC_OK) return status;
     *listener = made.release();
     return IPC_OK;
 }
 
-Status connect_failed(const Address& address, int error) {
+Status connect_failed(const Address& address, SystemError error) {
     switch (error) {
     case ECONNREFUSED:
         return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", address.text().c_str());
@@ -127,9 +124,9 @@ Status connect_failed(const Address& address, int error) {
     }
 }
 
-// Connects within the deadline. Returns 0 or an errno value; EINPROGRESS when the time-out passed.
-int connect_within(const Place& place, const Deadline& deadline, Descriptor* connection) {
-    Descriptor made(socket(place.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+// EINPROGRESS: the time-out passed.
+SystemError connect_within(const Place& place, const Deadline& deadline, Socket* connection) {
+    Socket made(socket(place.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!made) return errno;
     int error = connect(made.get(), place.generic(), place.length) == 0 ? 0 : errno;
     while (error == EINPROGRESS || error == EINTR) {
@@ -147,41 +144,15 @@ int connect_within(const Place& place, const Deadline& deadline, Descriptor* con
     return 0;
 }
 
-Status connect_tcp(const Address& address, const Deadline& deadline, FrameChannel** channel) {
-    TcpName name;
-    std::vector<Place> places;
-    if (Status status = parse_tcp_name(address, &name); status != IPC_OK) return status;
-    if (name.port == 0)
-        return fail(IPC_BAD_ADDRESS, "%s has port 0, which only a listener can use: connect to the port it was given",
-                    address.text().c_str());
-    if (Status status = resolve(address, name, IPC_NO_SERVER, &places); status != IPC_OK) return status;
-    int error = ECONNREFUSED;
-    for (const Place& place : places) {
-        if (Status status = check_reach(address, place); status != IPC_OK) return status;
-        Descriptor connection;
-        error = connect_within(place, deadline, &connection);
-        TcpEnds ends;
-        if (error == 0 && ends_of(connection.get(), &ends) && ends.met_itself()) error = ECONNREFUSED;
-        if (error != 0) continue;
-        const bool checks_users = address.option("users") == "same";
-        if (checks_users)
-            if (Status status = check_loopback_peer(connection.get(), TcpPeer::server, address.text());
-                status != IPC_OK)
-                return status;
-        prepare(connection.get());
-        std::unique_ptr<ByteStream> stream;
-        if (TcpEnd::of(place.address).is_loopback())
-            stream = std::make_unique<CheckedClientStream<posix::SocketStream>>(std::move(connection));
-        else
-            stream = std::make_unique<posix::SocketStream>(std::move(connection));
-        *channel = new FrameStream(std::move(stream), address.limit(), address.text());
-        return IPC_OK;
-    }
-    return connect_failed(address, error);
+Status open_client(Socket connection, bool on_loopback, const Address& address, FrameChannel** channel) {
+    prepare(connection.get());
+    std::unique_ptr<ByteStream> stream;
+    if (on_loopback)
+        stream = std::make_unique<CheckedClientStream<posix::SocketStream>>(std::move(connection));
+    else
+        stream = std::make_unique<posix::SocketStream>(std::move(connection));
+    *channel = new FrameStream(std::move(stream), address.limit(), address.text());
+    return IPC_OK;
 }
 
-} // namespace
-
-extern const Transport transport_tcp{listen_tcp, connect_tcp};
-
-} // namespace ipc
+} // namespace ipc::tcp

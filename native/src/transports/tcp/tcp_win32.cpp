@@ -1,22 +1,19 @@
-// `tcp` on Windows: frames over TCP. Over loopback both ends check each other's user, as the other transports do.
+// `tcp` on Windows.
 #include "core/frame_stream.hpp"
-#include "core/transport.hpp"
 #include "transports/tcp/checked_client_stream.hpp"
 #include "transports/tcp/loopback_owner.hpp"
-#include "transports/tcp/tcp_place.hpp"
+#include "transports/tcp/tcp_system.hpp"
 #include "win32/error_text.hpp"
 #include "win32/socket_stream.hpp" // before windows.h
 
 #include <memory>
 #include <mstcpip.h>
 #include <string>
-#include <vector>
 
-namespace ipc {
+namespace ipc::tcp {
 namespace {
 
 using win32::fail_windows;
-using win32::Socket;
 using win32::socket_error;
 
 Socket make_socket(const Place& place) {
@@ -145,20 +142,20 @@ void TcpListener::close() {
     socket_.reset();
 }
 
-Status listen_tcp(const Address& address, FrameListener** listener) {
-    TcpName name;
-    std::vector<Place> places;
-    if (Status status = parse_tcp_name(address, &name); status != IPC_OK) return status;
-    if (Status status = win32::start_sockets(); status != IPC_OK) return status;
-    if (Status status = resolve(address, name, IPC_BAD_ADDRESS, &places); status != IPC_OK) return status;
-    if (Status status = check_reach(address, places.front()); status != IPC_OK) return status;
+} // namespace
+
+Status start_sockets() {
+    return win32::start_sockets();
+}
+
+Status open_listener(const Address& address, const TcpName& name, const Place& place, FrameListener** listener) {
     auto made = std::make_unique<TcpListener>(address);
-    if (Status status = made->open(address, name, places.front()); status != IPC_OK) return status;
+    if (Status status = made->open(address, name, place); status != IPC_OK) return status;
     *listener = made.release();
     return IPC_OK;
 }
 
-Status connect_failed(const Address& address, unsigned long error) {
+Status connect_failed(const Address& address, SystemError error) {
     switch (error) {
     case WSAECONNREFUSED:
         return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", address.text().c_str());
@@ -177,8 +174,8 @@ Status connect_failed(const Address& address, unsigned long error) {
     }
 }
 
-// Connects within the deadline. Returns 0 or what the system says; WSAEWOULDBLOCK when the time-out passed.
-unsigned long connect_within(const Place& place, const Deadline& deadline, Socket* connection) {
+// WSAEWOULDBLOCK: the time-out passed.
+SystemError connect_within(const Place& place, const Deadline& deadline, Socket* connection) {
     const win32::Handle connected(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     Socket made = make_socket(place);
     if (!made) return socket_error();
@@ -199,37 +196,11 @@ unsigned long connect_within(const Place& place, const Deadline& deadline, Socke
     return 0;
 }
 
-Status connect_tcp(const Address& address, const Deadline& deadline, FrameChannel** channel) {
-    TcpName name;
-    std::vector<Place> places;
-    if (Status status = parse_tcp_name(address, &name); status != IPC_OK) return status;
-    if (name.port == 0)
-        return fail(IPC_BAD_ADDRESS, "%s has port 0, which only a listener can use: connect to the port it was given",
-                    address.text().c_str());
-    if (Status status = win32::start_sockets(); status != IPC_OK) return status;
-    if (Status status = resolve(address, name, IPC_NO_SERVER, &places); status != IPC_OK) return status;
-    unsigned long error = WSAECONNREFUSED;
-    for (const Place& place : places) {
-        if (Status status = check_reach(address, place); status != IPC_OK) return status;
-        Socket connection;
-        error = connect_within(place, deadline, &connection);
-        TcpEnds ends;
-        if (error == 0 && ends_of(connection.get(), &ends) && ends.met_itself()) error = WSAECONNREFUSED;
-        if (error != 0) continue;
-        if (address.option("users") == "same")
-            if (Status status = check_loopback_peer(connection.get(), TcpPeer::server, address.text());
-                status != IPC_OK)
-                return status;
-        if (TcpEnd::of(place.address).is_loopback())
-            return make_channel<CheckedClientStream<win32::SocketStream>>(std::move(connection), address.limit(),
-                                                                          address.text(), channel);
-        return make_channel<win32::SocketStream>(std::move(connection), address.limit(), address.text(), channel);
-    }
-    return connect_failed(address, error);
+Status open_client(Socket connection, bool on_loopback, const Address& address, FrameChannel** channel) {
+    if (on_loopback)
+        return make_channel<CheckedClientStream<win32::SocketStream>>(std::move(connection), address.limit(),
+                                                                      address.text(), channel);
+    return make_channel<win32::SocketStream>(std::move(connection), address.limit(), address.text(), channel);
 }
 
-} // namespace
-
-extern const Transport transport_tcp{listen_tcp, connect_tcp};
-
-} // namespace ipc
+} // namespace ipc::tcp
