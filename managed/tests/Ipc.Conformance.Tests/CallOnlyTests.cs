@@ -3,81 +3,11 @@ using Xunit;
 
 namespace Ipc.Conformance;
 
-/// <summary>Transports of kind call: requests and replies of every size, and what each end learns when the other fails, closes or dies.</summary>
+/// <summary>Transports of kind call: what each end learns when the other refuses, closes or dies. What they share with channels is in <see cref="CallTests"/>.</summary>
 [Trait("system", "windows")]
 public class CallOnlyTests
 {
     private const int SoonMilliseconds = 2000;
-    private static readonly int[] s_sizes = [0, 1, 47, 48, 49, 64, 1000, 65537, 1 << 20];
-
-    [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
-    public Task EverySizeOfRequestAndReply(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
-    {
-        await stage.Open();
-        var serving = stage.Server.Give("serve", "serve c script");
-        foreach (var size in s_sizes)
-        {
-            await stage.Client.Ok($"ask c {size} 5 9 10000 reply {size} 5 9", size);
-        }
-        await stage.Client.Ok("ask c 0 5 9 10000 empty", 0);
-        await stage.Client.Ok("free c");
-        (await serving).Ok();
-
-        await stage.Connect(channel: "d");
-        serving = stage.Server.Give("serve", "serve d echo");
-        foreach (var size in s_sizes)
-            await stage.Client.Ok($"call d {size} 5 9 {size} 10000", size);
-        await stage.Client.Ok("free d");
-        (await serving).Ok();
-    });
-
-    [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
-    public Task FiveHundredCallsInOrder(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
-    {
-        await stage.Open();
-        var serving = stage.Server.Give("serve", "serve c echo");
-        await stage.Client.Ok("call-many c 250 3000 11 10000 copy");
-        await stage.Client.Ok("call-many c 250 3000 11 10000 loan");
-        await stage.Client.Ok("free c");
-        (await serving).Ok();
-    });
-
-    [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
-    public Task AFaultCarriesItsTextAndTheChannelStaysGood(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
-    {
-        await stage.Open();
-        var serving = stage.Server.Give("serve", "serve c script");
-        var answer = await stage.Client.Refuses(Status.HandlerFailed, "ask c 100 1 1 10000 fail no row 'Ω' in the table");
-        if (!answer.Text.Contains("no row 'Ω' in the table", StringComparison.Ordinal))
-            throw new ConformanceException($"the fault's text is '{answer.Text}'");
-        await stage.Client.Ok("ask c 100 1 1 10000 reply 100 1 1", 100);
-        await stage.Client.Ok("close c");
-        (await serving).Ok();
-    });
-
-    [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
-    public Task OneStepAtATime(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
-    {
-        await stage.Open();
-        foreach (var size in new[] { 0, 49, 100_000 })
-        {
-            var calling = stage.Client.Give("call", $"call c {size} 1 1 {size} 10000");
-            await stage.Server.Ok("receive-request c 1 1 5000", size);
-            await stage.Server.Ok($"reply c {size} 1 1 5000");
-            (await calling).Ok(size);
-        }
-    });
-
-    [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
-    public Task ARequestOverTheLimitIsNotSent(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
-    {
-        await stage.Open("max=10000", "max=10000");
-        var serving = stage.Server.Give("serve", "serve c script");
-        await stage.Client.Refuses(Status.MessageTooLarge, "call c 10001 1 1 100 5000");
-        await stage.Client.Ok("ask c 10000 1 1 5000 reply 10000 1 1", 10_000);
-        await stage.Client.Ok("close c");
-        (await serving).Ok();
-    });
 
     [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
     public Task ARequestOverTheServersLimitIsRefusedThereAndItServesTheNext(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>

@@ -8,7 +8,7 @@ public class CallTests
 {
     private static readonly int[] s_sizes = [0, 1, 47, 48, 49, 64, 1000, 65537, 1 << 20];
 
-    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    [Theory, MemberData(nameof(Pairs.Callable), MemberType = typeof(Pairs))]
     public Task EverySizeOfReply(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
@@ -20,7 +20,7 @@ public class CallTests
         (await serving).Ok();
     });
 
-    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    [Theory, MemberData(nameof(Pairs.Callable), MemberType = typeof(Pairs))]
     public Task EverySizeOfRequest(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
@@ -35,7 +35,7 @@ public class CallTests
         (await serving).Ok();
     });
 
-    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    [Theory, MemberData(nameof(Pairs.Callable), MemberType = typeof(Pairs))]
     public Task TwoThousandCallsInOrder(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
@@ -46,7 +46,7 @@ public class CallTests
         (await serving).Ok();
     });
 
-    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    [Theory, MemberData(nameof(Pairs.Callable), MemberType = typeof(Pairs))]
     public Task AFaultCarriesItsText(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
@@ -65,7 +65,7 @@ public class CallTests
         (await serving).Ok();
     });
 
-    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    [Theory, MemberData(nameof(Pairs.Callable), MemberType = typeof(Pairs))]
     public Task AReplyTooLongForTheBufferIsKept(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
@@ -83,7 +83,7 @@ public class CallTests
         (await serving).Ok();
     });
 
-    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    [Theory, MemberData(nameof(Pairs.Callable), MemberType = typeof(Pairs))]
     public Task OneStepAtATime(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
@@ -123,7 +123,7 @@ public class CallTests
         }
     });
 
-    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    [Theory, MemberData(nameof(Pairs.Callable), MemberType = typeof(Pairs))]
     public Task ARequestOverTheLimitIsNotSent(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open("max=10000", "max=10000");

@@ -7,34 +7,19 @@ namespace Ipc.Conformance;
 public static class Pairs
 {
     /// <summary>Transport, server's side, client's side.</summary>
-    public static TheoryData<string, string, string> Channels()
-    {
-        var data = new TheoryData<string, string, string>();
-        foreach (var (transport, server, client) in All())
-            data.Add(transport.Id, server, client);
-        return data;
-    }
+    public static TheoryData<string, string, string> Channels() => PairsOf(Transports);
 
     /// <summary>As <see cref="Channels"/>, of the transports that have calls and no channel underneath.</summary>
-    public static TheoryData<string, string, string> Calls()
-    {
-        var data = new TheoryData<string, string, string>();
-        foreach (var transport in OfKind("call"))
-        {
-            foreach (var server in SidesOf(transport))
-            {
-                foreach (var client in SidesOf(transport))
-                    data.Add(transport.Id, server, client);
-            }
-        }
-        return data;
-    }
+    public static TheoryData<string, string, string> Calls() => PairsOf(OfKind("call"));
+
+    /// <summary>Both: all that a client can call over.</summary>
+    public static TheoryData<string, string, string> Callable() => PairsOf(Transports.Concat(OfKind("call")));
 
     /// <summary>Transport, server's side, client's side, and each value of option wait (or none where there is no such option).</summary>
     public static TheoryData<string, string, string, string> ChannelsByWait()
     {
         var data = new TheoryData<string, string, string, string>();
-        foreach (var (transport, server, client) in All())
+        foreach (var (transport, server, client) in In(Transports))
         {
             foreach (var wait in Waits(transport).DefaultIfEmpty(""))
                 data.Add(transport.Id, server, client, wait);
@@ -43,13 +28,7 @@ public static class Pairs
     }
 
     /// <summary>As <see cref="Channels"/>, of the transports whose two ends may wait differently.</summary>
-    public static TheoryData<string, string, string> WaitingChannels()
-    {
-        var data = new TheoryData<string, string, string>();
-        foreach (var (transport, server, client) in All().Where(pair => Waits(pair.Transport).Count > 0))
-            data.Add(transport.Id, server, client);
-        return data;
-    }
+    public static TheoryData<string, string, string> WaitingChannels() => PairsOf(Transports.Where(transport => Waits(transport).Count > 0));
 
     /// <summary>Transport and side.</summary>
     public static TheoryData<string, string> Sides() => SidesWhere(_ => true);
@@ -81,8 +60,16 @@ public static class Pairs
         return data;
     }
 
-    private static IEnumerable<(TransportEntry Transport, string Server, string Client)> All() =>
-        from transport in Transports
+    private static TheoryData<string, string, string> PairsOf(IEnumerable<TransportEntry> transports)
+    {
+        var data = new TheoryData<string, string, string>();
+        foreach (var (transport, server, client) in In(transports))
+            data.Add(transport.Id, server, client);
+        return data;
+    }
+
+    private static IEnumerable<(TransportEntry Transport, string Server, string Client)> In(IEnumerable<TransportEntry> transports) =>
+        from transport in transports
         from server in SidesOf(transport)
         from client in SidesOf(transport)
         select (transport, server, client);
