@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Puts onto a Debian 12 machine what building and running the Windows parts needs: the mingw-w64 compilers, widl, Wine with a
-# prefix in build/wine, and in lib/windows-x64 the native libraries for Windows, made from Debian's source packages. Nothing
-# happens if nothing is missing. Without root it prints the one line to run instead.
+# prefix in build/wine, and in lib/windows-x64 the native libraries for Windows, made from Debian's source packages; and, if it can
+# be had, Wine's half for 32-bit programs, for which the architecture i386 is added. Nothing happens if nothing is missing.
+# Without root it prints the one line to run instead.
 #   scripts/windows-bootstrap.sh
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -14,6 +15,24 @@ install_packages install-windows-packages \
     wine wine64 \
     googletest \
     xz-utils
+
+# 32-bit programs come from a second architecture, which not every machine can have: without it their tests are left out.
+wine32_is_here() { [ -x /usr/lib/wine/wine ]; }
+add_wine32() {
+    local added=
+    dpkg --print-foreign-architectures | grep -qx i386 || added=yes
+    dpkg --add-architecture i386 && update_and_install wine32:i386 && return
+    [ -z "$added" ] || dpkg --remove-architecture i386
+    return 1
+}
+if ! wine32_is_here; then
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "32-bit Windows programs cannot run here, so their tests will be left out. To have them, run:" >&2
+        echo "sudo sh -c 'dpkg --add-architecture i386 && apt-get update && apt-get install -y --no-install-recommends wine32:i386'" >&2
+    elif ! step install-32-bit-wine add_wine32; then
+        echo "32-bit Windows programs cannot run here, so their tests will be left out: Debian's package wine32:i386 cannot be installed." >&2
+    fi
+fi
 
 libraries=$root/lib/windows-x64
 build=$root/build/windows-libraries
@@ -77,4 +96,10 @@ make_prefix() {
 
 [ -d "$libraries" ] || step build-windows-libraries make_libraries
 export WINEPREFIX=${WINEPREFIX:-$root/build/wine}
+# A prefix that was made by a Wine without the 32-bit half stays without it. Only our own is ours to remove.
+if wine32_is_here && [ "$WINEPREFIX" = "$root/build/wine" ] && [ -f "$WINEPREFIX/made" ] &&
+    [ ! -f "$WINEPREFIX/drive_c/windows/syswow64/ntdll.dll" ]; then
+    /usr/lib/wine/wineserver -k || true
+    rm -rf "$WINEPREFIX"
+fi
 [ -f "$WINEPREFIX/made" ] || step make-wine-prefix make_prefix

@@ -14,6 +14,13 @@ internal readonly unsafe record struct MemoryOptions(bool HugePages, bool Prefau
     public static IpcException NoHugePages(ulong bytes, int error) => Libc.Failure(Status.NotAvailable,
         $"cannot have {bytes} bytes in huge pages: reserve some with 'sysctl vm.nr_hugepages=N', or leave pages=huge out", error);
 
+    /// <summary>Refuses what this process cannot map, whose length would be cut to its word size.</summary>
+    public static void CheckFits(ulong bytes)
+    {
+        if (bytes > (ulong)(IntPtr.Size == 4 ? int.MaxValue : long.MaxValue))
+            throw new IpcException(Status.OutOfMemory, $"the peer's shared memory is more than a {IntPtr.Size * 8}-bit process can map: choose a smaller size= or max= there");
+    }
+
     /// <summary>Has the system put memory behind every page now rather than at its first use, if asked for.</summary>
     public void Apply(byte* memory, ulong bytes)
     {

@@ -57,6 +57,7 @@ internal static unsafe class SealedMemory
     /// <summary>The same for a caller that unmaps the memory itself.</summary>
     public static byte* MapUnowned(Descriptor file, ulong bytes, bool writable)
     {
+        MemoryOptions.CheckFits(bytes);
         var protection = writable ? Libc.PROT_READ | Libc.PROT_WRITE : Libc.PROT_READ;
         var memory = Libc.Map(null, (nuint)bytes, protection, Libc.MAP_SHARED, file, 0);
         return memory != -1 ? (byte*)memory : throw CannotMap(file, bytes);

@@ -34,13 +34,21 @@ internal static unsafe class Section
             $"cannot make {bytes} bytes of shared memory", error);
     }
 
-    /// <summary>The size of what a peer handed over; 0 if it is no section all of which has memory of the system's behind it.</summary>
+    /// <summary>The size of what a peer handed over; 0 if it is no section all of which has memory of the system's behind it, and
+    /// <see cref="ulong.MaxValue"/> if it is more than this process can map.</summary>
     public static ulong BytesOf(Win32Handle section)
     {
         // Of a view of all of it the system tells how much it really is.
-        var view = Win32.MapViewOfFile(section, Win32.FILE_MAP_READ | Win32.FILE_MAP_WRITE, 0, 0, 0);
+        var view = View(section, 0);
         if (view == null)
-            return 0;
+        {
+            // A section of which only a part can be mapped is too large for this process.
+            var part = View(section, 1);
+            if (part == null)
+                return 0;
+            _ = Win32.UnmapViewOfFile(part);
+            return ulong.MaxValue;
+        }
         var bytes = Win32.BytesOfSoundView(view);
         _ = Win32.UnmapViewOfFile(view);
         return bytes;
@@ -49,12 +57,17 @@ internal static unsafe class Section
     /// <summary>For a caller that unmaps the memory itself.</summary>
     public static byte* Map(Win32Handle section, ulong bytes)
     {
-        const uint Access = Win32.FILE_MAP_READ | Win32.FILE_MAP_WRITE;
-        var view = Win32.MapViewOfFile(section, Access, 0, 0, (nuint)bytes);
-        // Large pages want to be asked for in so many words; whoever was handed the section does not know of them.
-        if (view == null)
-            view = Win32.MapViewOfFile(section, Access | Win32.FILE_MAP_LARGE_PAGES, 0, 0, (nuint)bytes);
+        MemoryOptions.CheckFits(bytes);
+        var view = View(section, (nuint)bytes);
         return view != null ? (byte*)view : throw Win32.Failure(Status.System, $"cannot map {bytes} bytes of shared memory", Win32.LastError);
+    }
+
+    // 0 bytes: all of it. Large pages want to be asked for in so many words; whoever was handed the section does not know of them.
+    private static void* View(Win32Handle section, nuint bytes)
+    {
+        const uint Access = Win32.FILE_MAP_READ | Win32.FILE_MAP_WRITE;
+        var view = Win32.MapViewOfFile(section, Access, 0, 0, bytes);
+        return view != null ? view : Win32.MapViewOfFile(section, Access | Win32.FILE_MAP_LARGE_PAGES, 0, 0, bytes);
     }
 
     private static IpcException NoHugePages(ulong bytes, string why) =>

@@ -25,7 +25,7 @@ public class CallTests
     {
         await stage.Open();
         var serving = stage.Server.Give("serve", "serve c echo");
-        foreach (var size in s_sizes.Append(16 << 20))
+        foreach (var size in stage.HasChannel ? s_sizes.Append(16 << 20) : s_sizes)
         {
             await stage.Client.Ok($"call c {size} 5 9 {size} 10000", size);
             await stage.Client.Ok($"call-in-place c {size} 5 9 10000", size);
@@ -36,12 +36,13 @@ public class CallTests
     });
 
     [Theory, MemberData(nameof(Pairs.Callable), MemberType = typeof(Pairs))]
-    public Task TwoThousandCallsInOrder(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    public Task ManyCallsInOrder(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
         var serving = stage.Server.Give("serve", "serve c echo");
-        await stage.Client.Ok("call-many c 1000 3000 11 10000 copy");
-        await stage.Client.Ok("call-many c 1000 3000 11 10000 loan");
+        var count = stage.HasChannel ? 1000 : 250;
+        await stage.Client.Ok($"call-many c {count} 3000 11 10000 copy");
+        await stage.Client.Ok($"call-many c {count} 3000 11 10000 loan");
         await stage.Client.Ok("free c");
         (await serving).Ok();
     });

@@ -10,10 +10,10 @@ public static class Pairs
     public static TheoryData<string, string, string> Channels() => PairsOf(Transports);
 
     /// <summary>As <see cref="Channels"/>, of the transports that have calls and no channel underneath.</summary>
-    public static TheoryData<string, string, string> Calls() => PairsOf(OfKind("call"));
+    public static TheoryData<string, string, string> Calls() => PairsOf(CallTransports);
 
     /// <summary>Both: all that a client can call over.</summary>
-    public static TheoryData<string, string, string> Callable() => PairsOf(Transports.Concat(OfKind("call")));
+    public static TheoryData<string, string, string> Callable() => PairsOf(Transports.Concat(CallTransports));
 
     /// <summary>Transport, server's side, client's side, and each value of option wait (or none where there is no such option).</summary>
     public static TheoryData<string, string, string, string> ChannelsByWait()
@@ -45,6 +45,9 @@ public static class Pairs
         transport.Options.FirstOrDefault(option => option.Name == "wait")?.Choices!.Split(',') ?? [];
 
     internal static IEnumerable<TransportEntry> Transports => OfKind("channel");
+
+    /// <summary>Those that have calls and no channel underneath.</summary>
+    internal static IEnumerable<TransportEntry> CallTransports => OfKind("call");
 
     private static IEnumerable<TransportEntry> OfKind(string kind) =>
         Registry.Transports.Where(transport => transport.Kind == kind && transport.Platforms.Contains(PuppetSystem.Platform) && Modules.AreHere(transport));

@@ -36,11 +36,14 @@ Status make_sealed_memory(size_t bytes, MemoryFile* file);
 // The same of either kind of page. Huge ones round *bytes up; IPC_NOT_AVAILABLE when the system has too few of them.
 Status make_sealed_memory(size_t* bytes, Pages pages, MemoryFile* file);
 // The size of what a peer handed over; 0 if it is not sealed so. (A section of Windows cannot be resized; there 0 means that not all
-// of it has memory of the system's behind it.)
+// of it has memory of the system's behind it.) SIZE_MAX if it is more than this process can map or even count.
 size_t sealed_bytes(const MemoryFile& file);
 
 enum class Access { read, read_write };
+// IPC_OUT_OF_MEMORY for SIZE_MAX bytes.
 Status map_memory(const MemoryFile& file, size_t bytes, Access access, Mapping* mapping);
+// That failure of map_memory.
+Status too_much_to_map();
 // Has the system put memory behind every page now rather than at its first use. IPC_NOT_AVAILABLE when it refuses.
 Status prefault(const Mapping& mapping);
 // The same in place of what is mapped at `where`, at one stroke: who looks there meanwhile finds the old or the new.

@@ -75,16 +75,11 @@ size_t sealed_bytes(const posix::Descriptor& file) {
     // -1, for what cannot be sealed at all, has every bit set.
     const int seals = fcntl(file.get(), F_GET_SEALS);
     if (seals < 0 || (seals & size_seals) != size_seals || fstat(file.get(), &about) != 0) return 0;
-    // What a 32-bit process cannot even count is too much to map all the same.
     return about.st_size > PTRDIFF_MAX ? SIZE_MAX : static_cast<size_t>(about.st_size);
 }
 
 Status map_memory(const posix::Descriptor& file, size_t bytes, Access access, Mapping* mapping) {
-    if (bytes > PTRDIFF_MAX)
-        return fail(IPC_OUT_OF_MEMORY,
-                    "the peer's shared memory is more than a %zu-bit process can map: choose a smaller "
-                    "size= or max= there",
-                    sizeof(size_t) * 8);
+    if (bytes > PTRDIFF_MAX) return too_much_to_map();
     const int protection = access == Access::read ? PROT_READ : PROT_READ | PROT_WRITE;
     void* memory = mmap(nullptr, bytes, protection, MAP_SHARED, file.get(), 0);
     if (memory == MAP_FAILED) {

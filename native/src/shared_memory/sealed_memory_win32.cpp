@@ -27,6 +27,12 @@ Status no_huge_pages(size_t bytes, const char* why) {
     return fail(IPC_NOT_AVAILABLE, "cannot have %zu bytes in huge pages: %s, or leave pages=huge out", bytes, why);
 }
 
+// 0 bytes: all of it. Large pages want to be asked for in so many words; whoever was handed the section does not know of them.
+void* map_view(const MemoryFile& file, DWORD rights, size_t bytes) {
+    void* view = MapViewOfFile(file.get(), rights, 0, 0, bytes);
+    return view != nullptr ? view : MapViewOfFile(file.get(), rights | FILE_MAP_LARGE_PAGES, 0, 0, bytes);
+}
+
 } // namespace
 
 Mapping::~Mapping() {
@@ -63,8 +69,12 @@ Status make_sealed_memory(size_t* bytes, Pages pages, MemoryFile* file) {
 
 size_t sealed_bytes(const MemoryFile& file) {
     // Of a view of all of it the system tells how much it really is.
-    void* view = MapViewOfFile(file.get(), FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, 0);
-    if (view == nullptr) return 0;
+    void* view = map_view(file, FILE_MAP_READ | FILE_MAP_WRITE, 0);
+    if (view == nullptr) {
+        // A section of which only a part can be mapped is too large for this process.
+        const Mapping part(map_view(file, FILE_MAP_READ | FILE_MAP_WRITE, 1), 1);
+        return part.data() != nullptr ? SIZE_MAX : 0;
+    }
     const Mapping whole(view, 0);
     MEMORY_BASIC_INFORMATION about{};
     // Pages that are only reserved, or whose file's disk may fail, would end who touches them.
@@ -77,10 +87,9 @@ size_t sealed_bytes(const MemoryFile& file) {
 }
 
 Status map_memory(const MemoryFile& file, size_t bytes, Access access, Mapping* mapping) {
+    if (bytes == SIZE_MAX) return too_much_to_map();
     const DWORD rights = access == Access::read ? FILE_MAP_READ : FILE_MAP_READ | FILE_MAP_WRITE;
-    void* memory = MapViewOfFile(file.get(), rights, 0, 0, bytes);
-    // Large pages want to be asked for in so many words; whoever was handed the section does not know of them.
-    if (memory == nullptr) memory = MapViewOfFile(file.get(), rights | FILE_MAP_LARGE_PAGES, 0, 0, bytes);
+    void* memory = map_view(file, rights, bytes);
     if (memory == nullptr)
         return fail_windows(IPC_SYSTEM, GetLastError(), "cannot map %zu bytes of shared memory", bytes);
     *mapping = Mapping(memory, bytes);

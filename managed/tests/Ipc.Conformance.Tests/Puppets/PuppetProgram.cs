@@ -16,6 +16,9 @@ internal static class PuppetProgram
         ? given
         : Path.Combine(s_root.Value, "build", PuppetSystem.IsWine ? "windows-mingw" : "release");
 
+    /// <summary>Wine's prefix, as scripts/wine.sh chooses it.</summary>
+    public static string WinePrefix => Environment.GetEnvironmentVariable("WINEPREFIX") is { Length: > 0 } given ? given : Path.Combine(s_root.Value, "build", "wine");
+
     /// <summary>The puppet that Mono runs; it is there wherever Mono's reference assemblies were when the tests were built.</summary>
     public static string NetFx { get; } = Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../Ipc.Puppet.NetFx/release/ipc-puppet-netfx.exe"));
 
@@ -34,12 +37,15 @@ internal static class PuppetProgram
         if (PuppetSystem.IsWine)
         {
             var wine = Path.Combine(s_root.Value, "scripts", "wine.sh");
-            return side == "native"
-                ? new ProcessStartInfo(wine, [Existing(Path.Combine(Build, "bin", "ipc-test-puppet.exe"))])
-                : new ProcessStartInfo(wine, [Published(), "--side", side]);
+            return side switch
+            {
+                "native" => new ProcessStartInfo(wine, [Existing(Path.Combine(Build, "bin", "ipc-test-puppet.exe"))]),
+                ThirtyTwoBits.Side => new ProcessStartInfo(wine, [Puppet32("windows-mingw-x86", ".exe", "g++-mingw-w64-i686-posix")]),
+                _ => new ProcessStartInfo(wine, [Published(), "--side", side]),
+            };
         }
         if (side == ThirtyTwoBits.Side)
-            return new ProcessStartInfo(Puppet32());
+            return new ProcessStartInfo(Puppet32("linux-x86", "", "g++-multilib"));
         if (side == "native")
             return new ProcessStartInfo(Existing(Path.Combine(Build, "bin", "ipc-test-puppet")));
         if (side.EndsWith("-netfx", StringComparison.Ordinal))
@@ -48,11 +54,11 @@ internal static class PuppetProgram
         return new ProcessStartInfo(host, [Path.Combine(AppContext.BaseDirectory, "Ipc.Puppet.dll"), "--side", side]);
     }
 
-    private static string Puppet32()
+    private static string Puppet32(string preset, string ending, string compiler)
     {
-        var path = Path.Combine(s_root.Value, "build", "linux-x86", "bin", "ipc-test-puppet");
+        var path = Path.Combine(s_root.Value, "build", preset, "bin", "ipc-test-puppet" + ending);
         return File.Exists(path) ? path : throw new FileNotFoundException(
-            $"{path} is missing: build it first (cmake --preset linux-x86 && cmake --build --preset linux-x86; Debian's package g++-multilib has the compiler)");
+            $"{path} is missing: build it first (cmake --preset {preset} && cmake --build --preset {preset}; Debian's package {compiler} has the compiler)");
     }
 
     private static string Published()

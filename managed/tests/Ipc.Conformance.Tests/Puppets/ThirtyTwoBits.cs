@@ -7,14 +7,14 @@ namespace Ipc.Conformance.Puppets;
 /// <summary>The native puppet as a 32-bit process, and whether this machine runs such processes at all.</summary>
 internal static class ThirtyTwoBits
 {
-    /// <summary>What the pairs call it: the side native, built by preset linux-x86.</summary>
+    /// <summary>What the pairs call it: the side native, built by preset linux-x86, for Wine by windows-mingw-x86.</summary>
     public const string Side = "native32";
 
     private const int TextBusy = 26, NotExecutable = 8; // errno
     private const int Entry = 84;
     private const int LoadAddress = 0x0804_8000;
 
-    private static readonly Lazy<string?> s_whyNot = new(Ask);
+    private static readonly Lazy<string?> s_whyNot = new(PuppetSystem.IsWine ? AskWine : AskKernel);
 
     /// <summary>Null if it does. That the puppet is not built is no reason to leave a test out.</summary>
     public static string? WhyNot => s_whyNot.Value;
@@ -38,7 +38,12 @@ internal static class ThirtyTwoBits
         return program.ToArray();
     }
 
-    private static string? Ask()
+    // The 32-bit half of a prefix is empty when it was made by a Wine without one.
+    private static string? AskWine() => File.Exists(Path.Combine(PuppetProgram.WinePrefix, "drive_c", "windows", "syswow64", "ntdll.dll"))
+        ? null
+        : "Wine runs no 32-bit programs here: its 32-bit half, Debian's package wine32:i386, is not installed (scripts/windows-bootstrap.sh says why not)";
+
+    private static string? AskKernel()
     {
         var path = Path.Combine(Path.GetTempPath(), $"ipc-32-bit-{Guid.NewGuid():N}");
         try
