@@ -29,8 +29,9 @@ if ! wine32_is_here; then
     if [ "$(id -u)" -ne 0 ]; then
         echo "32-bit Windows programs cannot run here, so their tests will be left out. To have them, run:" >&2
         echo "sudo sh -c 'dpkg --add-architecture i386 && apt-get update && apt-get install -y --no-install-recommends wine32:i386'" >&2
-    elif ! step install-32-bit-wine add_wine32; then
-        echo "32-bit Windows programs cannot run here, so their tests will be left out: Debian's package wine32:i386 cannot be installed." >&2
+    elif ! add_wine32 >"$logs/install-32-bit-wine.log" 2>&1 </dev/null; then
+        echo "32-bit Windows programs cannot run here, so their tests will be left out: Debian's package wine32:i386 cannot be installed." \
+            "The reason is in $logs/install-32-bit-wine.log" >&2
     fi
 fi
 
