@@ -16,5 +16,5 @@ publish() {
 }
 
 step build-windows-native "$root/scripts/native.sh" windows-mingw
-step build-windows-native-32-bit "$root/scripts/native.sh" windows-mingw-x86 # compiled only: README, "Where it has run"
+step build-windows-native-32-bit "$root/scripts/native.sh" windows-mingw-x86 # run where Wine can: README, "Where it has run"
 step build-windows-managed publish

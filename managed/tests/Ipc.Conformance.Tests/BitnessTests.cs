@@ -26,33 +26,15 @@ public class BitnessTests
 
     private static bool Exists(TransportEntry transport, string side) => Registry.WhyNotAvailable(transport.Id, side, PuppetSystem.Platform).Length == 0;
 
-    private static TheoryData<string, string, string> PairsOf(IEnumerable<TransportEntry> transports)
-    {
-        var data = new TheoryData<string, string, string>();
-        foreach (var (transport, server, client) in In(transports))
-            data.Add(transport.Id, server, client);
-        return data;
-    }
+    public static TheoryData<string, string, string> Channels() => Conformance.Pairs.Of(In(Conformance.Pairs.Transports));
 
-    public static TheoryData<string, string, string> Channels() => PairsOf(Conformance.Pairs.Transports);
+    public static TheoryData<string, string, string> Calls() => Conformance.Pairs.Of(In(Conformance.Pairs.CallTransports));
 
-    public static TheoryData<string, string, string> Calls() => PairsOf(Conformance.Pairs.CallTransports);
+    public static TheoryData<string, string, string> Callable() => Conformance.Pairs.Of(In(Conformance.Pairs.CallableTransports));
 
-    public static TheoryData<string, string, string> Callable() => PairsOf(Conformance.Pairs.Transports.Concat(Conformance.Pairs.CallTransports));
+    public static TheoryData<string, string, string, string> ChannelsByWait() => Conformance.Pairs.ByWait(In(Conformance.Pairs.Transports));
 
-    public static TheoryData<string, string, string, string> ChannelsByWait()
-    {
-        var data = new TheoryData<string, string, string, string>();
-        foreach (var (transport, server, client) in In(Conformance.Pairs.Transports))
-        {
-            foreach (var wait in Conformance.Pairs.Waits(transport).DefaultIfEmpty(""))
-                data.Add(transport.Id, server, client, wait);
-        }
-        return data;
-    }
-
-    public static TheoryData<string, string, string> WaitingChannels() =>
-        PairsOf(Conformance.Pairs.Transports.Where(transport => Conformance.Pairs.Waits(transport).Count > 0));
+    public static TheoryData<string, string, string> WaitingChannels() => Conformance.Pairs.Of(In(Conformance.Pairs.WaitingTransports));
 
     public static TheoryData<string, string> Pairs()
     {

@@ -7,28 +7,19 @@ namespace Ipc.Conformance;
 public static class Pairs
 {
     /// <summary>Transport, server's side, client's side.</summary>
-    public static TheoryData<string, string, string> Channels() => PairsOf(Transports);
+    public static TheoryData<string, string, string> Channels() => Of(In(Transports));
 
     /// <summary>As <see cref="Channels"/>, of the transports that have calls and no channel underneath.</summary>
-    public static TheoryData<string, string, string> Calls() => PairsOf(CallTransports);
+    public static TheoryData<string, string, string> Calls() => Of(In(CallTransports));
 
     /// <summary>Both: all that a client can call over.</summary>
-    public static TheoryData<string, string, string> Callable() => PairsOf(Transports.Concat(CallTransports));
+    public static TheoryData<string, string, string> Callable() => Of(In(CallableTransports));
 
     /// <summary>Transport, server's side, client's side, and each value of option wait (or none where there is no such option).</summary>
-    public static TheoryData<string, string, string, string> ChannelsByWait()
-    {
-        var data = new TheoryData<string, string, string, string>();
-        foreach (var (transport, server, client) in In(Transports))
-        {
-            foreach (var wait in Waits(transport).DefaultIfEmpty(""))
-                data.Add(transport.Id, server, client, wait);
-        }
-        return data;
-    }
+    public static TheoryData<string, string, string, string> ChannelsByWait() => ByWait(In(Transports));
 
     /// <summary>As <see cref="Channels"/>, of the transports whose two ends may wait differently.</summary>
-    public static TheoryData<string, string, string> WaitingChannels() => PairsOf(Transports.Where(transport => Waits(transport).Count > 0));
+    public static TheoryData<string, string, string> WaitingChannels() => Of(In(WaitingTransports));
 
     /// <summary>Transport and side.</summary>
     public static TheoryData<string, string> Sides() => SidesWhere(_ => true);
@@ -49,6 +40,29 @@ public static class Pairs
     /// <summary>Those that have calls and no channel underneath.</summary>
     internal static IEnumerable<TransportEntry> CallTransports => OfKind("call");
 
+    internal static IEnumerable<TransportEntry> CallableTransports => Transports.Concat(CallTransports);
+
+    internal static IEnumerable<TransportEntry> WaitingTransports => Transports.Where(transport => Waits(transport).Count > 0);
+
+    internal static TheoryData<string, string, string> Of(IEnumerable<(TransportEntry Transport, string Server, string Client)> pairs)
+    {
+        var data = new TheoryData<string, string, string>();
+        foreach (var (transport, server, client) in pairs)
+            data.Add(transport.Id, server, client);
+        return data;
+    }
+
+    internal static TheoryData<string, string, string, string> ByWait(IEnumerable<(TransportEntry Transport, string Server, string Client)> pairs)
+    {
+        var data = new TheoryData<string, string, string, string>();
+        foreach (var (transport, server, client) in pairs)
+        {
+            foreach (var wait in Waits(transport).DefaultIfEmpty(""))
+                data.Add(transport.Id, server, client, wait);
+        }
+        return data;
+    }
+
     private static IEnumerable<TransportEntry> OfKind(string kind) =>
         Registry.Transports.Where(transport => transport.Kind == kind && transport.Platforms.Contains(PuppetSystem.Platform) && Modules.AreHere(transport));
 
@@ -60,14 +74,6 @@ public static class Pairs
             foreach (var side in SidesOf(transport))
                 data.Add(transport.Id, side);
         }
-        return data;
-    }
-
-    private static TheoryData<string, string, string> PairsOf(IEnumerable<TransportEntry> transports)
-    {
-        var data = new TheoryData<string, string, string>();
-        foreach (var (transport, server, client) in In(transports))
-            data.Add(transport.Id, server, client);
         return data;
     }
 

@@ -33,9 +33,9 @@ inline void expect_serves(FrameListener& listener) {
     std::thread taking([&] {
         std::vector<std::byte> bytes;
         EXPECT_EQ(receive(*server, &bytes), IPC_OK) << last_error();
-        EXPECT_EQ(bytes, pattern(3));
+        EXPECT_EQ(bytes, pattern(100));
     });
-    EXPECT_EQ(send(*client, pattern(3)), IPC_OK) << last_error();
+    EXPECT_EQ(send(*client, pattern(100)), IPC_OK) << last_error();
     taking.join();
 }
 

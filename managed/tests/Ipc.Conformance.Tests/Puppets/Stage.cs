@@ -30,7 +30,7 @@ internal sealed class Stage
     public string Address { get; private set; }
     /// <summary>Whether the transport is named by the system (a port) rather than by us.</summary>
     public bool UsesPorts => _transport.NameForm.StartsWith("port", StringComparison.Ordinal);
-    /// <summary>Whether there are messages as well as calls. Where not, a call costs a thousand times what it does elsewhere under Wine, and cases make fewer.</summary>
+    /// <summary>Whether there are messages as well as calls. Where not, under Wine a call takes about a millisecond, and cases make fewer.</summary>
     public bool HasChannel => _transport.Kind == "channel";
     /// <summary>Whether a whole message may lie between the ends, rather than part of one (one block, written in place).</summary>
     public bool HasOneBlock => _transport.Id == "shm-event";

@@ -21,6 +21,11 @@ const VARIANT* resolved(const VARIANT* value) {
     return value;
 }
 
+void serve_messages() {
+    MSG message;
+    while (PeekMessageW(&message, nullptr, 0, 0, PM_REMOVE)) DispatchMessageW(&message);
+}
+
 } // namespace
 
 HRESULT Dispatch::QueryInterface(REFIID wanted, void** object) {
@@ -139,11 +144,6 @@ HRESULT make_moniker(const std::string& name, Reference<IMoniker>* moniker) {
     if (win32::this_user(&user) != IPC_OK) return E_FAIL;
     const std::wstring item = L"ipc." + user.text() + L"." + win32::to_wide(name);
     return CreateItemMoniker(L"!", item.c_str(), moniker->receive());
-}
-
-static void serve_messages() {
-    MSG message;
-    while (PeekMessageW(&message, nullptr, 0, 0, PM_REMOVE)) DispatchMessageW(&message);
 }
 
 int wait_in_apartment(bool single_threaded, HANDLE first, HANDLE second) {
