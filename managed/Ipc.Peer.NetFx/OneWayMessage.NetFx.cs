@@ -25,4 +25,8 @@ internal sealed partial class MessagePattern
             wrong |= words[i] ^ (_words[i] + head);
         return wrong == 0 && (_whole == _words.Length || IsTailRight(message, head));
     }
+
+    private bool WriteAtOnce(Span<byte> to, int count, ulong head) => false;
+
+    private bool AreRightAtOnce(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, ulong head) => false;
 }

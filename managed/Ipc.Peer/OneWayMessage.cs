@@ -42,6 +42,26 @@ internal sealed partial class MessagePattern
         : throw Failure.BadCell(
             $"workload '{cell.Workload.Id}' has messages of {cell.Workload.RequestBytes} bytes, too short for a sequence: choose one of 8 bytes or more");
 
+    /// <summary>Writes so many whole messages back to back, with one head after another from <paramref name="head"/> on.</summary>
+    public void WriteMany(Span<byte> to, int count, ulong head)
+    {
+        if (WriteAtOnce(to, count, head))
+            return;
+        for (var i = 0; i < count; i++)
+            Write(to[(i * Length)..], head + (ulong)i);
+    }
+
+    /// <summary>How many of the messages that lie back to back are as <see cref="WriteMany"/> makes them, before the first that is not.</summary>
+    public int CountRight(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, ulong head)
+    {
+        if (lengths.Length > 1 && AreRightAtOnce(messages, lengths, head))
+            return lengths.Length;
+        var right = 0;
+        while (right < lengths.Length && lengths[right] == Length && IsRight(messages[(right * Length)..], head + (ulong)right))
+            right++;
+        return right;
+    }
+
     private void WriteTail(Span<byte> to, ulong head)
     {
         var value = _words[_whole] + head;

@@ -9,21 +9,29 @@ internal interface ISource
     /// <summary>Whether messages may be missing, as <see cref="Lost"/> says.</summary>
     bool MayLose { get; }
 
-    /// <summary>The next message, valid until the next call.</summary>
-    ReadOnlySpan<byte> Next();
+    /// <summary>The next messages, one at least and so many at most, valid until the next call. They come again unless they are used.</summary>
+    Received Next(long most);
 
-    /// <summary>Messages dropped just before the last one.</summary>
+    /// <summary>So many of the messages given last are done with, of the cell's length each.</summary>
+    void Use(int count);
+
+    /// <summary>Messages dropped just before the last one given.</summary>
     long Lost { get; }
+}
+
+/// <summary>Messages back to back. The buffers are the source's.</summary>
+internal readonly ref struct Received(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths)
+{
+    public readonly ReadOnlySpan<byte> Messages = messages;
+    public readonly ReadOnlySpan<int> Lengths = lengths;
 }
 
 /// <summary>A way to send.</summary>
 internal interface ISink
 {
-    /// <summary>Where the next message is written.</summary>
-    Span<byte> Room { get; }
-
-    /// <summary>The room holds a message: it goes out now, or with the next flush.</summary>
-    void Put();
+    /// <summary>Writes messages of the pattern, one at least and so many at most; they go out now, or with the next flush.</summary>
+    /// <returns>How many.</returns>
+    int Put(MessagePattern pattern, ulong head, int most);
 
     void Flush();
 }
@@ -126,8 +134,7 @@ internal sealed class Sender<TSink>(Control control, TSink sink, MessagePattern 
         }
         while (sent < count && !isOver(Clock.Now));
         _sink.Flush();
-        pattern.Write(_sink.Room, _head | MessageHead.EndMark);
-        _sink.Put();
+        _sink.Put(pattern, _head | MessageHead.EndMark, 1);
         _sink.Flush();
         return sent;
     }
@@ -136,11 +143,9 @@ internal sealed class Sender<TSink>(Control control, TSink sink, MessagePattern 
     private void SendBurst(int count)
     {
         var head = _head;
-        for (var i = 0; i < count; i++)
-        {
-            pattern.Write(_sink.Room, head++);
-            _sink.Put();
-        }
+        var end = head + (ulong)count;
+        while (head != end)
+            head += (ulong)_sink.Put(pattern, head, (int)(end - head));
         _head = head;
     }
 }

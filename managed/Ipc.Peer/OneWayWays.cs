@@ -6,21 +6,39 @@ namespace Ipc.Peer;
 internal readonly struct ChannelSource(Channel channel, int length) : ISource
 {
     private readonly byte[] _buffer = new byte[length];
+    private readonly int[] _lengths = new int[1];
 
     public readonly bool MayLose => false;
     public long Lost => 0;
 
-    public ReadOnlySpan<byte> Next() => _buffer.AsSpan(0, channel.Receive(_buffer));
+    public Received Next(long most)
+    {
+        _lengths[0] = channel.Receive(_buffer);
+        return new(_buffer.AsSpan(0, _lengths[0]), _lengths);
+    }
+
+    public readonly void Use(int count)
+    {
+    }
 }
 
 internal readonly struct QueueSource(MessageQueue queue, int length) : ISource
 {
     private readonly byte[] _buffer = new byte[length];
+    private readonly int[] _lengths = new int[1];
 
     public readonly bool MayLose => false;
     public long Lost => 0;
 
-    public ReadOnlySpan<byte> Next() => _buffer.AsSpan(0, queue.Dequeue(_buffer));
+    public Received Next(long most)
+    {
+        _lengths[0] = queue.Dequeue(_buffer);
+        return new(_buffer.AsSpan(0, _lengths[0]), _lengths);
+    }
+
+    public readonly void Use(int count)
+    {
+    }
 }
 
 internal struct BatchSource(Channel channel, int length, int batch) : ISource
@@ -29,39 +47,51 @@ internal struct BatchSource(Channel channel, int length, int batch) : ISource
     private readonly int[] _lengths = new int[batch];
     private int _count;
     private int _at;
-    private int _offset;
 
     public readonly bool MayLose => false;
     public readonly long Lost => 0;
 
-    public ReadOnlySpan<byte> Next()
+    public Received Next(long most)
     {
         if (_at == _count)
-            (_count, _at, _offset) = (channel.ReceiveBatch(_buffer, _lengths), 0, 0);
-        var length = _lengths[_at++];
-        var message = _buffer.AsSpan(_offset, length);
-        _offset += length;
-        return message;
+            (_count, _at) = (channel.ReceiveBatch(_buffer, _lengths), 0);
+        return new(_buffer.AsSpan(_at * length), _lengths.AsSpan(_at, (int)Math.Min(most, _count - _at)));
     }
+
+    public void Use(int count) => _at += count;
 }
 
 internal struct SubscriberSource(Subscriber subscriber, int length) : ISource
 {
     private readonly byte[] _buffer = new byte[length];
+    private readonly int[] _lengths = new int[1];
     private long _lost;
 
     public readonly bool MayLose => true;
     public readonly long Lost => _lost;
 
-    public ReadOnlySpan<byte> Next() => _buffer.AsSpan(0, subscriber.Receive(_buffer, out _lost));
+    public Received Next(long most)
+    {
+        _lengths[0] = subscriber.Receive(_buffer, out _lost);
+        return new(_buffer.AsSpan(0, _lengths[0]), _lengths);
+    }
+
+    public readonly void Use(int count)
+    {
+    }
 }
 
 internal readonly struct ChannelSink(Channel channel, int length) : ISink
 {
     private readonly byte[] _message = new byte[length];
 
-    public Span<byte> Room => _message;
-    public void Put() => channel.Send(_message);
+    public int Put(MessagePattern pattern, ulong head, int most)
+    {
+        pattern.Write(_message, head);
+        channel.Send(_message);
+        return 1;
+    }
+
     public void Flush()
     {
     }
@@ -71,8 +101,13 @@ internal readonly struct QueueSink(MessageQueue queue, int length) : ISink
 {
     private readonly byte[] _message = new byte[length];
 
-    public Span<byte> Room => _message;
-    public void Put() => queue.Enqueue(_message);
+    public int Put(MessagePattern pattern, ulong head, int most)
+    {
+        pattern.Write(_message, head);
+        queue.Enqueue(_message);
+        return 1;
+    }
+
     public void Flush()
     {
     }
@@ -82,8 +117,13 @@ internal readonly struct PublishSink(Publisher publisher, int length) : ISink
 {
     private readonly byte[] _message = new byte[length];
 
-    public Span<byte> Room => _message;
-    public void Put() => publisher.Publish(_message);
+    public int Put(MessagePattern pattern, ulong head, int most)
+    {
+        pattern.Write(_message, head);
+        publisher.Publish(_message);
+        return 1;
+    }
+
     public void Flush()
     {
     }
@@ -103,12 +143,14 @@ internal struct BatchSink : ISink
         Array.Fill(_lengths, length);
     }
 
-    public readonly Span<byte> Room => _messages.AsSpan(_count * _length, _length);
-
-    public void Put()
+    public int Put(MessagePattern pattern, ulong head, int most)
     {
-        if (++_count == _lengths.Length)
+        var count = Math.Min(most, _lengths.Length - _count);
+        pattern.WriteMany(_messages.AsSpan(_count * _length), count, head);
+        _count += count;
+        if (_count == _lengths.Length)
             Flush();
+        return count;
     }
 
     public void Flush()

@@ -22,8 +22,8 @@ struct SubscriberFree {
 class PublishSink {
   public:
     PublishSink(ipc_publisher* publisher, size_t length) : publisher_(publisher), message_(length) {}
-    uint8_t* room() { return message_.data(); }
-    void put() { check(ipc_publish(publisher_, message_.data(), message_.size(), IPC_FOREVER)); }
+    Room room(size_t) { return {message_.data(), 1}; }
+    void put(size_t) { check(ipc_publish(publisher_, message_.data(), message_.size(), IPC_FOREVER)); }
     void flush() {}
 
   private:
@@ -36,19 +36,23 @@ class SubscriberSource {
     static constexpr bool may_lose = true;
     SubscriberSource(ipc_subscriber* subscriber, size_t length) : subscriber_(subscriber), buffer_(length) {}
 
-    const uint8_t* next(size_t* length) {
+    Received next(size_t) {
+        size_t length = 0;
         const ipc_status status =
-            ipc_subscriber_receive(subscriber_, buffer_.data(), buffer_.size(), length, &lost_, IPC_FOREVER);
+            ipc_subscriber_receive(subscriber_, buffer_.data(), buffer_.size(), &length, &lost_, IPC_FOREVER);
         if (status != IPC_OK && status != IPC_BUFFER_TOO_SMALL) [[unlikely]]
             check(status);
-        return buffer_.data();
+        length_ = static_cast<uint32_t>(length);
+        return {buffer_.data(), &length_, 1};
     }
+    void use(size_t) {}
     // Messages dropped just before the last one.
     uint64_t lost() const { return lost_; }
 
   private:
     ipc_subscriber* subscriber_;
     std::vector<uint8_t> buffer_;
+    uint32_t length_ = 0;
     uint64_t lost_ = 0;
 };
 

@@ -37,16 +37,20 @@ class ChannelSource {
     static constexpr bool may_lose = false;
     ChannelSource(ipc_channel* channel, size_t length) : channel_(channel), buffer_(length) {}
 
-    const uint8_t* next(size_t* length) {
-        const ipc_status status = ipc_receive(channel_, buffer_.data(), buffer_.size(), length, IPC_FOREVER);
+    Received next(size_t) {
+        size_t length = 0;
+        const ipc_status status = ipc_receive(channel_, buffer_.data(), buffer_.size(), &length, IPC_FOREVER);
         if (status != IPC_OK) [[unlikely]]
             check(accept_too_long(status));
-        return buffer_.data();
+        length_ = static_cast<uint32_t>(length);
+        return {buffer_.data(), &length_, 1};
     }
+    void use(size_t) {}
 
   private:
     ipc_channel* channel_;
     std::vector<uint8_t> buffer_;
+    uint32_t length_ = 0;
 };
 
 class QueueSource {
@@ -54,35 +58,38 @@ class QueueSource {
     static constexpr bool may_lose = false;
     QueueSource(ipc_queue* queue, size_t length) : queue_(queue), buffer_(length) {}
 
-    const uint8_t* next(size_t* length) {
-        const ipc_status status = ipc_queue_dequeue(queue_, buffer_.data(), buffer_.size(), length, IPC_FOREVER);
+    Received next(size_t) {
+        size_t length = 0;
+        const ipc_status status = ipc_queue_dequeue(queue_, buffer_.data(), buffer_.size(), &length, IPC_FOREVER);
         if (status != IPC_OK) [[unlikely]]
             check(accept_too_long(status));
-        return buffer_.data();
+        length_ = static_cast<uint32_t>(length);
+        return {buffer_.data(), &length_, 1};
     }
+    void use(size_t) {}
 
   private:
     ipc_queue* queue_;
     std::vector<uint8_t> buffer_;
+    uint32_t length_ = 0;
 };
 
 class BatchSource {
   public:
     static constexpr bool may_lose = false;
     BatchSource(ipc_channel* channel, size_t length, size_t batch)
-        : channel_(channel), buffer_(length * batch), lengths_(batch) {}
+        : channel_(channel), length_(length), buffer_(length * batch), lengths_(batch) {}
 
-    const uint8_t* next(size_t* length) {
+    Received next(size_t most) {
         if (at_ == count_) refill();
-        const uint8_t* const message = buffer_.data() + offset_;
-        *length = lengths_[at_++];
-        offset_ += *length;
-        return message;
+        return {buffer_.data() + at_ * length_, lengths_.data() + at_, std::min(most, count_ - at_)};
     }
+    // Each of them had the length of the cell's messages.
+    void use(size_t count) { at_ += count; }
 
   private:
     void refill() {
-        at_ = count_ = offset_ = 0;
+        at_ = count_ = 0;
         const ipc_status status = ipc_receive_batch(channel_, buffer_.data(), buffer_.size(), lengths_.data(),
                                                     lengths_.size(), &count_, IPC_FOREVER);
         if (status == IPC_BUFFER_TOO_SMALL) count_ = 1; // its length is in lengths_[0]
@@ -90,11 +97,11 @@ class BatchSource {
     }
 
     ipc_channel* channel_;
+    size_t length_;
     std::vector<uint8_t> buffer_;
     std::vector<uint32_t> lengths_;
     size_t count_ = 0;
     size_t at_ = 0;
-    size_t offset_ = 0;
 };
 
 // ---- ways to send
@@ -102,8 +109,8 @@ class BatchSource {
 class ChannelSink {
   public:
     ChannelSink(ipc_channel* channel, size_t length) : channel_(channel), message_(length) {}
-    uint8_t* room() { return message_.data(); }
-    void put() { check(ipc_send(channel_, message_.data(), message_.size(), IPC_FOREVER)); }
+    Room room(size_t) { return {message_.data(), 1}; }
+    void put(size_t) { check(ipc_send(channel_, message_.data(), message_.size(), IPC_FOREVER)); }
     void flush() {}
 
   private:
@@ -114,8 +121,8 @@ class ChannelSink {
 class QueueSink {
   public:
     QueueSink(ipc_queue* queue, size_t length) : queue_(queue), message_(length) {}
-    uint8_t* room() { return message_.data(); }
-    void put() { check(ipc_queue_enqueue(queue_, message_.data(), message_.size(), IPC_FOREVER)); }
+    Room room(size_t) { return {message_.data(), 1}; }
+    void put(size_t) { check(ipc_queue_enqueue(queue_, message_.data(), message_.size(), IPC_FOREVER)); }
     void flush() {}
 
   private:
@@ -128,9 +135,10 @@ class BatchSink {
     BatchSink(ipc_channel* channel, size_t length, size_t batch)
         : channel_(channel), length_(length), messages_(length * batch),
           lengths_(batch, static_cast<uint32_t>(length)) {}
-    uint8_t* room() { return messages_.data() + count_ * length_; }
-    void put() {
-        if (++count_ == lengths_.size()) flush();
+    Room room(size_t most) { return {messages_.data() + count_ * length_, std::min(most, lengths_.size() - count_)}; }
+    void put(size_t count) {
+        count_ += count;
+        if (count_ == lengths_.size()) flush();
     }
     void flush() {
         if (count_ == 0) return;

@@ -32,7 +32,9 @@ void Portions::keep(int64_t now) {
     pending_ = 0;
 }
 
-void Arrivals::check_end_mark(const uint8_t* message, uint64_t head) const {
+void Arrivals::check_end_mark(const uint8_t* message, size_t length) const {
+    if (length != pattern_.length()) fail_message_length(length, pattern_.length());
+    const uint64_t head = head_of(message);
     const uint64_t plain = head & ~MessageHead::end_mark;
     const uint64_t client = MessageHead::client_of(plain);
     if (client >= next_.size())
@@ -41,8 +43,8 @@ void Arrivals::check_end_mark(const uint8_t* message, uint64_t head) const {
     constexpr uint64_t sequence = (uint64_t{1} << MessageHead::client_shift) - 1;
     if (plain != next_[client])
         fail_wrong_sequence("message of client " + std::to_string(client), plain & sequence, next_[client] & sequence);
-    // What remains is an end mark in its place.
-    if (!pattern_.is_right(message, head)) fail_message_content(head);
+    // What remains is an end mark in its place, or a message in its place with a wrong byte.
+    if (plain == head || !pattern_.is_right(message, head)) fail_message_content(head);
 }
 
 void fail_message_length(size_t found, size_t expected) {

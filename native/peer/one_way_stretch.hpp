@@ -15,7 +15,8 @@
 #include <vector>
 
 // A one-way cell is two stretches, warm-up and measurement, each ended by an end mark from every sender. What is here is
-// the same for every way to send and to receive: a Sink gives room for a message and sends it, a Source gives the next one.
+// the same for every way to send and to receive: a Sink gives room for a message and sends it, a Source gives the next ones
+// and is told how many of them were used.
 namespace ipc::peer {
 
 // The receiver's time, taken once for so many messages and divided down: a clock read for every message would cost more
@@ -56,6 +57,13 @@ class Portions {
 [[noreturn]] void fail_message_length(size_t found, size_t expected);
 [[noreturn]] void fail_message_content(uint64_t head);
 
+// What a Source has: one message or more, back to back, valid until it is asked again. The buffers are the Source's.
+struct Received {
+    const uint8_t* messages;
+    const uint32_t* lengths;
+    size_t count;
+};
+
 // What has arrived from each client so far, and whether it is what is due.
 class Arrivals {
   public:
@@ -68,22 +76,16 @@ class Arrivals {
     uint64_t take(Source& source, uint64_t most, uint32_t senders) {
         uint64_t taken = 0;
         while (taken < most) {
-            size_t length = 0;
-            const uint8_t* const message = source.next(&length);
-            if (length != pattern_.length()) [[unlikely]]
-                fail_message_length(length, pattern_.length());
-            const uint64_t head = head_of(message);
-            const uint64_t client = MessageHead::client_of(head);
+            const Received received = source.next(most - taken);
             if constexpr (Source::may_lose) skip_lost(source.lost());
-            if (client >= next_.size() || head != next_[client]) [[unlikely]] {
-                check_end_mark(message, head);
-                if (++ended_ == senders) break;
+            const size_t due = count_due(received);
+            source.use(due);
+            taken += due;
+            if (due != 0) [[likely]]
                 continue;
-            }
-            if (!pattern_.is_right(message, head)) [[unlikely]]
-                fail_message_content(head);
-            next_[client] = head + 1;
-            ++taken;
+            check_end_mark(received.messages, received.lengths[0]);
+            source.use(1);
+            if (++ended_ == senders) break;
         }
         return taken;
     }
@@ -98,7 +100,18 @@ class Arrivals {
         lost_ += lost;
         next_[0] += lost;
     }
-    void check_end_mark(const uint8_t* message, uint64_t head) const;
+    // How many messages from the first on are the ones due from the client that sent the first. In one loop with all it needs in
+    // registers: a batch of short messages is received in less time than keeping a count in memory for each would take.
+    size_t count_due(const Received& received) {
+        const uint64_t client = MessageHead::client_of(head_of(received.messages));
+        if (client >= next_.size()) [[unlikely]]
+            return 0;
+        const size_t due = pattern_.count_right(received.messages, received.lengths, received.count, next_[client]);
+        next_[client] += due;
+        return due;
+    }
+    // A Failure unless it is one in its turn.
+    void check_end_mark(const uint8_t* message, size_t length) const;
     const MessagePattern& pattern_;
     std::vector<uint64_t> next_; // head of the next message of each client
     uint32_t ended_ = 0;
@@ -118,9 +131,9 @@ class UnorderedArrivals {
         static_assert(!Source::may_lose);
         uint64_t taken = 0;
         while (taken < most && !has_ended(senders)) {
-            size_t length = 0;
-            const uint8_t* const message = source.next(&length);
-            taken += note(message, length);
+            const Received received = source.next(1);
+            taken += note(received.messages, received.lengths[0]);
+            source.use(1);
         }
         return taken;
     }
@@ -163,6 +176,12 @@ void receive_stretch(Source& source, Arriving& arrivals, Portions& portions, uin
     arrivals.check_stretch();
 }
 
+// What a Sink has room for: one message or more, back to back. The buffer is the Sink's.
+struct Room {
+    uint8_t* messages;
+    size_t count;
+};
+
 // Sends stretches: messages whose sequence runs on from one to the next.
 template <class Sink>
 class Sender {
@@ -172,7 +191,7 @@ class Sender {
 
     // One message on its way at once.
     void send_first() {
-        put(head_++);
+        put(1);
         sink_.flush();
     }
 
@@ -183,19 +202,24 @@ class Sender {
         do {
             control_.throw_if_ended();
             const uint64_t due = std::min(burst, count - sent);
-            for (uint64_t i = 0; i < due; ++i) put(head_++);
+            for (uint64_t left = due; left != 0;) left -= put(left);
             sent += due;
         } while (sent < count && now_ns() < until_ns);
         sink_.flush();
-        put(head_ | MessageHead::end_mark);
+        pattern_.write(sink_.room(1).messages, head_ | MessageHead::end_mark);
+        sink_.put(1);
         sink_.flush();
         return sent;
     }
 
   private:
-    void put(uint64_t head) {
-        pattern_.write(sink_.room(), head);
-        sink_.put();
+    // At most so many messages; returns how many.
+    uint64_t put(uint64_t most) {
+        const Room room = sink_.room(most);
+        pattern_.write_many(room.messages, room.count, head_);
+        sink_.put(room.count);
+        head_ += room.count;
+        return room.count;
     }
 
     const Control& control_;

@@ -41,6 +41,13 @@ internal abstract partial class FramedChannel
         return false;
     }
 
+    /// <summary>The same for a frame that is there already.</summary>
+    protected virtual bool TryTakeAtOnce(FrameKind kind, uint id, Span<byte> buffer, out int length)
+    {
+        length = 0;
+        return false;
+    }
+
     /// <summary>After NextFrame: copies the whole payload, for which <paramref name="buffer"/> has exactly the room, and consumes
     /// the frame. Timing out keeps the frame and what has come of it.</summary>
     protected abstract void TakeFrame(Span<byte> buffer, Deadline deadline);

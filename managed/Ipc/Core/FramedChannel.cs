@@ -40,6 +40,8 @@ internal abstract partial class FramedChannel(int limit) : Channel
     {
         var deadline = Begin(timeoutMilliseconds);
         CheckHoldingNothing(nameof(Receive));
+        if (TryTakeAtOnce(FrameKind.Message, 0, buffer, out var length))
+            return length;
         var frame = Expect(FrameKind.Message, deadline);
         CheckRoom(frame.Length, buffer.Length);
         TakeFrame(buffer[..frame.Length], deadline);

@@ -42,6 +42,10 @@ class ConversationOver final : public Conversation {
 
     Status receive(void* buffer, size_t capacity, size_t* length, const Deadline& deadline) override {
         if (Status s = check_can_receive("ipc_receive")) return s;
+        if constexpr (requires { &Frames::take_at_once; }) {
+            if (frames_->take_at_once(FrameKind::message, 0, buffer, capacity, length)) [[likely]]
+                return IPC_OK;
+        }
         FrameInfo info{};
         if (Status s = expect(FrameKind::message, &info, deadline)) return s;
         return copy_out(info, buffer, capacity, length, deadline);

@@ -26,17 +26,27 @@ Message message_of(const MessagePattern& pattern, uint64_t head) {
     return message;
 }
 
+// Gives what was sent in batches of at most so many.
 struct FakeSource {
     static constexpr bool may_lose = false;
     std::deque<Message> messages;
+    size_t batch = 1;
     Message last;
+    std::vector<uint32_t> lengths;
 
-    const uint8_t* next(size_t* length) {
+    Received next(size_t most) {
         if (messages.empty()) throw std::logic_error("the receiver asks for more than was sent");
-        last = messages.front();
-        messages.pop_front();
-        *length = last.size();
-        return last.data();
+        last.clear();
+        lengths.clear();
+        for (size_t i = 0; i < std::min({most, batch, messages.size()}); ++i) {
+            last.insert(last.end(), messages[i].begin(), messages[i].end());
+            lengths.push_back(static_cast<uint32_t>(messages[i].size()));
+        }
+        return {last.data(), lengths.data(), lengths.size()};
+    }
+    void use(size_t count) {
+        if (count > lengths.size()) throw std::logic_error("the receiver used more than it was given");
+        messages.erase(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(count));
     }
 };
 
@@ -52,9 +62,10 @@ struct LosingSource : FakeSource {
 };
 
 // What the receiver says to messages with these heads.
-std::string failure_of(const std::vector<uint64_t>& heads, uint32_t clients = 1) {
+std::string failure_of(const std::vector<uint64_t>& heads, uint32_t clients = 1, size_t batch = 1) {
     const MessagePattern pattern(5, 32);
     FakeSource source;
+    source.batch = batch;
     for (const uint64_t head : heads) source.messages.push_back(message_of(pattern, head));
     Arrivals arrivals(cell_of(32, clients), pattern);
     Portions portions(1000, 1);
@@ -97,41 +108,51 @@ TEST(MessagePattern, IsTheGeneratorPlusTheHead) {
     EXPECT_EQ(std::memcmp(message.data() + 16, &third, 4), 0);
 }
 
-TEST(Arrivals, TakeWhatIsSentInOrder) {
-    EXPECT_EQ(failure_of({1, 2, 3, 4 | end_mark}), "");
-    EXPECT_EQ(failure_of({1, client1 | 1, 2, client1 | 2 | end_mark, 3, 4 | end_mark}, 2), "");
+class ArrivalsInBatches : public testing::TestWithParam<size_t> {};
+INSTANTIATE_TEST_SUITE_P(Of, ArrivalsInBatches, testing::Values(1, 2, 3, 100));
+
+TEST_P(ArrivalsInBatches, TakeWhatIsSentInOrder) {
+    EXPECT_EQ(failure_of({1, 2, 3, 4 | end_mark}, 1, GetParam()), "");
+    EXPECT_EQ(failure_of({1, client1 | 1, 2, client1 | 2 | end_mark, 3, 4 | end_mark}, 2, GetParam()), "");
 }
 
-TEST(Arrivals, NoticeWhatIsLostDoubledReorderedOrAStrangers) {
-    EXPECT_EQ(failure_of({1, 3}),
+TEST_P(ArrivalsInBatches, NoticeWhatIsLostDoubledReorderedOrAStrangers) {
+    EXPECT_EQ(failure_of({1, 3}, 1, GetParam()),
               "WRONG_CONTENT: the message of client 0 carries sequence 3 where 2 is due: the transport "
               "lost, repeated or reordered one");
-    EXPECT_NE(failure_of({1, 1}), "");
-    EXPECT_NE(failure_of({2, 1}), "");
-    EXPECT_NE(failure_of({1, 2, 4 | end_mark}), ""); // the last one lost
-    EXPECT_NE(failure_of({1, 2, 2 | end_mark}), ""); // one too many
-    EXPECT_NE(failure_of({1, client1 | 1}), "");
-    EXPECT_NE(failure_of({1, client1 | 2}, 2), ""); // each client has a sequence of its own
+    const auto is_noticed = [](const std::vector<uint64_t>& heads, uint32_t clients = 1) {
+        return failure_of(heads, clients, GetParam()) != "";
+    };
+    EXPECT_TRUE(is_noticed({1, 1}));
+    EXPECT_TRUE(is_noticed({2, 1}));
+    EXPECT_TRUE(is_noticed({1, 2, 4 | end_mark})) << "the last one lost";
+    EXPECT_TRUE(is_noticed({1, 2, 2 | end_mark})) << "one too many";
+    EXPECT_TRUE(is_noticed({1, client1 | 1}));
+    EXPECT_TRUE(is_noticed({1, client1 | 2}, 2)) << "each client has a sequence of its own";
 }
 
-TEST(Arrivals, NoticeWrongContentAndLength) {
+TEST_P(ArrivalsInBatches, NoticeWrongContentAndLength) {
     const MessagePattern pattern(5, 32);
-    for (const bool cut : {false, true}) {
-        FakeSource source;
-        source.messages = {message_of(pattern, 1), message_of(pattern, 2)};
-        if (cut)
-            source.messages[1].pop_back();
-        else
-            source.messages[1][20] ^= 0x80;
-        Arrivals arrivals(cell_of(32), pattern);
-        Portions portions(1000, 1);
-        EXPECT_THROW(receive_stretch(source, arrivals, portions, 1, 1000), Failure);
-    }
+    for (const size_t wrong : {0u, 1u, 2u})
+        for (const bool cut : {false, true}) {
+            SCOPED_TRACE(wrong);
+            FakeSource source;
+            source.batch = GetParam();
+            source.messages = {message_of(pattern, 1), message_of(pattern, 2), message_of(pattern, 3 | end_mark)};
+            if (cut)
+                source.messages[wrong].pop_back();
+            else
+                source.messages[wrong][20] ^= 0x80;
+            Arrivals arrivals(cell_of(32), pattern);
+            Portions portions(1000, 1);
+            EXPECT_THROW(receive_stretch(source, arrivals, portions, 1, 1000), Failure);
+        }
 }
 
-TEST(Arrivals, SequencesRunOnFromStretchToStretch) {
+TEST_P(ArrivalsInBatches, SequencesRunOnFromStretchToStretch) {
     const MessagePattern pattern(5, 32);
     FakeSource source;
+    source.batch = GetParam();
     for (const uint64_t head : {uint64_t{1}, 2 | end_mark, uint64_t{2}, uint64_t{3}, 4 | end_mark})
         source.messages.push_back(message_of(pattern, head));
     Arrivals arrivals(cell_of(32), pattern);

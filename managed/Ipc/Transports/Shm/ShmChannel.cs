@@ -213,6 +213,14 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         return false;
     }
 
+    protected override bool TryTakeAtOnce(FrameKind kind, uint id, Span<byte> buffer, out int length)
+    {
+        if (!_hasFrame && _toSkip == 0)
+            return _reader.TryTakeAtOnce((uint)kind, id, buffer.Length > Limit ? buffer[..Limit] : buffer, out length);
+        length = 0;
+        return false;
+    }
+
     protected override int TakeMany(Span<byte> buffer, Span<int> lengths) =>
         _hasFrame || _toSkip > 0 ? 0 : _reader.TakeMany((uint)FrameKind.Message, buffer[..Math.Min(buffer.Length, Limit)], lengths);
 

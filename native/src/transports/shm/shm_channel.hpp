@@ -82,6 +82,13 @@ class ShmChannel final : public FrameChannel {
                                     std::min(capacity, limit()), length);
     }
 
+    // The same if it is there already.
+    bool take_at_once(FrameKind kind, uint32_t id, void* buffer, size_t capacity, size_t* length) {
+        if (has_message_ || broken_) return false;
+        return reader_.take_at_once(static_cast<uint32_t>(kind), id, static_cast<std::byte*>(buffer),
+                                    std::min(capacity, limit()), length);
+    }
+
     size_t take_many(std::byte* buffer, size_t capacity, uint32_t* lengths, size_t max_count) override {
         if (has_message_ || broken_) return 0;
         return reader_.take_many(static_cast<uint32_t>(FrameKind::message), buffer, std::min(capacity, limit()),
