@@ -64,10 +64,12 @@ class MessagePattern {
     }
     // How many of the messages that lie back to back are as write_many makes them, before the first that is not.
     size_t count_right(const uint8_t* messages, const uint32_t* lengths, size_t count, uint64_t head) const {
-        if (is_half_line_ && are_right_half_lines(messages, lengths, count, head)) return count;
+        // Where one has another length the next ones lie elsewhere, or nowhere.
+        size_t alike = 0;
+        while (alike < count && lengths[alike] == length()) ++alike;
+        if (is_half_line_ && are_right_half_lines(messages, alike, head)) return alike;
         size_t right = 0;
-        while (right < count && lengths[right] == length() && is_right(messages + right * length(), head + right))
-            ++right;
+        while (right < alike && is_right(messages + right * length(), head + right)) ++right;
         return right;
     }
 
@@ -90,16 +92,14 @@ class MessagePattern {
             for (uint64_t& value : line) ++value;
         }
     }
-    bool are_right_half_lines(const uint8_t* messages, const uint32_t* lengths, size_t count, uint64_t head) const {
+    bool are_right_half_lines(const uint8_t* messages, size_t count, uint64_t head) const {
         HalfLine line = first_half_line(head), wrong{};
-        uint32_t wrong_length = 0;
         for (; count != 0; --count, messages += sizeof line) {
             HalfLine found;
             std::memcpy(found.data(), messages, sizeof found);
             for (size_t i = 0; i < line.size(); ++i) wrong[i] |= found[i] ^ line[i]++;
-            wrong_length |= *lengths++ ^ static_cast<uint32_t>(sizeof line);
         }
-        return (wrong[0] | wrong[1] | wrong[2] | wrong[3] | wrong_length) == 0;
+        return (wrong[0] | wrong[1] | wrong[2] | wrong[3]) == 0;
     }
     static uint64_t word_at(const uint8_t* from) {
         uint64_t value;

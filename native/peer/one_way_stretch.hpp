@@ -103,6 +103,8 @@ class Arrivals {
     // How many messages from the first on are the ones due from the client that sent the first. In one loop with all it needs in
     // registers: a batch of short messages is received in less time than keeping a count in memory for each would take.
     size_t count_due(const Received& received) {
+        if (received.lengths[0] != pattern_.length()) [[unlikely]]
+            return 0;
         const uint64_t client = MessageHead::client_of(head_of(received.messages));
         if (client >= next_.size()) [[unlikely]]
             return 0;
