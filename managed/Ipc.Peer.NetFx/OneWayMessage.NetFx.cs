@@ -28,5 +28,5 @@ internal sealed partial class MessagePattern
 
     private bool WriteAtOnce(Span<byte> to, int count, ulong head) => false;
 
-    private bool AreRightAtOnce(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, ulong head) => false;
+    private bool AreRightAtOnce(ReadOnlySpan<byte> messages, int count, ulong head) => false;
 }

@@ -60,21 +60,20 @@ internal sealed partial class MessagePattern
         return true;
     }
 
-    // False also when one of them is wrong.
-    private bool AreRightAtOnce(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, ulong head)
+    // False: one is wrong, or messages are of another length than this is made for.
+    private bool AreRightAtOnce(ReadOnlySpan<byte> messages, int count, ulong head)
     {
-        if (!IsOneVector || messages.Length < lengths.Length * Vector256<byte>.Count)
+        if (!IsOneVector)
             return false;
+        ArgumentOutOfRangeException.ThrowIfLessThan(messages.Length, count * Vector256<byte>.Count);
         ref var first = ref MemoryMarshal.GetReference(messages);
         var message = Vector256.Create(_words) + Vector256.Create(head);
         var wrong = Vector256<ulong>.Zero;
-        var wrongLength = 0;
-        for (var i = 0; i < lengths.Length; i++)
+        for (var i = 0; i < count; i++)
         {
             wrong |= Vector256.LoadUnsafe(ref first, (nuint)(i * Vector256<byte>.Count)).AsUInt64() ^ message;
-            wrongLength |= lengths[i] ^ Vector256<byte>.Count;
             message += Vector256<ulong>.One;
         }
-        return wrong == Vector256<ulong>.Zero && wrongLength == 0;
+        return wrong == Vector256<ulong>.Zero;
     }
 }

@@ -54,10 +54,14 @@ internal sealed partial class MessagePattern
     /// <summary>How many of the messages that lie back to back are as <see cref="WriteMany"/> makes them, before the first that is not.</summary>
     public int CountRight(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, ulong head)
     {
-        if (lengths.Length > 1 && AreRightAtOnce(messages, lengths, head))
-            return lengths.Length;
+        // Where one has another length the next ones lie elsewhere, or nowhere.
+        var alike = 0;
+        while (alike < lengths.Length && lengths[alike] == Length)
+            alike++;
+        if (alike > 1 && AreRightAtOnce(messages, alike, head))
+            return alike;
         var right = 0;
-        while (right < lengths.Length && lengths[right] == Length && IsRight(messages[(right * Length)..], head + (ulong)right))
+        while (right < alike && IsRight(messages[(right * Length)..], head + (ulong)right))
             right++;
         return right;
     }

@@ -3,19 +3,28 @@ namespace Ipc.Peer;
 // The ways to receive and to send of the one-way scenarios. A received message too long for its buffer fails with BufferTooSmall, which
 // Failure.From tells as wrong content.
 
+/// <summary>Where a source that receives one message at a time has it.</summary>
+internal readonly struct OneMessage(int length)
+{
+    private readonly int[] _lengths = new int[1];
+
+    public byte[] Buffer { get; } = new byte[length];
+
+    public Received Received(int length)
+    {
+        _lengths[0] = length;
+        return new(Buffer.AsSpan(0, length), _lengths);
+    }
+}
+
 internal readonly struct ChannelSource(Channel channel, int length) : ISource
 {
-    private readonly byte[] _buffer = new byte[length];
-    private readonly int[] _lengths = new int[1];
+    private readonly OneMessage _message = new(length);
 
     public readonly bool MayLose => false;
     public long Lost => 0;
 
-    public Received Next(long most)
-    {
-        _lengths[0] = channel.Receive(_buffer);
-        return new(_buffer.AsSpan(0, _lengths[0]), _lengths);
-    }
+    public Received Next(long most) => _message.Received(channel.Receive(_message.Buffer));
 
     public readonly void Use(int count)
     {
@@ -24,17 +33,12 @@ internal readonly struct ChannelSource(Channel channel, int length) : ISource
 
 internal readonly struct QueueSource(MessageQueue queue, int length) : ISource
 {
-    private readonly byte[] _buffer = new byte[length];
-    private readonly int[] _lengths = new int[1];
+    private readonly OneMessage _message = new(length);
 
     public readonly bool MayLose => false;
     public long Lost => 0;
 
-    public Received Next(long most)
-    {
-        _lengths[0] = queue.Dequeue(_buffer);
-        return new(_buffer.AsSpan(0, _lengths[0]), _lengths);
-    }
+    public Received Next(long most) => _message.Received(queue.Dequeue(_message.Buffer));
 
     public readonly void Use(int count)
     {
@@ -63,18 +67,13 @@ internal struct BatchSource(Channel channel, int length, int batch) : ISource
 
 internal struct SubscriberSource(Subscriber subscriber, int length) : ISource
 {
-    private readonly byte[] _buffer = new byte[length];
-    private readonly int[] _lengths = new int[1];
+    private readonly OneMessage _message = new(length);
     private long _lost;
 
     public readonly bool MayLose => true;
     public readonly long Lost => _lost;
 
-    public Received Next(long most)
-    {
-        _lengths[0] = subscriber.Receive(_buffer, out _lost);
-        return new(_buffer.AsSpan(0, _lengths[0]), _lengths);
-    }
+    public Received Next(long most) => _message.Received(subscriber.Receive(_message.Buffer, out _lost));
 
     public readonly void Use(int count)
     {

@@ -22,8 +22,11 @@ struct SubscriberFree {
 class PublishSink {
   public:
     PublishSink(ipc_publisher* publisher, size_t length) : publisher_(publisher), message_(length) {}
-    Room room(size_t) { return {message_.data(), 1}; }
-    void put(size_t) { check(ipc_publish(publisher_, message_.data(), message_.size(), IPC_FOREVER)); }
+    size_t put(const MessagePattern& pattern, uint64_t head, size_t) {
+        pattern.write_many(message_.data(), 1, head);
+        check(ipc_publish(publisher_, message_.data(), message_.size(), IPC_FOREVER));
+        return 1;
+    }
     void flush() {}
 
   private:
@@ -31,10 +34,10 @@ class PublishSink {
     std::vector<uint8_t> message_;
 };
 
-class SubscriberSource {
+class SubscriberSource : public OneMessage {
   public:
     static constexpr bool may_lose = true;
-    SubscriberSource(ipc_subscriber* subscriber, size_t length) : subscriber_(subscriber), buffer_(length) {}
+    SubscriberSource(ipc_subscriber* subscriber, size_t length) : OneMessage(length), subscriber_(subscriber) {}
 
     Received next(size_t) {
         size_t length = 0;
@@ -42,17 +45,13 @@ class SubscriberSource {
             ipc_subscriber_receive(subscriber_, buffer_.data(), buffer_.size(), &length, &lost_, IPC_FOREVER);
         if (status != IPC_OK && status != IPC_BUFFER_TOO_SMALL) [[unlikely]]
             check(status);
-        length_ = static_cast<uint32_t>(length);
-        return {buffer_.data(), &length_, 1};
+        return received(length);
     }
-    void use(size_t) {}
     // Messages dropped just before the last one.
     uint64_t lost() const { return lost_; }
 
   private:
     ipc_subscriber* subscriber_;
-    std::vector<uint8_t> buffer_;
-    uint32_t length_ = 0;
     uint64_t lost_ = 0;
 };
 

@@ -32,46 +32,38 @@ ipc_status accept_too_long(ipc_status status) {
     return status == IPC_BUFFER_TOO_SMALL ? IPC_OK : status;
 }
 
-class ChannelSource {
+class ChannelSource : public OneMessage {
   public:
     static constexpr bool may_lose = false;
-    ChannelSource(ipc_channel* channel, size_t length) : channel_(channel), buffer_(length) {}
+    ChannelSource(ipc_channel* channel, size_t length) : OneMessage(length), channel_(channel) {}
 
     Received next(size_t) {
         size_t length = 0;
         const ipc_status status = ipc_receive(channel_, buffer_.data(), buffer_.size(), &length, IPC_FOREVER);
         if (status != IPC_OK) [[unlikely]]
             check(accept_too_long(status));
-        length_ = static_cast<uint32_t>(length);
-        return {buffer_.data(), &length_, 1};
+        return received(length);
     }
-    void use(size_t) {}
 
   private:
     ipc_channel* channel_;
-    std::vector<uint8_t> buffer_;
-    uint32_t length_ = 0;
 };
 
-class QueueSource {
+class QueueSource : public OneMessage {
   public:
     static constexpr bool may_lose = false;
-    QueueSource(ipc_queue* queue, size_t length) : queue_(queue), buffer_(length) {}
+    QueueSource(ipc_queue* queue, size_t length) : OneMessage(length), queue_(queue) {}
 
     Received next(size_t) {
         size_t length = 0;
         const ipc_status status = ipc_queue_dequeue(queue_, buffer_.data(), buffer_.size(), &length, IPC_FOREVER);
         if (status != IPC_OK) [[unlikely]]
             check(accept_too_long(status));
-        length_ = static_cast<uint32_t>(length);
-        return {buffer_.data(), &length_, 1};
+        return received(length);
     }
-    void use(size_t) {}
 
   private:
     ipc_queue* queue_;
-    std::vector<uint8_t> buffer_;
-    uint32_t length_ = 0;
 };
 
 class BatchSource {
@@ -109,8 +101,11 @@ class BatchSource {
 class ChannelSink {
   public:
     ChannelSink(ipc_channel* channel, size_t length) : channel_(channel), message_(length) {}
-    Room room(size_t) { return {message_.data(), 1}; }
-    void put(size_t) { check(ipc_send(channel_, message_.data(), message_.size(), IPC_FOREVER)); }
+    size_t put(const MessagePattern& pattern, uint64_t head, size_t) {
+        pattern.write_many(message_.data(), 1, head);
+        check(ipc_send(channel_, message_.data(), message_.size(), IPC_FOREVER));
+        return 1;
+    }
     void flush() {}
 
   private:
@@ -121,8 +116,11 @@ class ChannelSink {
 class QueueSink {
   public:
     QueueSink(ipc_queue* queue, size_t length) : queue_(queue), message_(length) {}
-    Room room(size_t) { return {message_.data(), 1}; }
-    void put(size_t) { check(ipc_queue_enqueue(queue_, message_.data(), message_.size(), IPC_FOREVER)); }
+    size_t put(const MessagePattern& pattern, uint64_t head, size_t) {
+        pattern.write_many(message_.data(), 1, head);
+        check(ipc_queue_enqueue(queue_, message_.data(), message_.size(), IPC_FOREVER));
+        return 1;
+    }
     void flush() {}
 
   private:
@@ -135,10 +133,12 @@ class BatchSink {
     BatchSink(ipc_channel* channel, size_t length, size_t batch)
         : channel_(channel), length_(length), messages_(length * batch),
           lengths_(batch, static_cast<uint32_t>(length)) {}
-    Room room(size_t most) { return {messages_.data() + count_ * length_, std::min(most, lengths_.size() - count_)}; }
-    void put(size_t count) {
+    size_t put(const MessagePattern& pattern, uint64_t head, size_t most) {
+        const size_t count = std::min(most, lengths_.size() - count_);
+        pattern.write_many(messages_.data() + count_ * length_, count, head);
         count_ += count;
         if (count_ == lengths_.size()) flush();
+        return count;
     }
     void flush() {
         if (count_ == 0) return;

@@ -15,8 +15,8 @@
 #include <vector>
 
 // A one-way cell is two stretches, warm-up and measurement, each ended by an end mark from every sender. What is here is
-// the same for every way to send and to receive: a Sink gives room for a message and sends it, a Source gives the next ones
-// and is told how many of them were used.
+// the same for every way to send and to receive: a Sink writes messages and sends them, at most as many as it is asked for
+// and one at least, a Source gives the next ones and is told how many of them were used.
 namespace ipc::peer {
 
 // The receiver's time, taken once for so many messages and divided down: a clock read for every message would cost more
@@ -62,6 +62,26 @@ struct Received {
     const uint8_t* messages;
     const uint32_t* lengths;
     size_t count;
+};
+
+// What the Sources have in common that receive one message at a time.
+class OneMessage {
+  public:
+    void use(size_t) {}
+
+  protected:
+    // length: of the cell's messages.
+    explicit OneMessage(size_t length) : buffer_(length) {}
+    // The one in buffer_, or too long for it.
+    Received received(size_t length) {
+        length_ = static_cast<uint32_t>(length);
+        return {buffer_.data(), &length_, 1};
+    }
+
+    std::vector<uint8_t> buffer_;
+
+  private:
+    uint32_t length_ = 0;
 };
 
 // What has arrived from each client so far, and whether it is what is due.
@@ -178,12 +198,6 @@ void receive_stretch(Source& source, Arriving& arrivals, Portions& portions, uin
     arrivals.check_stretch();
 }
 
-// What a Sink has room for: one message or more, back to back. The buffer is the Sink's.
-struct Room {
-    uint8_t* messages;
-    size_t count;
-};
-
 // Sends stretches: messages whose sequence runs on from one to the next.
 template <class Sink>
 class Sender {
@@ -193,7 +207,7 @@ class Sender {
 
     // One message on its way at once.
     void send_first() {
-        put(1);
+        head_ += sink_.put(pattern_, head_, 1);
         sink_.flush();
     }
 
@@ -204,26 +218,16 @@ class Sender {
         do {
             control_.throw_if_ended();
             const uint64_t due = std::min(burst, count - sent);
-            for (uint64_t left = due; left != 0;) left -= put(left);
+            for (const uint64_t end = head_ + due; head_ != end;) head_ += sink_.put(pattern_, head_, end - head_);
             sent += due;
         } while (sent < count && now_ns() < until_ns);
         sink_.flush();
-        pattern_.write(sink_.room(1).messages, head_ | MessageHead::end_mark);
-        sink_.put(1);
+        sink_.put(pattern_, head_ | MessageHead::end_mark, 1);
         sink_.flush();
         return sent;
     }
 
   private:
-    // At most so many messages; returns how many.
-    uint64_t put(uint64_t most) {
-        const Room room = sink_.room(most);
-        pattern_.write_many(room.messages, room.count, head_);
-        sink_.put(room.count);
-        head_ += room.count;
-        return room.count;
-    }
-
     const Control& control_;
     Sink& sink_;
     const MessagePattern& pattern_;

@@ -33,16 +33,10 @@ internal abstract partial class FramedChannel
 
     /// <summary>Waits for the next frame and tells about it without consuming it: asking again tells the same.</summary>
     protected abstract FrameInfo NextFrame(Deadline deadline);
-    /// <summary>NextFrame and TakeFrame in one if what comes within a moment is a frame of this kind and id that fits into
-    /// <paramref name="buffer"/>; false, and nothing touched, where a transport has no quicker way than those two.</summary>
-    protected virtual bool TryTakeAwaited(FrameKind kind, uint id, Span<byte> buffer, out int length)
-    {
-        length = 0;
-        return false;
-    }
-
-    /// <summary>The same for a frame that is there already.</summary>
-    protected virtual bool TryTakeAtOnce(FrameKind kind, uint id, Span<byte> buffer, out int length)
+    /// <summary>NextFrame and TakeFrame in one if what comes next is a frame of this kind and id that fits into <paramref name="buffer"/>:
+    /// within a moment if it is <paramref name="awaited"/>, otherwise at once. False, and nothing touched, where a transport has no
+    /// quicker way than those two.</summary>
+    protected virtual bool TryTakeNext(FrameKind kind, uint id, bool awaited, Span<byte> buffer, out int length)
     {
         length = 0;
         return false;

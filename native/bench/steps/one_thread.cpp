@@ -114,8 +114,7 @@ BENCHMARK(abi_batch)->ArgName("messages")->Arg(1)->Arg(8)->Arg(64);
 
 // In and out of a queue on one thread, in turns; `queue` and both orders of `ring`.
 void queue_in_and_out(benchmark::State& state, const char* transport, const char* options) {
-    const std::string address =
-        std::string(transport) + "://bench-" + std::to_string(getpid()) + "?" + options;
+    const std::string address = std::string(transport) + "://bench-" + std::to_string(getpid()) + "?" + options;
     ipc::Queue queue(address);
     std::vector<char> message(static_cast<size_t>(state.range(0)), 'm'), buffer(message.size());
     for (auto _ : state) {

@@ -1,12 +1,11 @@
 #pragma once
 
+#include "ipc/ipc.hpp"
 #include "shared_memory/link.hpp"
 
 #include <memory>
 #include <string>
 #include <utility>
-
-#include "ipc/ipc.hpp"
 
 // Both ends of one connection in one process. Through the inside: two mappings of one memory; through the C ABI: a listener
 // and a client as a user has them.

@@ -44,8 +44,8 @@ void call(benchmark::State& state, const char* wait) {
     std::vector<char> request(static_cast<size_t>(state.range(0)), 'q'), reply(request.size());
     for (auto _ : state) {
         size_t length = 0;
-        ipc::check(ipc_call(echo.client(), request.data(), request.size(), reply.data(), reply.size(), &length,
-                            IPC_FOREVER));
+        ipc::check(
+            ipc_call(echo.client(), request.data(), request.size(), reply.data(), reply.size(), &length, IPC_FOREVER));
     }
 }
 BENCHMARK_CAPTURE(call, spin, "spin")->ArgName("bytes")->Arg(32)->Arg(64)->Arg(1000)->UseRealTime();

@@ -191,7 +191,8 @@ IPC_API size_t ipc_queue_limit(const ipc_queue* queue);
 IPC_API ipc_status ipc_queue_enqueue(ipc_queue* queue, const void* message, size_t length, int32_t timeout_ms);
 /* Takes the oldest message out. Waits while the queue is empty; 0 tries once. IPC_BUFFER_TOO_SMALL: the message stays for
    whoever comes next and *length is what it needs. */
-IPC_API ipc_status ipc_queue_dequeue(ipc_queue* queue, void* buffer, size_t capacity, size_t* length, int32_t timeout_ms);
+IPC_API ipc_status ipc_queue_dequeue(ipc_queue* queue, void* buffer, size_t capacity, size_t* length,
+                                     int32_t timeout_ms);
 IPC_API void ipc_queue_close(ipc_queue* queue);
 IPC_API void ipc_queue_free(ipc_queue* queue);
 /* Removes the name and what waits under it; who has the queue open goes on with the nameless rest. IPC_NO_SERVER if there

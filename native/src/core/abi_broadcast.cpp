@@ -93,7 +93,8 @@ ipc_status ipc_subscriber_receive(ipc_subscriber* subscriber, void* buffer, size
     IPC_CHECK(check(length != nullptr && lost != nullptr, "ipc_subscriber_receive", "length or lost is NULL"));
     IPC_CHECK(check(buffer != nullptr || capacity == 0, "ipc_subscriber_receive",
                     "the buffer is NULL but its capacity is not 0"));
-    return guarded([&] { return subscriber->subscriber->receive(buffer, capacity, length, lost, Deadline(timeout_ms)); });
+    return guarded(
+        [&] { return subscriber->subscriber->receive(buffer, capacity, length, lost, Deadline(timeout_ms)); });
 }
 
 void ipc_subscriber_close(ipc_subscriber* subscriber) {

@@ -36,8 +36,8 @@ inline ipc_status check_timeout(int32_t timeout_ms, const char* function) {
 // A transport lacks what a function needs because it is of another kind.
 inline ipc_status check_kind(const Address& address, bool has_it, const char* function) {
     return has_it ? IPC_OK
-                  : fail(IPC_WRONG_STATE, "%s: transport '%s' is of kind '%s', which has other functions (ipc.h)", function,
-                         address.transport().id, address.transport().kind);
+                  : fail(IPC_WRONG_STATE, "%s: transport '%s' is of kind '%s', which has other functions (ipc.h)",
+                         function, address.transport().id, address.transport().kind);
 }
 
 } // namespace ipc::abi

@@ -42,8 +42,9 @@ class ConversationOver final : public Conversation {
 
     Status receive(void* buffer, size_t capacity, size_t* length, const Deadline& deadline) override {
         if (Status s = check_can_receive("ipc_receive")) return s;
-        if constexpr (requires { &Frames::take_at_once; }) {
-            if (frames_->take_at_once(FrameKind::message, 0, buffer, capacity, length)) [[likely]]
+        // The next message of a stream is there already. Not as a batch of one, which takes more steps: docs/performance.md.
+        if constexpr (requires { &Frames::take_next; }) {
+            if (frames_->take_next(FrameKind::message, 0, false, buffer, capacity, length)) [[likely]]
                 return IPC_OK;
         }
         FrameInfo info{};
@@ -108,8 +109,8 @@ class ConversationOver final : public Conversation {
     Status call(const void* request, size_t request_length, void* reply, size_t capacity, size_t* reply_length,
                 const Deadline& deadline) override {
         if (Status s = send_request(request, request_length, deadline)) return s;
-        if constexpr (requires { &Frames::take_awaited; }) {
-            if (frames_->take_awaited(FrameKind::reply, call_id_, reply, capacity, reply_length)) [[likely]]
+        if constexpr (requires { &Frames::take_next; }) {
+            if (frames_->take_next(FrameKind::reply, call_id_, true, reply, capacity, reply_length)) [[likely]]
                 return IPC_OK;
         }
         FrameInfo info{};

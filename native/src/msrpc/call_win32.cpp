@@ -41,7 +41,8 @@ void write_u32(unsigned char* to, uint32_t value) {
 Call::Call(RPC_BINDING_HANDLE binding, uint32_t procedure) {
     message_.Handle = binding;
     message_.DataRepresentation = NDR_LOCAL_DATA_REPRESENTATION;
-    message_.ProcNum = procedure | RPC_FLAGS_VALID_BIT; // here and not in RpcFlags, where the same bit means asynchronous
+    message_.ProcNum =
+        procedure | RPC_FLAGS_VALID_BIT; // here and not in RpcFlags, where the same bit means asynchronous
     message_.RpcInterfaceInformation = client_interface();
 }
 

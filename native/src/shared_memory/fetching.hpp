@@ -29,8 +29,8 @@ inline void fetch_line_to_write(std::byte* line) {
 #elif defined(_MSC_VER)
     __prefetch(line);
 #elif defined(__x86_64__) || defined(__i386__)
-    // The compiler's own way means "to read" unless it may assume the instruction, which no processor for 64-bit Windows 8.1 or later
-    // lacks and others of that time take for a no-op.
+    // __builtin_prefetch(line, 1) becomes a fetch to read unless the compiler may assume prefetchw. 64-bit processors without it take
+    // it for a no-op, but for those before 2006; Windows has demanded it since 8.1.
     asm volatile("prefetchw %0" : : "m"(*line));
 #else
     __builtin_prefetch(line, 1);

@@ -84,7 +84,8 @@ inline int64_t index_of(const std::byte* bytes, size_t length, size_t spread) {
                                                                                          : -1;
 }
 
-inline Status publish(BroadcastPublisher& publisher, const std::vector<std::byte>& bytes, int32_t timeout_ms = patience_ms) {
+inline Status publish(BroadcastPublisher& publisher, const std::vector<std::byte>& bytes,
+                      int32_t timeout_ms = patience_ms) {
     return publisher.publish(bytes.data(), bytes.size(), Deadline(timeout_ms));
 }
 

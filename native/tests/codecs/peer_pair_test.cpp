@@ -112,7 +112,7 @@ TEST(PeerPair, PlaysOverEveryTransport) {
         if (transport["kind"] != "channel") continue; // one-way only: peer_one_way_test.cpp
         const auto& platforms = transport["platforms"];
         if (std::find(platforms.begin(), platforms.end(), "linux") == platforms.end()) continue;
-        if (id == "tcp") continue;                    // its name is a port; below
+        if (id == "tcp") continue; // its name is a port; below
         // Needs a daemon, which the conformance suite and the lab start.
         if (transport.contains("module") && transport["module"].contains("daemon")) continue;
         play(id, cell("raw", "call", workload("10k-100k")));

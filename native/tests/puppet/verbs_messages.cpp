@@ -136,9 +136,10 @@ std::string receive_batches(Handles& handles, Command& command) {
     size_t bytes = 0;
     for (uint64_t i = 1; i <= series.count;) {
         size_t count = 0;
-        require(ipc_receive_batch(series.channel, buffer.data(), buffer.size(), lengths, 50, &count,
-                                  series.timeout_ms));
-        if (count == 0 || count > 50 || i + count - 1 > series.count) throw Wrong("a batch of a wrong number of messages");
+        require(
+            ipc_receive_batch(series.channel, buffer.data(), buffer.size(), lengths, 50, &count, series.timeout_ms));
+        if (count == 0 || count > 50 || i + count - 1 > series.count)
+            throw Wrong("a batch of a wrong number of messages");
         const uint8_t* at = buffer.data();
         for (size_t j = 0; j < count; ++j, ++i) {
             const std::string wrong = difference(payload_of_series(series.seed, i, series.most), at, lengths[j]);

@@ -205,18 +205,10 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         _hasFrame = false;
     }
 
-    protected override bool TryTakeAwaited(FrameKind kind, uint id, Span<byte> buffer, out int length)
+    protected override bool TryTakeNext(FrameKind kind, uint id, bool awaited, Span<byte> buffer, out int length)
     {
         if (!_hasFrame && _toSkip == 0)
-            return _reader.TryTakeAwaited((uint)kind, id, buffer.Length > Limit ? buffer[..Limit] : buffer, out length);
-        length = 0;
-        return false;
-    }
-
-    protected override bool TryTakeAtOnce(FrameKind kind, uint id, Span<byte> buffer, out int length)
-    {
-        if (!_hasFrame && _toSkip == 0)
-            return _reader.TryTakeAtOnce((uint)kind, id, buffer.Length > Limit ? buffer[..Limit] : buffer, out length);
+            return _reader.TryTakeNext((uint)kind, id, awaited, buffer.Length > Limit ? buffer[..Limit] : buffer, out length);
         length = 0;
         return false;
     }

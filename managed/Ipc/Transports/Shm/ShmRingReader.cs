@@ -66,7 +66,7 @@ internal sealed unsafe class ShmRingReader
     public WaitResult Wait(Deadline deadline)
     {
         var slot = _slot;
-        if (!LookForABout(slot, out var word))
+        if (!LookForIt(slot, _looks, out var word))
         {
             var result = WaitLonger(new StampCondition((ulong*)slot, ShmRingMemory.Stamp(_slotPosition)), deadline);
             if (result != WaitResult.Ready)
@@ -82,31 +82,16 @@ internal sealed unsafe class ShmRingReader
         return IsInSlots && (uint)_length <= (uint)_longestHere ? WaitResult.Ready : FindElsewhere(slot, deadline);
     }
 
-    /// <summary>Takes a message of exactly this kind and id if it arrives within a bout of looks, lies in slots and fits: the answer
-    /// that a caller spins for, in the fewest steps between its arrival and its use. False: nothing was touched.</summary>
+    /// <summary>Takes the next message if it is one of exactly this kind and id, lies in slots and fits, in the fewest steps between its
+    /// arrival and its use. One that is <paramref name="awaited"/> may arrive within a bout of looks, as the answer does that a caller spins
+    /// for; otherwise it has to be there, as the next one of a stream is. False: nothing was touched.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryTakeAwaited(uint kind, uint id, Span<byte> to, out int length)
-    {
-        length = 0;
-        return LookForABout(_slot, out var word) && TryTakeSeen(word, kind, id, to, out length);
-    }
-
-    /// <summary>The same for one that is there already: of a stream of messages, whose reader comes late.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryTakeAtOnce(uint kind, uint id, Span<byte> to, out int length)
-    {
-        length = 0;
-        var word = Volatile.Read(ref *(ulong*)_slot);
-        return (uint)word == ShmRingMemory.Stamp(_slotPosition) && TryTakeSeen(word, kind, id, to, out length);
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryTakeSeen(ulong word, uint kind, uint id, Span<byte> to, out int length)
+    public bool TryTakeNext(uint kind, uint id, bool awaited, Span<byte> to, out int length)
     {
         length = 0;
         var slot = _slot;
         // Flags, which would stand beside the kind, are none.
-        if (*(ulong*)(slot + 8) != (((ulong)id << 32) | kind))
+        if (!LookForIt(slot, awaited ? _looks : 1, out var word) || *(ulong*)(slot + 8) != (((ulong)id << 32) | kind))
             return false;
         var bytes = (int)(word >> 32);
         if ((uint)bytes > (uint)to.Length || bytes > _longestHere)
@@ -117,13 +102,13 @@ internal sealed unsafe class ShmRingReader
         return true;
     }
 
-    // Looks for the next record as often as a wait does before it first reads the clock. Here rather than in the wait, so that no
-    // way back from a method lies between a record's arrival and its use.
+    // Looks for the next record at most so often; _looks is how often a wait does before it first reads the clock. Here rather than in
+    // the wait, so that no way back from a method lies between a record's arrival and its use.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool LookForABout(byte* slot, out ulong word)
+    private bool LookForIt(byte* slot, int looks, out ulong word)
     {
         var stamp = ShmRingMemory.Stamp(_slotPosition);
-        for (var looks = _looks; ; SharedMemoryWait.Relax())
+        for (; ; SharedMemoryWait.Relax())
         {
             // Acquire: pairs with the writer's release of the stamp.
             word = Volatile.Read(ref *(ulong*)slot);

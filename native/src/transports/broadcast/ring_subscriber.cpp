@@ -214,8 +214,7 @@ Status RingSubscriber::wait_for_message(const Deadline& deadline) {
         const uint32_t wakes = header().wakes.load(std::memory_order_acquire);
         const bool quiet = !has_message() && header().closed.load(std::memory_order_acquire) == 0 &&
                            !closed_.load(std::memory_order_seq_cst);
-        const bool whole =
-            quiet && !shared_memory::futex_wait(header().wakes, wakes, nanoseconds);
+        const bool whole = quiet && !shared_memory::futex_wait(header().wakes, wakes, nanoseconds);
         parked.store(0, std::memory_order_relaxed);
         return whole;
     };

@@ -27,7 +27,7 @@ struct Form {
 // Each word that is written by other parties than its neighbours has a line (and the one the hardware fetches along) of its own.
 struct Header {
     Form form;
-    alignas(64) uint32_t wake_name[4]; // Windows: the maker's, before the file gets its name; else 0
+    alignas(64) uint32_t wake_name[4];                   // Windows: the maker's, before the file gets its name; else 0
     alignas(128) std::atomic<uint32_t> next_participant; // whoever opens
     alignas(128) std::atomic<uint32_t> writer_lock;      // 0 free, else 2 x participant + 1 if somebody sleeps for it
     std::atomic<uint32_t> head_seen;                     // by the holder of writer_lock: head when it last looked
@@ -40,11 +40,13 @@ struct Header {
     alignas(128) std::atomic<uint32_t> writers_parked; // writers, waiting for room
     std::atomic<uint32_t> writers_woken;               // Windows: how often all of them were woken
 };
-static_assert(sizeof(Form) == 16 && offsetof(Header, wake_name) == 64 && offsetof(Header, next_participant) == 128 && offsetof(Header, writer_lock) == 256 &&
-              offsetof(Header, head_seen) == 260 && offsetof(Header, tail) == 384 &&
-              offsetof(Header, readers_parked) == 512 && offsetof(Header, readers_woken) == 516 && offsetof(Header, reader_lock) == 640 &&
+static_assert(sizeof(Form) == 16 && offsetof(Header, wake_name) == 64 && offsetof(Header, next_participant) == 128 &&
+              offsetof(Header, writer_lock) == 256 && offsetof(Header, head_seen) == 260 &&
+              offsetof(Header, tail) == 384 && offsetof(Header, readers_parked) == 512 &&
+              offsetof(Header, readers_woken) == 516 && offsetof(Header, reader_lock) == 640 &&
               offsetof(Header, tail_seen) == 644 && offsetof(Header, head) == 768 &&
-              offsetof(Header, writers_parked) == 896 && offsetof(Header, writers_woken) == 900 && sizeof(Header) <= header_bytes);
+              offsetof(Header, writers_parked) == 896 && offsetof(Header, writers_woken) == 900 &&
+              sizeof(Header) <= header_bytes);
 
 // A record in the data area: its length, its own position, the message; then up to the next multiple of 8.
 inline constexpr uint32_t record_header_bytes = 8;

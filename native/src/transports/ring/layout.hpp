@@ -88,7 +88,8 @@ struct Header {
     Line64 heads[2];
     Line32 parked[2];
 };
-static_assert(offsetof(Header, wake_name) == 64 && offsetof(Header, cursors) == 128 && offsetof(Header, heads) == 640 && offsetof(Header, parked) == 896);
+static_assert(offsetof(Header, wake_name) == 64 && offsetof(Header, cursors) == 128 && offsetof(Header, heads) == 640 &&
+              offsetof(Header, parked) == 896);
 static_assert(sizeof(Header) <= header_bytes);
 
 struct Block {

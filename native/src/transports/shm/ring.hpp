@@ -270,7 +270,7 @@ class RingReader {
     // Waits for the record at the read position; does not consume it.
     Status wait_for_record(Record* record, const Deadline& deadline) {
         uint64_t stamp_and_length;
-        if (!look_for_a_bout(&stamp_and_length)) {
+        if (!look_for_it(looks_, &stamp_and_length)) {
             if (Status s = really_wait_for_record(deadline)) return s;
             stamp_and_length = look();
         }
@@ -294,17 +294,21 @@ class RingReader {
             consume_data(record.length);
         }
     }
-    // Takes a message of exactly this kind and id if it arrives within a bout of looks, lies in slots and fits into `capacity`: the
-    // answer that a caller spins for, in the fewest steps between its arrival and its use. False: nothing was touched.
-    bool take_awaited(uint32_t kind, uint32_t id, std::byte* to, size_t capacity, size_t* length) {
+    // Takes the next message if it is one of exactly this kind and id, lies in slots and fits into `capacity`, in the fewest steps
+    // between its arrival and its use. `awaited`: it may arrive within a bout of looks, as the answer does that a caller spins for;
+    // otherwise it has to be there, as the next one of a stream is. False: nothing was touched.
+    bool take_next(uint32_t kind, uint32_t id, bool awaited, std::byte* to, size_t capacity, size_t* length) {
         uint64_t stamp_and_length;
-        return look_for_a_bout(&stamp_and_length) && take_seen(stamp_and_length, kind, id, to, capacity, length);
-    }
-    // The same for one that is there already: of a stream of messages, whose reader comes late.
-    bool take_at_once(uint32_t kind, uint32_t id, std::byte* to, size_t capacity, size_t* length) {
-        const uint64_t stamp_and_length = look();
-        return Slot::low(stamp_and_length) == stamp_of(slot_position_) &&
-               take_seen(stamp_and_length, kind, id, to, capacity, length);
+        if (!look_for_it(awaited ? looks_ : 1, &stamp_and_length)) return false;
+        const Slot& slot = *slot_;
+        // Flags, which would stand beside the kind, are none.
+        if (slot.kind_and_id.load(std::memory_order_relaxed) != Slot::word(kind, id)) return false;
+        const size_t bytes = Slot::high(stamp_and_length);
+        if (bytes > capacity || bytes > longest_here_) return false;
+        copy_payload(to, slot.payload(), bytes);
+        *length = bytes;
+        consume_slots(slots_for(bytes));
+        return true;
     }
     // Takes messages that are there already and are plain ones of this kind, in slots or in runs: back to back to `to`, at most
     // max_count and `capacity` bytes. Returns how many.
@@ -317,29 +321,17 @@ class RingReader {
         const uint64_t to_end = memory_.slots_to_end(slot_position_) * sizeof(Slot);
         longest_here_ = std::min(longest_in_slots_, static_cast<size_t>(to_end) - (sizeof(Slot) - Slot::first_bytes));
     }
-    // Looks for the next record as often as a wait does before it first reads the clock. Here rather than in the wait, so that
-    // no way back from a function lies between a record's arrival and its use.
-    bool look_for_a_bout(uint64_t* stamp_and_length) const {
+    // Looks for the next record at most so often; `looks_` is how often a wait does before it first reads the clock. Here rather
+    // than in the wait, so that no way back from a function lies between a record's arrival and its use.
+    bool look_for_it(int looks, uint64_t* stamp_and_length) const {
         const std::atomic<uint64_t>& word = slot_->stamp_and_length;
         const uint32_t stamp = stamp_of(slot_position_);
-        for (int looks = looks_;; shared_memory::relax()) {
+        for (;; shared_memory::relax()) {
             // Acquire: pairs with the writer's release of the stamp.
             *stamp_and_length = word.load(std::memory_order_acquire);
             if (Slot::low(*stamp_and_length) == stamp) return true;
             if (--looks <= 0) return false;
         }
-    }
-    bool take_seen(uint64_t stamp_and_length, uint32_t kind, uint32_t id, std::byte* to, size_t capacity,
-                   size_t* length) {
-        const Slot& slot = *slot_;
-        // Flags, which would stand beside the kind, are none.
-        if (slot.kind_and_id.load(std::memory_order_relaxed) != Slot::word(kind, id)) return false;
-        const size_t bytes = Slot::high(stamp_and_length);
-        if (bytes > capacity || bytes > longest_here_) return false;
-        copy_payload(to, slot.payload(), bytes);
-        *length = bytes;
-        consume_slots(slots_for(bytes));
-        return true;
     }
     // Acquire: as above.
     uint64_t look() const { return slot_->stamp_and_length.load(std::memory_order_acquire); }

@@ -75,18 +75,11 @@ class ShmChannel final : public FrameChannel {
         return IPC_OK;
     }
 
-    // Beyond FrameChannel, for ConversationOver: next() and take() in one if what comes within a moment is this; see RingReader.
-    bool take_awaited(FrameKind kind, uint32_t id, void* buffer, size_t capacity, size_t* length) {
+    // Beyond FrameChannel, for ConversationOver: next() and take() in one if what comes next is this; see RingReader.
+    bool take_next(FrameKind kind, uint32_t id, bool awaited, void* buffer, size_t capacity, size_t* length) {
         if (has_message_ || broken_) return false;
-        return reader_.take_awaited(static_cast<uint32_t>(kind), id, static_cast<std::byte*>(buffer),
-                                    std::min(capacity, limit()), length);
-    }
-
-    // The same if it is there already.
-    bool take_at_once(FrameKind kind, uint32_t id, void* buffer, size_t capacity, size_t* length) {
-        if (has_message_ || broken_) return false;
-        return reader_.take_at_once(static_cast<uint32_t>(kind), id, static_cast<std::byte*>(buffer),
-                                    std::min(capacity, limit()), length);
+        return reader_.take_next(static_cast<uint32_t>(kind), id, awaited, static_cast<std::byte*>(buffer),
+                                 std::min(capacity, limit()), length);
     }
 
     size_t take_many(std::byte* buffer, size_t capacity, uint32_t* lengths, size_t max_count) override {
