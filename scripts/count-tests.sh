@@ -94,14 +94,14 @@ run_ctest() {
     account "$suite" $((total - bad - left_out)) "$bad" "$left_out" "$code" "$log"
 }
 
-# run_xunit PROJECT [SUITE [FILTER]]
+# run_xunit PROJECT [SUITE [FILTER [THREADS]]]; without THREADS as many classes at a time as the project says
 run_xunit() {
-    local project=$1 suite=${2:-$1} filter=${3:-}
+    local project=$1 suite=${2:-$1} filter=${3:-} threads=${4:-}
     local log=$logs/test-$suite.log trx=$logs/test-$suite.trx code=0
     local total executed ok
     rm -f "$trx"
     run_limited "$log" dotnet test "$root/artifacts/bin/$project/release/$project.dll" ${filter:+--filter "$filter"} \
-        --logger "trx;LogFileName=$trx" --logger "console;verbosity=normal" || code=$?
+        --logger "trx;LogFileName=$trx" --logger "console;verbosity=normal" ${threads:+-- "xUnit.MaxParallelThreads=$threads"} || code=$?
     [ -f "$trx" ] || : >"$trx"
     total=$(attribute "$trx" Counters total)
     executed=$(attribute "$trx" Counters executed)

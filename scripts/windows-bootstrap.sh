@@ -73,7 +73,7 @@ make_libraries() {
     fetch_sources
     cross_build protobuf "$build"/sources/protobuf-*/ -Dprotobuf_BUILD_TESTS=OFF -Dprotobuf_BUILD_PROTOC_BINARIES=OFF \
         -Dprotobuf_WITH_ZLIB=OFF
-    cross_build googletest /usr/src/googletest
+    cross_build googletest /usr/src/googletest -DBUILD_GMOCK=OFF
     local csv
     csv=$(echo "$build"/sources/libcsv-*/)
     x86_64-w64-mingw32-gcc-posix -O2 -c "$csv/libcsv.c" -o "$build/libcsv.o"

@@ -14,6 +14,7 @@ internal static class RunCommand
     private static readonly Option<string?> s_workloads = Options.List("--workload", "workloads");
     private static readonly Option<int?> s_launches = Options.Number<int>("--launches", "launches of each cell");
     private static readonly Option<double?> s_seconds = Options.Number<double>("--seconds", "measured seconds of each launch");
+    private static readonly Option<double?> s_warmup = Options.Number<double>("--warmup", "seconds each launch warms up at least; unsteady ones go on, three times as long at most");
     private static readonly Option<string?> s_pin = Options.Text("--pin", "CPUs of server and client, e.g. 0,1; or none");
     private static readonly Option<long?> s_seed = Options.Number<long>("--seed", "decides order and payloads; chosen and kept when left out");
     private static readonly Option<string?> s_out = Options.Text("--out", "folder for the results; results/<time> when left out");
@@ -34,7 +35,7 @@ internal static class RunCommand
     {
         var command = new Command("run", "Measures cells: each as two real processes, several launches, in shuffled order.")
         {
-            s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_pin, s_seed, s_out, s_resume, s_json,
+            s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_out, s_resume, s_json,
             s_table, s_separator, s_header, s_ids, s_fields, s_allowDebug,
         };
         command.SetAction((parsed, _) => RunAction.RunAsync(Request(parsed), Destination(parsed)));
@@ -51,6 +52,7 @@ internal static class RunCommand
         Workloads = parsed.Parts(s_workloads),
         Launches = parsed.GetValue(s_launches),
         Seconds = parsed.GetValue(s_seconds),
+        WarmupSeconds = parsed.GetValue(s_warmup),
         Pin = parsed.GetValue(s_pin),
         Seed = parsed.GetValue(s_seed),
         Table = TableOf(parsed),
@@ -77,7 +79,7 @@ internal static class RunCommand
             return new RunDestination(folder, Resume: false, parsed.GetValue(s_json));
         if (folder is null)
             throw new UserMistakeException("--resume needs the folder of the interrupted run: --resume DIR");
-        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_pin, s_seed, s_table])
+        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_table])
         {
             if (parsed.GetResult(option) is { Implicit: false })
                 throw new UserMistakeException($"--resume goes on with the plan kept in '{folder}'; leave {option.Name} out");

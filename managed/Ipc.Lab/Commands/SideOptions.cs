@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Globalization;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Running;
 
@@ -83,9 +82,9 @@ internal sealed class SideOptions
 
     private double SecondsOf(ParseResult parsed)
     {
-        var seconds = parsed.GetValue(_seconds) ?? 1.0;
-        return seconds is >= 0.01 and <= 3600 ? seconds
-            : throw new UserMistakeException($"--seconds {seconds.ToString(CultureInfo.InvariantCulture)} is not between 0.01 and 3600");
+        var seconds = parsed.GetValue(_seconds);
+        LaunchTiming.Check("--seconds", seconds);
+        return seconds ?? 1.0;
     }
 
     private long? CountOf(ParseResult parsed) => parsed.GetValue(_count) switch

@@ -31,9 +31,8 @@ internal static class Planner
     {
         if (request.Launches is < 1 or > 1000)
             throw new UserMistakeException($"--launches {request.Launches} is not between 1 and 1000");
-        // Written so that NaN is refused too.
-        if (request.Seconds is { } seconds && !(seconds is >= 0.01 and <= 3600))
-            throw new UserMistakeException($"--seconds {seconds} is not between 0.01 and 3600");
+        LaunchTiming.Check("--seconds", request.Seconds);
+        LaunchTiming.Check("--warmup", request.WarmupSeconds);
         if (request.Seed is < 0)
             throw new UserMistakeException($"--seed {request.Seed} is negative; give a number from 0 on");
     }
@@ -43,11 +42,12 @@ internal static class Planner
         var schedule = request.Preset is not null || !request.PicksCells
             ? Presets.Get(request.Preset ?? "quick").Schedule
             : Presets.ChosenCells;
-        // Whoever states launches or seconds wants exactly these, not what fits a budget.
-        var budget = request.Launches is null && request.Seconds is null ? schedule.BudgetSeconds : null;
+        // Whoever states launches or times wants exactly these, not what fits a budget.
+        var budget = request.Launches is null && request.Seconds is null && request.WarmupSeconds is null ? schedule.BudgetSeconds : null;
         return schedule with
         {
             Launches = request.Launches ?? schedule.Launches,
+            WarmupSeconds = request.WarmupSeconds ?? schedule.WarmupSeconds,
             Seconds = request.Seconds ?? schedule.Seconds,
             BudgetSeconds = budget,
         };

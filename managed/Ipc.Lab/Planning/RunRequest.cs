@@ -11,6 +11,7 @@ internal sealed record RunRequest
     public IReadOnlyList<string> Workloads { get; init; } = [];
     public int? Launches { get; init; }
     public double? Seconds { get; init; }
+    public double? WarmupSeconds { get; init; }
     public string? Pin { get; init; }
     public long? Seed { get; init; }
     public TableRequest? Table { get; init; }

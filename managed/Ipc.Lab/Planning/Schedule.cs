@@ -1,3 +1,5 @@
+using System.Globalization;
+
 namespace Ipc.Lab.Planning;
 
 /// <summary>How often and how long cells are launched. Times are seconds.</summary>
@@ -17,4 +19,13 @@ internal sealed record Schedule(int Launches, double WarmupSeconds, double Secon
 }
 
 /// <summary>The times of one launch in seconds.</summary>
-internal sealed record LaunchTiming(double WarmupSeconds, double Seconds);
+internal sealed record LaunchTiming(double WarmupSeconds, double Seconds)
+{
+    /// <summary>Refuses a time that the user stated with this option and that no launch can have; null is none stated.</summary>
+    public static void Check(string option, double? stated)
+    {
+        // Written so that NaN is refused too.
+        if (stated is { } seconds && !(seconds is >= 0.01 and <= 3600))
+            throw new UserMistakeException($"{option} {seconds.ToString(CultureInfo.InvariantCulture)} is not between 0.01 and 3600");
+    }
+}

@@ -132,6 +132,7 @@ public sealed class CommandTests : IDisposable
     [InlineData("run --transport quic", "there is no transport 'quic'")]
     [InlineData("run --colour", "`ipc run` does not know '--colour'")]
     [InlineData("run --seconds soon", "--seconds 'soon' is not a number")]
+    [InlineData("run --warmup long", "--warmup 'long' is not a number")]
     [InlineData("run --resume", "--resume needs the folder")]
     [InlineData("run --ids a", "--ids says how to read a table file")]
     [InlineData("run --resume x --seed 3", "leave --seed out")]

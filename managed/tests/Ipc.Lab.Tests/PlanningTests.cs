@@ -60,6 +60,15 @@ public sealed class PlanningTests
         Assert.Equal(("quick", 225.0), (PlanOf(new RunRequest()).Preset, PlanOf(new RunRequest()).Schedule.BudgetSeconds));
 
     [Fact]
+    public void StatedTimesAreKeptToWhateverTheBudget()
+    {
+        var schedule = PlanOf(new RunRequest { WarmupSeconds = 0.05, Seconds = 7 }).Schedule;
+
+        Assert.Equal((0.05, 7.0, null), (schedule.WarmupSeconds, schedule.Seconds, schedule.BudgetSeconds));
+        Assert.Null(PlanOf(new RunRequest { WarmupSeconds = 0.05 }).Schedule.BudgetSeconds);
+    }
+
+    [Fact]
     public void SeedRunsEveryPublishedFigureThatExistsHereAndSaysWhyNotOtherwise()
     {
         var cells = Presets.Get("seed").Cells();
@@ -204,6 +213,7 @@ public sealed class PlanningTests
         Assert.StartsWith("preset 'quick' has no cell", MistakeOf(new() { Preset = "quick", Workloads = ["ping"] }), StringComparison.Ordinal);
         Assert.Equal("--launches 0 is not between 1 and 1000", MistakeOf(new() { Launches = 0 }));
         Assert.Equal("--seconds NaN is not between 0.01 and 3600", MistakeOf(new() { Seconds = double.NaN }));
+        Assert.Equal("--warmup 0.001 is not between 0.01 and 3600", MistakeOf(new() { WarmupSeconds = 0.001 }));
         Assert.Equal("--seed -1 is negative; give a number from 0 on", MistakeOf(new() { Seed = -1 }));
         Assert.Equal("CPU 9 of --pin '0,9' cannot be used; this process may run on 0, 1", MistakeOf(new() { Pin = "0,9" }));
         Assert.Equal("--pin 'x' is neither two CPU numbers such as 0,1 nor none", MistakeOf(new() { Pin = "x" }));
