@@ -9,5 +9,9 @@ export WINEDEBUG=${WINEDEBUG:--all}
 export WINEDLLOVERRIDES=${WINEDLLOVERRIDES:-mshtml=;winedbg.exe=d}
 # Wine cannot remap memory as .NET's W^X does: without this multi-threaded allocation crashes the runtime.
 export DOTNET_EnableWriteXorExecute=0
+# Linux begins a program's heap anywhere in the gigabyte behind it. Behind Wine's loader lie addresses that Wine must have, and about one
+# start in a thousand ended without a word because the heap was there (docs/windows.md). Some containers forbid to ask for fixed addresses.
+fixed_addresses=()
+if setarch -R true 2>/dev/null; then fixed_addresses=(setarch -R); fi
 # By name: the wine wrapper warns about 32-bit programs, and .exe files may be registered for another runtime.
-exec /usr/lib/wine/wine64 "$@"
+exec "${fixed_addresses[@]}" /usr/lib/wine/wine64 "$@"
