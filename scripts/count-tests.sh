@@ -81,17 +81,21 @@ account() {
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + left_out))
 }
 
-# run_ctest SUITE PRESET
+# run_ctest SUITE PRESET [CTEST-OPTION...]
 run_ctest() {
     local suite=$1 preset=$2 log=$logs/test-$1.log xml=$logs/test-$1.xml code=0
-    local total bad left_out
+    local total bad left_out starts
+    shift 2
     rm -f "$xml"
-    run_limited "$log" env --chdir="$root" ctest --preset "$preset" --output-junit "$xml" || code=$?
+    run_limited "$log" env --chdir="$root" ctest --preset "$preset" --output-junit "$xml" "$@" || code=$?
     [ -f "$xml" ] || : >"$xml"
     total=$(attribute "$xml" testsuite tests)
     bad=$(attribute "$xml" testsuite failures)
     left_out=$(($(attribute "$xml" testsuite skipped) + $(attribute "$xml" testsuite disabled)))
     account "$suite" $((total - bad - left_out)) "$bad" "$left_out" "$code" "$log"
+    # Only with --repeat.
+    starts=$(grep -cE '^ +Start +[0-9]+:' "$log" || true)
+    [ "$starts" -le "$total" ] || echo "$suite: $((starts - total)) of these were run once more; the first tries are in $log"
 }
 
 # run_xunit PROJECT [SUITE [FILTER [THREADS]]]; without THREADS as many classes at a time as the project says
