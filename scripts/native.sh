@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Configures (once) and builds the native part into build/<preset>. Several builds may ask for it at the same time, MSBuild
 # among them: a lock lets one work, and the others then find nothing left to do.
-#   scripts/native.sh [release|debug] [further arguments of cmake --build]
+#   scripts/native.sh [PRESET] [further arguments of cmake --build]
 set -euo pipefail
 preset=${1:-release}
 shift || true

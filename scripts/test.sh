@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Bootstraps, builds, and runs every test there is: the native ones optimised and under the sanitizers, the managed ones, the
-# conformance suite over every transport and pair, and under Wine what exists on Windows (test-windows.sh runs that alone). The last line is `N passed, N failed[, N skipped]`.
+# Bootstraps, builds, and runs every test there is: the native ones optimised and under the sanitizers (those of shared memory also
+# under ThreadSanitizer), the managed ones, the conformance suite over every transport and pair, and under Wine what exists on
+# Windows (test-windows.sh runs that alone). The last line is `N passed, N failed[, N skipped]`.
 #   scripts/test.sh
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -12,11 +13,14 @@ bring_loopback_up
 "$root/scripts/build.sh" Release
 step build-native-32-bit "$root/scripts/native.sh" linux-x86
 step build-native-sanitized "$root/scripts/native.sh" debug
+step build-native-threads "$root/scripts/native.sh" tsan --target shm_tests ring_tests queue_tests broadcast_tests
 "$root/scripts/windows-build.sh"
 
 run_ctest native release
 run_ctest native-32-bit linux-x86
 run_ctest native-sanitized debug
+# The models are of one thread.
+run_ctest native-threads tsan --tests-regex '^(shm|ring|queue|broadcast)_tests\.' --exclude-regex 'Model\.'
 
 mapfile -t projects < <(grep -l 'Microsoft.NET.Test.Sdk' "$root"/managed/tests/*/*.csproj)
 for project in "${projects[@]}"; do
