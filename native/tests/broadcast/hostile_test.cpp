@@ -51,6 +51,9 @@ struct RawSubscriber {
 };
 
 TEST(BroadcastHostile, ASubscriberCannotWriteToTheMessages) {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "this build has both ends share one mapping (one_mapping_tsan.cpp)";
+#endif
     const std::string where = fresh_address("size=64k");
     const auto publisher = publisher_at(where);
     const RawSubscriber raw(where);

@@ -14,7 +14,7 @@ using ipc::FrameKind;
 class Waiting : public testing::TestWithParam<WaitMode> {};
 INSTANTIATE_TEST_SUITE_P(AllModes, Waiting, testing::Values(WaitMode::spin, WaitMode::adaptive, WaitMode::block));
 
-// Under ThreadSanitizer this also shows that the orderings carry the payload: two mappings, plain memory in between.
+// Under ThreadSanitizer this also shows that the orderings carry the payload.
 TEST_P(Waiting, PingPongAndStreamsLoseNoWakeUp) {
     ChannelPair pair = make_channel_pair({.slots = 4, .data_bytes = 4096, .wait = GetParam()});
     constexpr uint32_t rounds = 3000;
