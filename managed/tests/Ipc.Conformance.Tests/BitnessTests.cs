@@ -138,6 +138,8 @@ public class BitnessTests
         draining = reader.Give("drain", "drain q", TimeSpan.FromSeconds(60));
         await next.Ok($"enqueue q 1 0 0 {Patience}");
         Assert.StartsWith("1:", (await draining).Ok().Trim(), StringComparison.Ordinal);
+        // Puppets are killed at their end, and the last one with them could not.
+        await reader.Ok($"remove-queue {address}");
     }
 
     [BitnessTheory, MemberData(nameof(Pairs))]
@@ -154,6 +156,7 @@ public class BitnessTests
         for (var i = 16; i >= 1; i--)
             await reader.Ok($"dequeue q 300 5 {i} 1000", i * 10);
         await reader.Refuses(Status.TimedOut, "dequeue q 300 5 1 0");
+        await reader.Ok($"remove-queue {address}");
     }
 
     // What 32 bits cannot count or map is refused in so many words, by the one who cannot, and the other is none the worse.

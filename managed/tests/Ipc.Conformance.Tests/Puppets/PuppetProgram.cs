@@ -27,6 +27,8 @@ internal static class PuppetProgram
         var start = Program(side);
         // Only the bound side may know where the native library is.
         start.Environment.Remove("IPC_LIBRARY");
+        // A .NET process opens pipes for debuggers in /tmp, which one that is killed leaves there.
+        start.Environment["DOTNET_EnableDiagnostics"] = "0";
         if (side is "bound" or "bound-netfx")
             start.Environment["IPC_LIBRARY"] = PuppetSystem.PathFor(Existing(NativeLibrary));
         return start;
