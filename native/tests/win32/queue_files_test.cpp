@@ -28,6 +28,11 @@ std::string folder() {
     return std::string(root) + "\\ipc";
 }
 
+// Another queue than the one it sleeps at, from which it might take its own message.
+std::string where_the_child_speaks(const std::string& address) {
+    return "queue://" + parsed(address).name() + "-child";
+}
+
 std::string path_of(const std::string& address) {
     return folder() + "\\" + address.substr(0, address.find("://")) + "-" + address.substr(address.find("://") + 3);
 }
@@ -85,12 +90,6 @@ class Environment {
 };
 
 } // namespace
-
-// Another queue than the one it sleeps at, from which it might take its own message.
-std::string where_the_child_speaks(const std::string& address) {
-    const size_t name = address.find("://") + 3;
-    return "queue://" + address.substr(name, address.find('?') - name) + "-child";
-}
 
 TEST(QueueFilesChild, DISABLED_DiesWithTheWritersLock) {
     std::unique_ptr<ipc::queue::QueueFile> file;
