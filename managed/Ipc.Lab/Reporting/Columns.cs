@@ -34,7 +34,7 @@ internal static class Columns
     public static IReadOnlyList<Column> Wide { get; } =
     [
         Transport, Pair, P50,
-        new("p50, 95 % interval", false, c => Units.Interval(c.P50Ci95Ns, Units.Time)),
+        new("p50, 95 % interval", false, c => Units.Interval(c.P50Ci, Units.Time)),
         new("p90", false, c => Units.Time(c.P90Ns)),
         P99,
         new("p99.9", false, c => Units.Time(c.P999Ns)),
@@ -49,7 +49,7 @@ internal static class Columns
     public static IReadOnlyList<Column> Full { get; } =
     [
         .. Wide,
-        new("ops/s, 95 % interval", false, c => Units.Interval(c.OpsPerSCi95, Units.Rate)),
+        new("ops/s, 95 % interval", false, c => Units.Interval(c.OpsPerSCi, Units.Rate)),
         new("bytes/s", false, c => Units.BytesPerSecond(c.BytesPerS)),
         new("floor", true, c => c.Floor is null ? Units.Unknown : $"{c.Floor} {Units.Time(c.FloorNs)}"),
         new("cold", false, c => Units.Time(c.ColdNs)),
@@ -71,7 +71,7 @@ internal static class Columns
     public static IReadOnlyList<Column> AloneFull { get; } =
     [
         .. Alone,
-        new("p50, 95 % interval", false, c => Units.Interval(c.P50Ci95Ns, Units.Time)),
+        new("p50, 95 % interval", false, c => Units.Interval(c.P50Ci, Units.Time)),
         P99,
         new("request", false, c => Units.Bytes(c.Phases?.GetValueOrDefault("request_bytes"))),
         new("reply", false, c => Units.Bytes(c.Phases?.GetValueOrDefault("reply_bytes"))),

@@ -18,7 +18,7 @@ internal static class PublishedTable
             $"{figure.Source}, {figure.Machine}".TrimEnd(' ', ','),
             $"{figure.Transport} {figure.Pair} {figure.Codec} {figure.Scenario}{SizesOf(figure)}{(figure.Count is { } n ? $" x{n}" : "")}",
             Units.Time(figure.MeanNanoseconds),
-            ours?.OpsPerS is { } rate ? Units.Time(1e9 / rate) : "-",
+            ours?.MeanNs is { } mean ? Units.Time(mean) : "-",
             NoteOf(figure, wanted.WhyNot, ours),
         ];
 

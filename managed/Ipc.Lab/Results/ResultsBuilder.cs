@@ -15,7 +15,7 @@ internal static class ResultsBuilder
         var floorOfRound = floors.Where(f => f.Figures is not null).GroupBy(f => f.Round).ToDictionary(g => g.Key, g => g.Last().Figures!);
         var byCell = launches.ToLookup(l => l.Cell);
         var cells = new CellResult[plan.Cells.Count];
-        Parallel.For(0, cells.Length, i => cells[i] = CellResultBuilder.Build(plan, plan.Cells[i], [.. byCell[i].OrderBy(l => l.Round)], medianFloors, floorOfRound, folder.ReadSamples) with { Wine = kept.Machine.Wine });
+        Parallel.For(0, cells.Length, i => cells[i] = CellResultBuilder.Build(plan.Cells[i], [.. byCell[i]], floorOfRound, _ => null, folder.ReadSamples) with { Wine = kept.Machine.Wine });
         return new RunResults
         {
             Schema = RunResults.CurrentSchema,

@@ -1,3 +1,4 @@
+using System.Text.Json.Serialization;
 using Ipc.Lab.Planning;
 
 namespace Ipc.Lab.Running;
@@ -16,8 +17,15 @@ internal sealed record LaunchRecord
     /// <summary>The cell's place in the plan.</summary>
     public required int Cell { get; init; }
     public required int Round { get; init; }
-    /// <summary>ok or failed.</summary>
+    /// <summary>ok; unsteady or moved, which keep their figures out of the cell's; or failed.</summary>
     public required string Status { get; init; }
+    /// <summary>Whether it repeats one of the same round that was not ok.</summary>
+    public bool Repeated { get; init; }
+    /// <summary>A cache line's round trip right before and right after; null if not measured.</summary>
+    public IReadOnlyList<double>? LinesAroundNs { get; init; }
+    /// <summary>Their mean.</summary>
+    [JsonIgnore]
+    public double? LineNs => LinesAroundNs is [var before, var after] ? (before + after) / 2 : null;
     public string? Reason { get; init; }
     public LaunchTiming? Timing { get; init; }
     public long Operations { get; init; }

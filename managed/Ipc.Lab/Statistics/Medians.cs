@@ -9,4 +9,11 @@ internal static class Medians
         var all = figures.ToArray();
         return all.Length == 0 ? null : MathNet.Numerics.Statistics.Statistics.Median(all);
     }
+
+    /// <summary>The median; null if any figure is missing, because the median of the others would be of other launches.</summary>
+    public static double? OfAll(IEnumerable<double?> figures)
+    {
+        var all = figures.ToList();
+        return all.Contains(null) ? null : Of(all.OfType<double>());
+    }
 }

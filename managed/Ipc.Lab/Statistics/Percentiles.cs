@@ -10,6 +10,13 @@ namespace Ipc.Lab.Statistics;
 /// </remarks>
 internal static class Percentiles
 {
+    /// <summary>How many operations must lie beyond a percentile for it to be more than the maximum under another name.</summary>
+    private const int LeastBeyond = 5;
+
+    /// <summary>The percentile, or null where so few samples cannot give it.</summary>
+    public static double? IfGiven(ReadOnlySpan<uint> sorted, int partsPerTenThousand) =>
+        partsPerTenThousand <= 5000 || (long)sorted.Length * (10_000 - partsPerTenThousand) >= LeastBeyond * 10_000L ? At(sorted, partsPerTenThousand) : null;
+
     /// <summary>The time in nanoseconds that <paramref name="partsPerTenThousand"/> of the samples do not exceed, to 0.1 ns.</summary>
     /// <param name="sorted">Ascending, not empty.</param>
     public static double At(ReadOnlySpan<uint> sorted, int partsPerTenThousand)

@@ -23,8 +23,9 @@ public sealed class ReportingTests
         P999Ns = p50 * 40,
         MaxNs = p50 * 4000,
         P90Ns = p50 * 2,
-        P50Ci95Ns = p50 is { } p ? [p - 1, p + 1] : null,
+        P50Ci = p50 is { } p ? [p - 1, p + 1] : null,
         OpsPerS = 1e9 / p50,
+        MeanNs = p50,
         FloorRatio = p50 / 400.0,
         Launches = 3,
         Operations = 30,
@@ -35,7 +36,7 @@ public sealed class ReportingTests
         var kept = Fakes.Kept(Fakes.Plan());
         return new RunResults
         {
-            Schema = 1,
+            Schema = RunResults.CurrentSchema,
             Run = new RunFacts(preset, 7, new Pins(0, 1), kept.Plan.Schedule, "release", DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch, 3, true),
             Machine = kept.Machine,
             Floors = new FloorFigures(100, new Dictionary<string, double> { ["64"] = 200 }, 800, 700, 500, 1e10, 20, null, null, null),

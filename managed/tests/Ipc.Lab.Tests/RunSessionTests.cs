@@ -37,11 +37,13 @@ public sealed class RunSessionTests : IDisposable
         Assert.Equal(3, results.Run.RoundsDone);
         Assert.All(results.Cells, c => Assert.Equal(("ok", 3, 30L), (c.Status, c.Launches, c.Operations)));
         var call = results.Cells[0];
-        Assert.Equal((1000u, 1000u), (call.P50Ns, call.MaxNs));
-        Assert.Equal(1e6, call.OpsPerS!.Value, 1);
-        Assert.Equal([1000, 1000], call.P50Ci95Ns!);
-        // 110 000 bytes in ten timed regions of 1000 ns.
-        Assert.Equal(1.1e10, call.BytesPerS!.Value, 1);
+        Assert.Equal((1000u, 1000u, 1000u), (call.P50Ns, call.MaxNs, call.MeanNs));
+        // Ten operations of 1000 ns in 20 000 ns of wall time: half of it went by between them.
+        Assert.Equal(5e5, call.OpsPerS!.Value, 1);
+        Assert.Equal(1e6, call.OpsPerSByMeanLatency!.Value, 1);
+        Assert.Equal(5.5e9, call.BytesPerS!.Value, 1);
+        // Three launches have no interval, ten operations no p90.
+        Assert.Equal((null, null, null), (call.P50Ci, call.Coverage, call.P90Ns));
         Assert.Equal(("slot", 400.0, 2.5), (call.Floor, call.FloorNs, call.FloorRatio));
         Assert.Equal(("futex", 1000.0, 1.0), (results.Cells[1].Floor, results.Cells[1].FloorNs, results.Cells[1].FloorRatio));
         // Ten exchanges lie between the server's looks: 13 served, 3 of them warm-up.
@@ -152,16 +154,37 @@ public sealed class RunSessionTests : IDisposable
         {
             AssertHas(
                 cell, "transport", "pair", "codec", "scenario", "workload", "status", "reason", "operations", "launches", "p50_ns", "p90_ns", "p99_ns",
-                "p999_ns", "p9999_ns", "max_ns", "ops_per_s", "ops_per_s_ci95", "bytes_per_s", "floor", "floor_ratio", "cpu_ns_per_op", "memory_bytes",
-                "allocated_bytes_per_op", "launch_p50_ns", "p50_ci95_ns", "samples");
+                "p999_ns", "p9999_ns", "max_ns", "mean_ns", "ops_per_s", "ops_per_s_ci", "ops_per_s_by_mean_latency", "bytes_per_s", "floor", "floor_ratio", "cpu_ns_per_op", "memory_bytes",
+                "allocated_bytes_per_op", "coverage", "p50_ci", "p99_ci", "floor_ratio_ci", "placement", "placements", "each_launch", "line_ns", "decomposition");
+            foreach (var launch in cell.GetProperty("each_launch").EnumerateArray())
+                AssertHas(launch, "round", "status", "reason", "repeated", "placement", "line_ns", "floor_before_ns", "floor_after_ns", "p50_ns", "p99_ns", "ops_per_s", "samples");
         }
         AssertHas(root.GetProperty("cells")[0].GetProperty("cpu_ns_per_op"), "server", "client");
         AssertHas(root.GetProperty("machine"), "cpu", "kernel", "virtualisation", "steal_percent", "peers", "binaries", "lab_runtime");
         AssertHas(root.GetProperty("run"), "preset", "seed", "pins", "build", "complete");
         Assert.Equal("not today", root.GetProperty("cells")[1].GetProperty("reason").GetString());
         Assert.All(
-            root.GetProperty("cells")[0].GetProperty("samples").EnumerateArray(),
-            name => Assert.Equal(10, folder.ReadSamples(name.GetString()!).Length));
+            root.GetProperty("cells")[0].GetProperty("each_launch").EnumerateArray(),
+            launch => Assert.Equal(10, folder.ReadSamples(launch.GetProperty("samples").GetString()!).Length));
+    }
+
+    [Fact]
+    public async Task ResultsAreReadBackAndThoseOfAnotherSchemaAreRefused()
+    {
+        var kept = Fakes.Kept(Fakes.Plan(s_call));
+        var folder = NewResults(kept);
+        await Fakes.Session(folder, kept, Fakes.Programs(_folder)).RunAsync(CancellationToken.None);
+
+        var read = ResultsReader.Read(folder.Path);
+        Assert.Equal((1000.0, 3, 3), (read.Cells[0].P50Ns, read.Cells[0].Launches, read.Cells[0].EachLaunch.Count));
+        Assert.Equal(1000.0, Assert.Single(read.Cells[0].Placements).P50Ns);
+
+        var text = await File.ReadAllTextAsync(folder.ResultsFile);
+        await File.WriteAllTextAsync(folder.ResultsFile, text.Replace("\"schema\": 2", "\"schema\": 1", StringComparison.Ordinal));
+        Assert.Contains("has schema 1", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.Path)).Message, StringComparison.Ordinal);
+        await File.WriteAllTextAsync(folder.ResultsFile, "[]");
+        Assert.Contains("is not a results.json", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.ResultsFile)).Message, StringComparison.Ordinal);
+        Assert.Contains("cannot be read", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.Path + "-none")).Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -1,0 +1,55 @@
+using Ipc.Lab.Running;
+using Ipc.Lab.Statistics;
+
+namespace Ipc.Lab.Results;
+
+/// <summary>One launch's own figures, from its samples and what was measured around it.</summary>
+internal static class LaunchFiguresBuilder
+{
+    // A one-way message is too short for whole nanoseconds: its samples are picoseconds.
+    private const double PicosecondsPerNanosecond = 1000;
+
+    /// <param name="floorOfRound">The floors of its round, where none were measured around it.</param>
+    public static LaunchFigures Build(
+        LaunchRecord launch, ScenarioEntry scene, FloorOfCell? floor, FloorFigures? floorOfRound, string? placement, uint[] samples)
+    {
+        Array.Sort(samples);
+        var isOneWay = scene.Receiver is not null;
+        var unit = isOneWay ? PicosecondsPerNanosecond : 1.0;
+        var p50 = Percentiles.At(samples, 5000) / unit;
+        var floorNs = FloorNsOf(launch, floor, floorOfRound);
+        return WithoutTimes(launch) with
+        {
+            Placement = placement,
+            FloorRatio = launch.Status == "ok" && floorNs > 0 ? p50 / floorNs : null,
+            Operations = launch.Operations,
+            P50Ns = p50,
+            P90Ns = Percentiles.IfGiven(samples, 9000) / unit,
+            P99Ns = Percentiles.IfGiven(samples, 9900) / unit,
+            P999Ns = Percentiles.IfGiven(samples, 9990) / unit,
+            P9999Ns = Percentiles.IfGiven(samples, 9999) / unit,
+            MaxNs = samples[^1] / unit,
+            MeanNs = launch.TimedNs / (double)launch.Operations,
+            OpsPerS = launch.Operations * 1e9 / (isOneWay ? launch.TimedNs : launch.ElapsedNs),
+            CpuNsPerOp = CostFigures.PerOperation(launch, u => u.CpuNs),
+            ColdNs = launch.ColdNs,
+        };
+    }
+
+    /// <summary>What is known of a launch without its samples.</summary>
+    public static LaunchFigures WithoutTimes(LaunchRecord launch) => new()
+    {
+        Round = launch.Round,
+        Status = launch.Status,
+        Reason = launch.Reason,
+        Repeated = launch.Repeated,
+        LineNs = launch.LineNs,
+        FloorBeforeNs = launch.FloorsAroundNs?[0],
+        FloorAfterNs = launch.FloorsAroundNs?[1],
+        Samples = launch.Samples,
+    };
+
+    /// <summary>The floor that the launch is held against.</summary>
+    public static double? FloorNsOf(LaunchRecord launch, FloorOfCell? floor, FloorFigures? floorOfRound) =>
+        launch.FloorsAroundNs is [var before, var after] ? (before + after) / 2 : floor?.In(floorOfRound);
+}

@@ -1,0 +1,27 @@
+using System.Text.Json;
+
+namespace Ipc.Lab.Results;
+
+/// <summary>Reads the results of a finished or interrupted run.</summary>
+internal static class ResultsReader
+{
+    /// <param name="path">A results folder, or a results.json.</param>
+    public static RunResults Read(string path)
+    {
+        var file = Directory.Exists(path) ? Path.Combine(path, "results.json") : path;
+        try
+        {
+            using var text = File.OpenRead(file);
+            using var json = JsonDocument.Parse(text);
+            if (json.RootElement.ValueKind != JsonValueKind.Object || !json.RootElement.TryGetProperty("schema", out var schema) || !schema.TryGetInt32(out var number))
+                throw new UserMistakeException($"'{file}' is not a results.json of this lab");
+            if (number != RunResults.CurrentSchema)
+                throw new UserMistakeException($"'{file}' has schema {number} and this lab reads schema {RunResults.CurrentSchema}; measure again");
+            return json.RootElement.Deserialize<RunResults>(LabJson.Indented)!;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or JsonException)
+        {
+            throw new UserMistakeException($"'{file}' cannot be read as results: {Sentence.Of(e)}");
+        }
+    }
+}
