@@ -9,13 +9,10 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -55,7 +52,10 @@ class ReplyWriter {
     // Room for a reply of exactly `size` bytes, sent when the handler returns.
     std::byte* reserve(size_t size) {
         void* room = nullptr;
-        check(ipc_reply_reserve(writer_, size, &room));
+        check(writer_ != nullptr ? ipc_reply_reserve(writer_, size, &room)
+                                 : ipc_reserve_reply(channel_, size, &room, forever));
+        reserved_ = true;
+        size_ = size;
         return static_cast<std::byte*>(room);
     }
     void write(const void* data, size_t size) {
@@ -65,7 +65,17 @@ class ReplyWriter {
     void write(std::string_view text) { write(text.data(), text.size()); }
 
   private:
-    ipc_reply_writer* writer_;
+    // For Server, which receives requests itself.
+    friend class Server;
+    explicit ReplyWriter(ipc_channel* channel) : channel_(channel) {}
+    void send() {
+        check(reserved_ ? ipc_commit_reply(channel_, size_, forever) : ipc_reply(channel_, nullptr, 0, forever));
+    }
+
+    ipc_reply_writer* writer_ = nullptr;
+    ipc_channel* channel_ = nullptr;
+    bool reserved_ = false;
+    size_t size_ = 0;
 };
 
 class Channel {
@@ -232,79 +242,6 @@ class Queue {
     std::unique_ptr<ipc_queue, Free> handle_;
 };
 
-// Serves every client of an address with one handler, a thread for each; the handler must be fit for that.
-// The destructor stops listening, closes the clients' channels and waits for their threads.
-class Server {
-  public:
-    template <class Handler>
-    Server(const std::string& address, Handler handler)
-        : listener_(address), acceptor_([this, handler]() mutable { accept_clients(handler); }) {}
-    ~Server() {
-        {
-            std::lock_guard lock(mutex_);
-            stopping_ = true;
-            for (Client& client : clients_) client.channel.close();
-        }
-        listener_.close();
-        acceptor_.join();
-        for (Client& client : clients_) client.thread.join();
-    }
-    Server(const Server&) = delete;
-    Server& operator=(const Server&) = delete;
-    std::string address() const { return listener_.address(); }
-
-  private:
-    struct Client {
-        Channel channel;
-        std::thread thread;
-        bool done = false;
-    };
-
-    template <class Handler>
-    void accept_clients(Handler& handler) {
-        while (true) {
-            Channel channel;
-            try {
-                channel = listener_.accept();
-            } catch (const Error& e) {
-                if (e.status() == IPC_CLOSED || e.status() == IPC_SYSTEM) return;
-                continue; // one bad client is no reason to stop
-            }
-            std::lock_guard lock(mutex_);
-            if (stopping_) return;
-            forget_finished_clients();
-            Client& client = clients_.emplace_back();
-            client.channel = std::move(channel);
-            client.thread = std::thread([this, &client, &handler] {
-                try {
-                    client.channel.serve(handler);
-                } catch (const Error&) { // the client broke its channel: only its own conversation ends
-                }
-                client.channel.close();
-                std::lock_guard finished(mutex_);
-                client.done = true;
-            });
-        }
-    }
-
-    void forget_finished_clients() {
-        for (auto client = clients_.begin(); client != clients_.end();) {
-            if (!client->done) {
-                ++client;
-                continue;
-            }
-            client->thread.join();
-            client = clients_.erase(client);
-        }
-    }
-
-    Listener listener_;
-    std::mutex mutex_;
-    std::list<Client> clients_; // a list, because threads keep references to their own element
-    bool stopping_ = false;
-    std::thread acceptor_; // last: starts when everything else stands
-};
-
 // The one writer of a broadcast: each message goes to all subscribers. One thread at a time; close() from any.
 class Publisher {
   public:
@@ -366,5 +303,7 @@ class Subscriber {
 };
 
 } // namespace ipc
+
+#include "ipc/server.hpp"
 
 #endif

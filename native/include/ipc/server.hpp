@@ -1,0 +1,300 @@
+// server.hpp - a part of ipc.hpp, which includes it: a server for all clients of an address.
+#ifndef IPC_SERVER_HPP
+#define IPC_SERVER_HPP
+
+#include "ipc/ipc.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace ipc {
+
+// What went wrong at a server that goes on nevertheless.
+struct ServerError {
+    enum class Source {
+        accept,  // no client could be accepted, or one had to be dropped for want of room or of a thread
+        channel, // a client broke its channel; only that channel ends
+        handler, // the handler threw, which the client has been told
+    };
+    Source source;
+    ipc_status status;
+    std::string message;
+    std::exception_ptr exception; // what the handler threw; else null
+};
+
+struct ServerOptions {
+    // Clients served at once. When one more comes, the client that has been connected longest without ever calling makes room; if all
+    // have called, new ones wait in the system's queue until one leaves.
+    size_t max_clients = 256;
+    // Told of every ServerError, on the server's threads and perhaps on several at once. What it throws is ignored.
+    std::function<void(const ServerError&)> on_error;
+};
+
+// Serves every client of an address with one handler, a thread for each client; so the handler must be fit to run on several threads at
+// once. What it throws fails the call at the client, is given to on_error, and ends nothing.
+class Server {
+  public:
+    // handler(Bytes request, ReplyWriter& reply). Throws Error when it cannot listen at the address.
+    template <class Handler>
+    Server(const std::string& address, Handler handler, ServerOptions options = {})
+        : options_(std::move(options)), handle_(own(std::move(handler))), listener_(address),
+          acceptor_([this] { accept_clients(); }) {}
+    // As stop(0); then waits for handlers that still run, which nothing interrupts.
+    ~Server() {
+        stop(0);
+        acceptor_.join();
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return clients_.empty(); });
+        lock.unlock(); // the last thread takes it once more
+        if (last_finished_.joinable()) last_finished_.join();
+    }
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    std::string address() const { return listener_.address(); }
+
+    // Clients connected now.
+    size_t clients() const {
+        const std::lock_guard lock(mutex_);
+        return clients_.size();
+    }
+
+    // Stops listening and ends the connections of idle clients at once; requests in progress are answered, and then their connections end
+    // too. What is not done by the time-out is cut off. True if nothing had to be. From any thread, also from a handler, whose own request
+    // is not waited for.
+    bool stop(int32_t timeout_ms = forever) {
+        listener_.close();
+        std::unique_lock lock(mutex_);
+        stopping_ = true;
+        changed_.notify_all();
+        for (Client& client : clients_) client.finish();
+        const auto own = std::count_if(clients_.begin(), clients_.end(), [](const Client& client) {
+            return client.thread.get_id() == std::this_thread::get_id();
+        });
+        const auto drained = [&] { return clients_.size() <= static_cast<size_t>(own); };
+        if (timeout_ms < 0)
+            changed_.wait(lock, drained);
+        else
+            changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), drained);
+        // A client that is closed already has only to be taken off the list.
+        const bool all_answered = std::none_of(clients_.begin(), clients_.end(), [](const Client& client) {
+            return client.state == State::last_call && client.thread.get_id() != std::this_thread::get_id();
+        });
+        for (Client& client : clients_)
+            if (client.thread.get_id() != std::this_thread::get_id()) client.channel.close();
+        return all_answered;
+    }
+
+  private:
+    enum class State {
+        fresh,     // has never called
+        idle,      // has no request in progress
+        busy,      // has one
+        last_call, // has one, after which its connection ends
+        closed,
+    };
+    struct Client {
+        explicit Client(Channel connected) : channel(std::move(connected)) {}
+
+        // A request has come; false if it came too late to be begun.
+        bool begin() {
+            State before = state;
+            while (before != State::closed)
+                if (state.compare_exchange_weak(before, State::busy)) return true;
+            return false;
+        }
+        // It has been answered; false if it was the last.
+        bool end() {
+            State busy = State::busy;
+            return state.compare_exchange_strong(busy, State::idle);
+        }
+        // Ends the connection now if no request is in progress, else after it.
+        void finish() {
+            State before = state;
+            while (before != State::closed && before != State::last_call) {
+                const State next = before == State::busy ? State::last_call : State::closed;
+                if (!state.compare_exchange_weak(before, next)) continue;
+                if (next == State::closed) channel.close();
+                return;
+            }
+        }
+        // Ends the connection if it has never been used.
+        bool make_room() {
+            State fresh = State::fresh;
+            if (!state.compare_exchange_strong(fresh, State::closed)) return false;
+            channel.close();
+            return true;
+        }
+
+        Channel channel;
+        std::thread thread;
+        std::atomic<State> state{State::fresh};
+    };
+    using Handle = std::function<void(Bytes, ReplyWriter&)>;
+
+    // A handler need not be one that can be copied.
+    template <class Handler>
+    static Handle own(Handler handler) {
+        return [owned = std::make_shared<Handler>(std::move(handler))](Bytes request, ReplyWriter& reply) {
+            (*owned)(request, reply);
+        };
+    }
+
+    void accept_clients() {
+        // Short enough that a server without descriptors left finds out and drops silent clients.
+        constexpr int32_t accept_slice_ms = 1000;
+        std::chrono::milliseconds pause{10};
+        while (wait_for_room()) {
+            try {
+                Channel channel = listener_.accept(accept_slice_ms);
+                serve_apart(std::move(channel));
+                pause = std::chrono::milliseconds(10);
+            } catch (const Error& e) {
+                if (e.status() == IPC_CLOSED) return;
+                if (e.status() == IPC_TIMED_OUT) continue;
+                tell(ServerError::Source::accept, e.status(), e.what());
+                recover(&pause);
+            } catch (const std::exception& e) {
+                tell(ServerError::Source::accept, IPC_SYSTEM, e.what());
+                recover(&pause);
+            }
+        }
+    }
+
+    // Waits while as many clients as may be are all in use; false once the server stops.
+    bool wait_for_room() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] {
+            return stopping_ || clients_.size() < most() ||
+                   std::any_of(clients_.begin(), clients_.end(),
+                               [](const Client& client) { return client.state == State::fresh; });
+        });
+        return !stopping_;
+    }
+
+    // Gives the client a thread. Throws std::system_error when the system has none; the client then finds its connection ended.
+    void serve_apart(Channel channel) {
+        bool dropped = false;
+        {
+            std::unique_lock lock(mutex_);
+            if (clients_.size() >= most()) dropped = make_room();
+            // One of those in use, or the one just dropped, will go.
+            changed_.wait(lock, [this] { return stopping_ || clients_.size() < most(); });
+            if (stopping_) return;
+            const auto client = clients_.emplace(clients_.end(), std::move(channel));
+            try {
+                client->thread = std::thread([this, client] { serve(client); });
+            } catch (...) {
+                clients_.erase(client);
+                throw;
+            }
+        }
+        if (dropped)
+            tell(ServerError::Source::accept, IPC_NOT_AVAILABLE,
+                 "all " + std::to_string(most()) + " clients that " + address() +
+                     " serves at once were connected: the one silent for longest was dropped for a new one");
+    }
+
+    // The oldest client that has never called goes. Call with the lock held.
+    bool make_room() {
+        return std::any_of(clients_.begin(), clients_.end(), [](Client& client) { return client.make_room(); });
+    }
+
+    // After a failure to accept: the system is short of something. Half of the clients that never called give theirs back.
+    void recover(std::chrono::milliseconds* pause) {
+        std::unique_lock lock(mutex_);
+        const auto fresh = std::count_if(clients_.begin(), clients_.end(),
+                                         [](const Client& client) { return client.state == State::fresh; });
+        for (auto i = 0; i < (fresh + 1) / 2; ++i) make_room();
+        changed_.wait_for(lock, *pause, [this] { return stopping_; });
+        *pause = std::min(*pause * 2, std::chrono::milliseconds(1000));
+    }
+
+    void serve(std::list<Client>::iterator client) {
+        try {
+            while (answer_one(*client)) {
+            }
+        } catch (const Error& e) {
+            if (e.status() != IPC_PEER_CLOSED && e.status() != IPC_CLOSED)
+                tell(ServerError::Source::channel, e.status(), e.what());
+        } catch (const std::exception& e) {
+            tell(ServerError::Source::channel, IPC_SYSTEM, e.what());
+        }
+        client->state = State::closed;
+        std::list<Client> finished;
+        std::thread earlier;
+        {
+            const std::lock_guard lock(mutex_);
+            finished.splice(finished.end(), clients_, client);
+            // A thread cannot wait for its own end: the next one to finish does, or the destructor.
+            earlier = std::exchange(last_finished_, std::move(client->thread));
+        }
+        finished.clear(); // frees the channel
+        if (earlier.joinable()) earlier.join();
+        const std::lock_guard lock(mutex_);
+        changed_.notify_all();
+    }
+
+    // False when this client's last request has been answered.
+    bool answer_one(Client& client) {
+        ipc_channel* const channel = client.channel.handle();
+        const void* request = nullptr;
+        size_t size = 0;
+        check(ipc_receive_request(channel, &request, &size, forever));
+        if (!client.begin()) return false;
+        ReplyWriter reply(channel);
+        const std::string failure = call_handler(Bytes{static_cast<const std::byte*>(request), size}, reply);
+        if (!failure.empty())
+            check(ipc_fail_request(channel, failure.c_str(), forever));
+        else
+            reply.send();
+        return client.end();
+    }
+
+    // The text of the handler's failure; "" if there was none.
+    std::string call_handler(Bytes request, ReplyWriter& reply) {
+        try {
+            handle_(request, reply);
+            return {};
+        } catch (const std::exception& e) {
+            const std::string text = *e.what() != '\0' ? e.what() : "exception without a text";
+            tell(ServerError::Source::handler, IPC_HANDLER_FAILED, text, std::current_exception());
+            return text;
+        } catch (...) {
+            tell(ServerError::Source::handler, IPC_HANDLER_FAILED, "unknown exception", std::current_exception());
+            return "unknown exception";
+        }
+    }
+
+    void tell(ServerError::Source source, ipc_status status, std::string message,
+              std::exception_ptr exception = nullptr) {
+        if (!options_.on_error) return;
+        try {
+            options_.on_error(ServerError{source, status, std::move(message), std::move(exception)});
+        } catch (...) { // nobody is left to tell
+        }
+    }
+
+    size_t most() const { return std::max<size_t>(options_.max_clients, 1); }
+
+    const ServerOptions options_;
+    const Handle handle_;
+    Listener listener_;
+    mutable std::mutex mutex_; // guards what follows
+    std::condition_variable changed_;
+    std::list<Client> clients_; // a list, because threads keep references to their own element; the oldest first
+    std::thread last_finished_;
+    bool stopping_ = false;
+    std::thread acceptor_; // last: starts when everything else stands
+};
+
+} // namespace ipc
+
+#endif
