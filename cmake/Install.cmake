@@ -1,0 +1,63 @@
+# `cmake --install`: the library for programs outside this tree, found by find_package(ipc) or pkg-config, and .deb packages by CPack.
+# Three components: `runtime` (libipc.so.1), `modules` (transports that need a foreign library) and `development` (headers, the static
+# library, what CMake and pkg-config read). What is installed knows no path of the machine that built it, so the tree may be moved.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Fast inter-process communication between C++ and C#")
+set(ipc_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ipc)
+
+install(TARGETS ipc EXPORT ipc
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(TARGETS ipc_static EXPORT ipc
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+# Beside libipc, which looks for them nowhere else.
+foreach(module IN LISTS ipc_module_targets)
+  install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT modules)
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/native/include/ipc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+install(EXPORT ipc NAMESPACE ipc:: FILE ipcTargets.cmake DESTINATION ${ipc_config_dir} COMPONENT development)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/ipcConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/ipcConfig.cmake
+  INSTALL_DESTINATION ${ipc_config_dir} NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a minor version may change what programs see.
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ipcConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ipcConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/ipcConfigVersion.cmake
+  DESTINATION ${ipc_config_dir} COMPONENT development)
+
+# Paths are relative to where the file lies, as the rest of the tree. Windows links by CMake.
+if(NOT WIN32)
+  file(RELATIVE_PATH ipc_pc_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  string(REGEX REPLACE "/$" "" ipc_pc_prefix ${ipc_pc_prefix})
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/ipc.pc.in ${CMAKE_CURRENT_BINARY_DIR}/ipc.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ipc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endif()
+
+set(CPACK_PACKAGE_VENDOR "the ipc authors")
+set(CPACK_PACKAGE_CONTACT "the ipc authors")
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+# What a package needs, read off its binaries.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libipc1)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_MODULES_PACKAGE_NAME libipc-modules)
+set(CPACK_DEBIAN_MODULES_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libipc-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_COMPONENT_DEVELOPMENT_DEPENDS runtime)
+set(CPACK_COMPONENT_MODULES_DEPENDS runtime)
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The shared library.")
+set(CPACK_COMPONENT_MODULES_DESCRIPTION "Transports that need a foreign library, loaded when they are first asked for.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, the static library, and what CMake and pkg-config read.")
+set(CPACK_COMPONENTS_ALL runtime development)
+if(ipc_module_targets)
+  list(APPEND CPACK_COMPONENTS_ALL modules)
+endif()
+include(CPack)

@@ -1,0 +1,28 @@
+# Installs the build into a folder, moves it (what is installed must know no path), and builds and runs programs against it.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  if(NOT code EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${code}:\n${said}")
+  endif()
+endfunction()
+
+set(first ${FOLDER}/first-place)
+set(prefix ${FOLDER}/prefix)
+set(programs ${FOLDER}/programs)
+file(REMOVE_RECURSE ${first} ${prefix} ${programs})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${first})
+file(RENAME ${first} ${prefix})
+
+run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${programs} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX})
+run(${CMAKE_COMMAND} --build ${programs})
+foreach(program shared static c)
+  run(${programs}/both_ends_${program})
+endforeach()
+
+set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
+execute_process(COMMAND ${PKG_CONFIG} --cflags --libs ipc OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(flags UNIX_COMMAND "${flags}")
+run(${CC} ${CONSUMER}/both_ends.c -o ${programs}/by_pkg_config ${flags} -pthread -Wl,-rpath,${prefix}/${LIBDIR})
+run(${programs}/by_pkg_config)
+file(REMOVE_RECURSE ${prefix} ${programs})
