@@ -113,6 +113,15 @@ run_xunit() {
     account "$suite" "$ok" $((executed - ok)) $((total - executed)) "$code" "$log"
 }
 
+# run_script SUITE COMMAND...: a script of ours that counts by itself, in its last line.
+run_script() {
+    local suite=$1 log=$logs/test-$1.log code=0 counts
+    shift
+    run_limited "$log" "$@" || code=$?
+    read -r -a counts <<<"$(tail -n 1 "$log" | grep -oE '^[0-9]+ passed, [0-9]+ failed' | tr -dc '0-9 ' || true)"
+    account "$suite" "${counts[0]:-0}" "${counts[1]:-0}" 0 "$code" "$log"
+}
+
 # The summary, alone on the last line; the exit code says whether everything passed.
 finish() {
     local line="$passed passed, $failed failed"

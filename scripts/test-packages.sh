@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Packs, then uses the NuGet packages as a stranger does: an empty folder, a folder feed, the programs that the packages' own README files
+# show. Compiled and run, and published ahead of time (NativeAOT) without a warning. The last line is `N passed, N failed`.
+#   scripts/test-packages.sh [--packed]      --packed: artifacts/packages is there already
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$root/scripts/packages.sh"
+case ${1:-} in
+    "") "$root/scripts/pack.sh" nuget ;;
+    --packed) ;;
+    *) echo "usage: scripts/test-packages.sh [--packed]" >&2; exit 2 ;;
+esac
+install_packages install-aot-linker clang zlib1g-dev
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Its own store: the one of this account may hold an older package of the same version.
+export NUGET_PACKAGES=$work/store
+version=$(sed -n 's/.*<Version>\(.*\)<\/Version>.*/\1/p' "$root/Directory.Build.props")
+passed=0 failed=0
+
+# readme_program FILE N: the Nth C# block of a package's README.
+readme_program() {
+    awk -v wanted="$2" '/^```csharp/ { inside = ++n == wanted; next } /^```/ { inside = 0 } inside' "$root/managed/packaging/$1"
+}
+
+# make_program NAME PACKAGE: an empty folder, `dotnet new console`, `dotnet add package` from the folder feed.
+make_program() {
+    mkdir "$work/$1" && cd "$work/$1" || return 1
+    dotnet new console -o . --no-restore || return 1
+    dotnet new nugetconfig || return 1
+    dotnet nuget add source "$root/artifacts/packages" -n folder --configfile nuget.config || return 1
+    dotnet add package "$2" --version "$version" || return 1
+}
+
+# judge WHAT COMMAND...
+judge() {
+    local what=$1
+    shift
+    if step "$what" "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
+# ask SERVER CLIENT...: starts the server, asks until it is there, and compares the answer.
+ask() {
+    local server=$1 answer code=1
+    shift
+    "$server" &
+    local process=$!
+    for _ in $(seq 50); do
+        if answer=$("$@" 2>/dev/null); then code=0; break; fi
+        sleep 0.1
+    done
+    kill "$process" 2>/dev/null || true
+    wait "$process" 2>/dev/null || true
+    [ "$code" -eq 0 ] && [ "$answer" = "EURUSD" ] || { echo "the answer was '${answer:-}', code $code"; return 1; }
+}
+
+build_pair() {
+    local name=shm-$$
+    make_program server Ipc || return 1
+    readme_program Ipc.md 1 | sed "s/prices/$name/" >Program.cs
+    dotnet build -c Release -o out -warnaserror -nologo || return 1
+    make_program client Ipc.Native || return 1
+    { readme_program Ipc.Native.md 1 | sed "s/prices/$name/"; echo 'Console.Write(System.Text.Encoding.ASCII.GetString(answer, 0, length));'; } >Program.cs
+    dotnet build -c Release -o out -warnaserror -nologo || return 1
+}
+
+build_ahead() {
+    cd "$work/server" || return 1
+    dotnet publish -c Release -o ahead -p:PublishAot=true -p:TreatWarningsAsErrors=true -nologo || return 1
+    ls -l "ahead/server"
+}
+
+build_queue() {
+    make_program queue Ipc.Queues || return 1
+    readme_program Ipc.Queues.md 1 | sed "s/orders/orders-$$/" >Program.cs
+    cat >>Program.cs <<'PROGRAM'
+using var subscriber = factory.CreateSubscriber(new QueueOptions("NAME", capacity: 1 << 20));
+Console.Write(System.Text.Encoding.ASCII.GetString(subscriber.Dequeue(CancellationToken.None).ToArray()));
+Ipc.ManagedIpc.RemoveQueue("queue://NAME");
+PROGRAM
+    sed -i "s/NAME/orders-$$/" Program.cs
+    dotnet build -c Release -o out -warnaserror -nologo && [ "$(out/queue)" = "EURUSD" ]
+}
+
+judge packages-restore-and-build build_pair
+judge packages-managed-and-native ask "$work/server/out/server" "$work/client/out/client"
+judge packages-ahead-of-time build_ahead
+judge packages-ahead-answers ask "$work/server/ahead/server" "$work/client/out/client"
+judge packages-queue build_queue
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
