@@ -1,73 +1,91 @@
 using System.CommandLine;
 using System.Text.Json.Nodes;
 using Ipc.Lab.Planning;
+using Ipc.Lab.Reporting;
 
 namespace Ipc.Lab.Commands;
 
-/// <summary>`ipc list`: what the registry holds.</summary>
+/// <summary>`ipc list`: what the registry holds, in lines that fit a terminal of 80 columns.</summary>
 internal static class ListCommand
 {
-    private static readonly string[] s_kinds = ["transports", "sides", "codecs", "scenarios", "workloads"];
+    private const string Transports = "transports";
+    private static readonly string[] s_kinds = [Transports, "sides", "codecs", "scenarios", "workloads"];
 
     public static Command Create()
     {
-        var kind = new Argument<string?>("kind") { Description = string.Join(", ", s_kinds) + "; all when left out", Arity = ArgumentArity.ZeroOrOne };
+        var kind = new Argument<string?>("kind") { Description = string.Join(", ", s_kinds) + "; all when omitted", Arity = ArgumentArity.ZeroOrOne };
+        var name = new Argument<string?>("name") { Description = "one transport, with its options and where it cannot be had", Arity = ArgumentArity.ZeroOrOne };
         var json = Options.Flag("--json", "the registry's own JSON");
-        var command = new Command("list", "Lists transports, sides, codecs, scenarios and workloads.") { kind, json };
-        command.SetAction(parsed => Write(Console.Out, parsed.GetValue(kind), parsed.GetValue(json)));
+        var command = new Command("list", "Lists transports, sides, codecs, scenarios and workloads.") { kind, name, json };
+        command.SetAction(parsed => Write(Console.Out, parsed.GetValue(kind), parsed.GetValue(name), parsed.GetValue(json)));
         return command;
     }
 
-    /// <summary>Writes one kind, or all.</summary>
-    public static int Write(TextWriter output, string? kind, bool asJson)
+    /// <summary>Writes one kind, or all; of the transports, one in full if it is named.</summary>
+    public static int Write(TextWriter output, string? kind, string? name, bool asJson)
     {
-        if (kind is not null && !s_kinds.Contains(kind))
-            throw new UserMistakeException($"there is no list '{kind}'; the lists are {string.Join(", ", s_kinds)}");
+        if (kind is not null)
+            Choices.Check("list", kind, s_kinds);
+        if (name is not null && kind != Transports)
+            throw new UserMistakeException($"only transports are told one by one: `ipc list transports {name}`");
+        var transport = name is null ? null : Registry.Transport(Choices.Check("transport", name, Grid.AllTransports));
         if (asJson)
-            output.WriteLine(ToJson(kind));
+            output.WriteLine(ToJson(kind, transport));
+        else if (transport is not null)
+            WriteInFull(output, transport);
         else
-            foreach (var one in kind is null ? s_kinds : [kind])
-                WriteKind(output, one, withHeading: kind is null);
+            WriteKinds(output, kind);
         return ExitCodes.Success;
     }
 
-    private static string ToJson(string? kind)
+    private static string ToJson(string? kind, TransportEntry? transport)
     {
         var registry = JsonNode.Parse(Registry.Json)!;
-        return (kind is null ? registry : registry[kind]!).ToJsonString(LabJson.Indented);
+        var asked = transport is not null ? registry[Transports]!.AsArray().First(t => (string?)t!["id"] == transport.Id)! : kind is null ? registry : registry[kind]!;
+        return asked.ToJsonString(LabJson.Indented);
     }
 
-    private static void WriteKind(TextWriter output, string kind, bool withHeading)
+    private static void WriteKinds(TextWriter output, string? kind)
     {
-        var rows = RowsOf(kind).ToList();
+        foreach (var one in kind is null ? s_kinds : [kind])
+        {
+            if (kind is null)
+                output.WriteLine(one);
+            WriteRows(output, [.. RowsOf(one)], indent: kind is null ? 2 : 0);
+            if (kind is null)
+                output.WriteLine();
+        }
+        if (kind is null or Transports)
+            output.WriteLine("`ipc list transports NAME` tells the options of one, and where it cannot be had.");
+    }
+
+    private static void WriteRows(TextWriter output, IReadOnlyList<(string Id, string Text)> rows, int indent)
+    {
         var width = rows.Max(r => r.Id.Length);
-        if (withHeading)
-            output.WriteLine(kind);
         foreach (var (id, text) in rows)
-            output.WriteLine($"{(withHeading ? "  " : "")}{id.PadRight(width)}  {text}");
-        if (withHeading)
-            output.WriteLine();
+            TextLines.Write(output, new string(' ', indent) + id.PadRight(width) + "  ", text);
     }
 
     private static IEnumerable<(string Id, string Text)> RowsOf(string kind) => kind switch
     {
-        "transports" => Registry.Transports.SelectMany(RowsOf),
+        Transports => Registry.Transports.Select(t => (t.Id, $"{t.Kind,-9}  {string.Join(", ", t.Platforms),-14}  {t.Summary}")),
         "sides" => Registry.Sides.Select(s => (s.Id, s.Summary)),
         "codecs" => Registry.Codecs.Select(c => (c.Id, c.Summary)),
         "scenarios" => Registry.Scenarios.Select(s => (s.Id, s.Summary)),
         _ => Registry.Workloads.Select(w => (w.Id, $"{SizesOf(w)}; {string.Join(", ", w.Scenarios)}; {string.Join(", ", w.Codecs)}")),
     };
 
-    // A transport, then each of its options, then each side that cannot be had here and why.
-    private static IEnumerable<(string Id, string Text)> RowsOf(TransportEntry transport)
+    private static void WriteInFull(TextWriter output, TransportEntry transport)
     {
-        yield return (transport.Id, $"{transport.Summary} ({transport.Kind}; {string.Join(", ", transport.Platforms)})");
-        foreach (var option in transport.Options)
-            yield return ("", $"?{option.Name}={option.Choices ?? option.Kind}, usually {option.Default}: {option.Help}");
-        foreach (var side in transport.Sides.Keys)
+        TextLines.Write(output, $"{transport.Id}  ", transport.Summary + (transport.Detail is { } detail ? $": {detail}" : ""));
+        TextLines.Write(output, "  ", $"kind {transport.Kind}; {string.Join(", ", transport.Platforms)}; messages up to {transport.LargestMessage}");
+        TextLines.Write(output, "  ", $"address: {transport.Id}://NAME, where NAME is: {transport.NameForm}");
+        foreach (var option in transport.Options.Concat(Registry.CommonOptions))
+            TextLines.Write(output, "  ", $"?{option.Name}={option.Choices ?? option.Kind}, default {option.Default}: {option.Help}", hanging: 6);
+        foreach (var side in Registry.Sides.Select(s => s.Id))
         {
             if (Registry.WhyNotAvailable(transport.Id, side) is { Length: > 0 } why)
-                yield return ("", $"not for {side}: {why}");
+                TextLines.Write(output, "  ", $"not for {side}: {why}", hanging: 6);
         }
     }
 

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
+using System.Numerics;
 
 namespace Ipc.Lab.Commands;
 
@@ -13,15 +14,30 @@ internal static class Options
     /// <summary>A list separated by commas.</summary>
     public static Option<string?> List(string name, string help) => new(name) { Description = help + ", separated by commas" };
 
+    /// <summary>A file or folder. A script's empty variable is not one.</summary>
+    public static Option<string?> File(string name, string help, bool valueMayBeMissing = false)
+    {
+        var option = new Option<string?>(name) { Description = help, Arity = valueMayBeMissing ? ArgumentArity.ZeroOrOne : ArgumentArity.ExactlyOne };
+        option.Validators.Add(result =>
+        {
+            if (result.Tokens.Any(t => string.IsNullOrWhiteSpace(t.Value)))
+                result.AddError($"{name} names nothing; omit it or name one");
+        });
+        return option;
+    }
+
     /// <summary>A number; anything else is refused in words a user knows.</summary>
-    public static Option<T?> Number<T>(string name, string help) where T : struct, IParsable<T> => new(name)
+    /// <remarks>A comma is refused, not skipped as a separator of thousands: half of the world writes 0,5 for a half.</remarks>
+    public static Option<T?> Number<T>(string name, string help) where T : struct, INumber<T> => new(name)
     {
         Description = help,
         CustomParser = result =>
         {
-            if (T.TryParse(result.Tokens[0].Value, CultureInfo.InvariantCulture, out var number))
+            var text = result.Tokens[0].Value;
+            var isWhole = typeof(T) != typeof(double);
+            if (T.TryParse(text, isWhole ? NumberStyles.Integer : NumberStyles.Float, CultureInfo.InvariantCulture, out var number))
                 return number;
-            result.AddError($"{name} '{result.Tokens[0].Value}' is not a number it takes");
+            result.AddError($"{name} '{text}' is not a number it takes{(!isWhole && text.Contains(',', StringComparison.Ordinal) ? $"; write its decimals after a point, as in {text.Replace(',', '.')}" : "")}");
             return null;
         },
     };
@@ -29,6 +45,9 @@ internal static class Options
     /// <summary>The parts of a list option; none when it was not given.</summary>
     public static IReadOnlyList<string> Parts(this ParseResult parsed, Option<string?> option) =>
         parsed.GetValue(option)?.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries) is { } parts
-            ? parts.Length > 0 ? parts : throw new UserMistakeException($"{option.Name} names nothing; leave it out or name one")
+            ? parts.Length > 0 ? parts : throw new UserMistakeException($"{option.Name} names nothing; omit it or name one")
             : [];
+
+    /// <summary>Whether the user gave an option.</summary>
+    public static bool Has(this ParseResult parsed, Option option) => parsed.GetResult(option) is { Implicit: false };
 }

@@ -11,6 +11,9 @@ namespace Ipc.Lab.Commands;
 /// <summary>What `ipc run` does: plan, check the machine and the programs, measure, report.</summary>
 internal static class RunAction
 {
+    // From here on reading takes noticeable time.
+    private const long LargeTable = 20_000_000;
+
     private static readonly TimeSpan s_floorsBound = TimeSpan.FromMinutes(5);
 
     public static async Task<int> RunAsync(RunRequest request, RunDestination destination)
@@ -35,6 +38,8 @@ internal static class RunAction
 
     private static async Task<KeptPlan> StartAsync(ResultsFolder folder, RunRequest request, Programs programs, CancellationToken stop)
     {
+        if (request.Table is { } table && new FileInfo(table.File) is { Exists: true, Length: > LargeTable and var bytes })
+            await Console.Error.WriteLineAsync($"reading a table of {bytes / 1_000_000} MB, as both processes of every launch will; that time is in no figure").ConfigureAwait(false);
         var topology = CpuTopology.Read(SystemFiles.Real);
         var plan = Planner.Make(request, topology, DateTimeOffset.UtcNow);
         var needed = NeededPrograms(plan, programs);
@@ -67,11 +72,11 @@ internal static class RunAction
     {
         using var alone = folder.Lock();
         var progress = ProgressReport.ForThisConsole();
+        var session = new RunSession(
+            folder, kept, new Launcher(programs, LaunchBounds.Usual), new FloorsProgram(programs.Floors(), s_floorsBound), progress);
         foreach (var line in PlanText.Describe(kept.Plan, folder.Path))
             progress.Note(line);
         using var daemon = StartDaemon(kept.Plan, progress);
-        var session = new RunSession(
-            folder, kept, new Launcher(programs, LaunchBounds.Usual), new FloorsProgram(programs.Floors(), s_floorsBound), progress);
         var finished = await session.RunAsync(stop).ConfigureAwait(false);
         progress.Finish();
         var results = session.WriteResults();
@@ -83,8 +88,14 @@ internal static class RunAction
             await Console.Error.WriteLineAsync($"stopped; go on with: ipc run --resume '{folder.Path}'").ConfigureAwait(false);
             return ExitCodes.Interrupted;
         }
-        return results.Cells.Any(c => c.Status == "failed") || results.FloorsReason is not null ? ExitCodes.Failed : ExitCodes.Success;
+        if (results.Cells.All(c => c.Status == "skipped"))
+            await Console.Error.WriteLineAsync($"nothing was measured: {(results.Cells.Count == 1 ? "the only cell was skipped" : $"all {results.Cells.Count} cells were skipped")}: {results.Cells[0].Reason}").ConfigureAwait(false);
+        return HasFailed(results) ? ExitCodes.Failed : ExitCodes.Success;
     }
+
+    // A script that asked for figures and got none is told so: a run of nothing but skipped cells has not succeeded.
+    private static bool HasFailed(RunResults results) =>
+        results.FloorsReason is not null || results.Cells.Any(c => c.Status == "failed") || results.Cells.All(c => c.Status == "skipped");
 
     // What transports need beside their peers, for as long as the run. Without it their cells fail, each with its reason.
     private static RouDi? StartDaemon(Plan plan, ProgressReport progress)
@@ -146,5 +157,5 @@ internal static class RunAction
         plan.Runnable().Select(i => plan.Cells[i].Cell).SelectMany(c => (string[])[c.ServerSide, c.ClientSide]).Distinct();
 
     private static string DefaultFolder() =>
-        Path.Combine(RepositoryRoot.Find() ?? ".", "results", DateTime.Now.ToString("yyyyMMdd-HHmmss", CultureInfo.InvariantCulture));
+        Path.Combine("results", DateTime.Now.ToString("yyyyMMdd-HHmmss", CultureInfo.InvariantCulture));
 }

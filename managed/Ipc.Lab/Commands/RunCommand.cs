@@ -16,28 +16,21 @@ internal static class RunCommand
     private static readonly Option<double?> s_seconds = Options.Number<double>("--seconds", "measured seconds of each launch");
     private static readonly Option<double?> s_warmup = Options.Number<double>("--warmup", "seconds each launch warms up at least; unsteady ones go on, three times as long at most");
     private static readonly Option<string?> s_pin = Options.Text("--pin", "CPUs of server and client, e.g. 0,1; or none");
-    private static readonly Option<long?> s_seed = Options.Number<long>("--seed", "decides order and payloads; chosen and kept when left out");
-    private static readonly Option<string?> s_out = Options.Text("--out", "folder for the results; results/<time> when left out");
-    private static readonly Option<string?> s_resume = new("--resume") { Description = "go on with the interrupted run in this folder, or in --out", Arity = ArgumentArity.ZeroOrOne };
+    private static readonly Option<long?> s_seed = Options.Number<long>("--seed", "decides order and payloads; chosen and kept when omitted");
+    private static readonly Option<string?> s_out = Options.File("--out", "folder for the results; results/<time> in the current folder when omitted");
+    private static readonly Option<string?> s_resume = Options.File("--resume", "go on with the interrupted run in this folder, or in --out", valueMayBeMissing: true);
     private static readonly Option<bool> s_json = Options.Flag("--json", "print results.json instead of tables");
     private static readonly Option<bool> s_allowDebug = Options.Flag("--allow-debug", "measure debug builds, and label them so");
-    private static readonly Option<string?> s_table = Options.Text("--table", "a CSV file of your own for workload table; its first column is the id");
-    private static readonly Option<string> s_separator = new("--table-separator") { Description = "one character between its fields", DefaultValueFactory = _ => ";" };
-    private static readonly Option<string> s_header = new("--table-header")
-    {
-        Description = "first: its first row names the fields; none: they are numbered from 1; or the names, separated by semicolons",
-        DefaultValueFactory = _ => "first",
-    };
-    private static readonly Option<string?> s_ids = Options.List("--ids", "rows to ask for, the first eight when left out");
-    private static readonly Option<string?> s_fields = Options.List("--fields", "columns to ask for, all when left out");
+    private static readonly TableOptions s_table = new();
 
     public static Command Create()
     {
         var command = new Command("run", "Measures cells: each as two real processes, several launches, in shuffled order.")
         {
             s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_out, s_resume, s_json,
-            s_table, s_separator, s_header, s_ids, s_fields, s_allowDebug,
+            s_allowDebug,
         };
+        s_table.AddTo(command);
         command.SetAction((parsed, _) => RunAction.RunAsync(Request(parsed), Destination(parsed)));
         return command;
     }
@@ -55,34 +48,22 @@ internal static class RunCommand
         WarmupSeconds = parsed.GetValue(s_warmup),
         Pin = parsed.GetValue(s_pin),
         Seed = parsed.GetValue(s_seed),
-        Table = TableOf(parsed),
+        Table = s_table.Read(parsed),
         AllowDebug = parsed.GetValue(s_allowDebug),
     };
 
-    private static TableRequest? TableOf(ParseResult parsed)
-    {
-        if (parsed.GetValue(s_table) is { } file)
-            return new TableRequest(file, parsed.GetValue(s_separator)!, parsed.GetValue(s_header)!, parsed.Parts(s_ids), parsed.Parts(s_fields));
-        foreach (var option in (Option[])[s_separator, s_header, s_ids, s_fields])
-        {
-            if (parsed.GetResult(option) is { Implicit: false })
-                throw new UserMistakeException($"{option.Name} says how to read a table file, but none is named; add --table FILE");
-        }
-        return null;
-    }
-
     private static RunDestination Destination(ParseResult parsed)
     {
-        var resumes = parsed.GetResult(s_resume) is { Implicit: false };
+        var resumes = parsed.Has(s_resume);
         var folder = parsed.GetValue(s_resume) ?? parsed.GetValue(s_out);
         if (!resumes)
             return new RunDestination(folder, Resume: false, parsed.GetValue(s_json));
         if (folder is null)
             throw new UserMistakeException("--resume needs the folder of the interrupted run: --resume DIR");
-        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_table])
+        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_table.File])
         {
-            if (parsed.GetResult(option) is { Implicit: false })
-                throw new UserMistakeException($"--resume goes on with the plan kept in '{folder}'; leave {option.Name} out");
+            if (parsed.Has(option))
+                throw new UserMistakeException($"--resume goes on with the plan kept in '{folder}'; omit {option.Name}");
         }
         return new RunDestination(folder, Resume: true, parsed.GetValue(s_json));
     }

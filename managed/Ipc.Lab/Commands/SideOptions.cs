@@ -6,10 +6,11 @@ namespace Ipc.Lab.Commands;
 
 /// <summary>One side of one cell, checked and ready to be played by hand.</summary>
 internal sealed record SideByHand(
-    string Side, string Address, string Codec, string Scenario, WorkloadEntry Workload, double Seconds, long? Count, int? Cpu, long Seed, bool Once)
+    string Side, string Address, string Codec, string Scenario, WorkloadEntry Workload, TableEntry? Table,
+    double Seconds, long? Count, int? Cpu, long Seed, bool Once)
 {
     public PeerCell ToCell(string role, string? samples) => new(
-        role, Side, Address, Codec, Scenario, PeerWorkloads.Of(Workload.Id, null), Seed, Cpu,
+        role, Side, Address, Codec, Scenario, PeerWorkloads.Of(Workload.Id, Table), Seed, Cpu,
         WarmupSeconds: Math.Min(0.3, Seconds), Count is null ? Seconds : null, Count, samples);
 }
 
@@ -20,29 +21,35 @@ internal sealed class SideOptions
     private const string SharedName = "by-hand";
     private const long SharedSeed = 1;
 
-    private readonly Option<string?> _side = Options.Text("--side", string.Join(", ", Registry.Sides.Select(s => s.Id)) + "; native when left out");
+    private readonly Option<string?> _side = Options.Text("--side", string.Join(", ", Registry.Sides.Select(s => s.Id)) + "; native when omitted");
     private readonly Option<string?> _transport = Options.Text("--transport", $"transport, as transport://{SharedName}");
     private readonly Option<string?> _address = Options.Text("--address", "full address, e.g. shm://prices?wait=spin");
-    private readonly Option<string?> _codec = Options.Text("--codec", "codec; the workload's first when left out");
-    private readonly Option<string?> _workload = Options.Text("--workload", "workload; 1k-10k when left out");
-    private readonly Option<string?> _scenario = Options.Text("--scenario", "scenario; the workload's first when left out");
+    private readonly Option<string?> _codec = Options.Text("--codec", "codec; the workload's first when omitted");
+    private readonly Option<string?> _workload = Options.Text("--workload", "workload; 1k-10k when omitted");
+    private readonly Option<string?> _scenario = Options.Text("--scenario", "scenario; the workload's first when omitted");
     private readonly Option<double?> _seconds = Options.Number<double>("--seconds", "measured seconds (client)");
     private readonly Option<long?> _count = Options.Number<long>("--count", "measure exactly so many operations instead (client)");
     private readonly Option<int?> _pin = Options.Number<int>("--pin", "CPU of this process");
     private readonly Option<long?> _seed = Options.Number<long>("--seed", "decides payloads; must be the same on both sides");
     private readonly Option<bool> _once = Options.Flag("--once", "end when the first client leaves (server)");
 
+    private readonly TableOptions _table = new();
+
     public void AddTo(Command command)
     {
         foreach (var option in (Option[])[_side, _transport, _address, _codec, _workload, _scenario, _seconds, _count, _pin, _seed, _once])
             command.Add(option);
+        _table.AddTo(command);
     }
 
     /// <summary>Reads and checks; nothing is started on a mistake.</summary>
     /// <param name="mayChooseName">Whether the system may choose a port: for a server, not for the client that must find it.</param>
     public SideByHand Read(ParseResult parsed, bool mayChooseName)
     {
-        var workload = Choices.WorkloadEntry(Choices.Workload(parsed.GetValue(_workload) ?? "1k-10k"));
+        var asked = _table.Read(parsed);
+        var workload = Choices.WorkloadEntry(Choices.Workload(parsed.GetValue(_workload) ?? (asked is null ? "1k-10k" : "table")));
+        if (asked is not null && workload.Table is null)
+            throw new UserMistakeException($"--table is for workload 'table', not for '{workload.Id}'; omit one of the two");
         var scenario = Choices.Check($"scenario of workload {workload.Id}", Choices.Scenario(parsed.GetValue(_scenario) ?? workload.Scenarios[0]), workload.Scenarios);
         var codec = Choices.Check($"codec of workload {workload.Id}", Choices.Codec(parsed.GetValue(_codec) ?? workload.Codecs[0]), workload.Codecs);
         if (!Choices.ScenarioEntry(scenario).Ipc)
@@ -53,15 +60,18 @@ internal sealed class SideOptions
         var address = AddressOf(parsed.GetValue(_transport), parsed.GetValue(_address), mayChooseName);
         if (Registry.WhyNotAvailable(address.Split("://")[0], side) is { Length: > 0 } why)
             throw new UserMistakeException(why);
+        var table = asked is null ? workload.Table : TableFile.Check(asked);
+        if (asked is null && table is not null && TableFile.WhyUnreadable(table) is { } unreadable)
+            throw new UserMistakeException(unreadable);
         return new SideByHand(
-            side, address, codec, scenario, workload, SecondsOf(parsed), CountOf(parsed),
+            side, address, codec, scenario, workload, asked is null ? null : table, SecondsOf(parsed), CountOf(parsed),
             CpuOf(parsed.GetValue(_pin)), parsed.GetValue(_seed) ?? SharedSeed, parsed.GetValue(_once));
     }
 
     private static string AddressOf(string? transport, string? address, bool mayChooseName)
     {
         if (address is not null && transport is not null)
-            throw new UserMistakeException("--address names the transport already; leave --transport out");
+            throw new UserMistakeException("--address names the transport already; omit --transport");
         if (address is null)
         {
             var spec = TransportSpec.Check(transport ?? throw new UserMistakeException("name what to use: --address transport://name, or --transport"));

@@ -132,7 +132,7 @@ internal static class CellSelection
         if (request.Workloads.Count > 0 && kinds.Count > 0 && !request.Workloads.Any(w => kinds.Any(k => Fits(Choices.WorkloadEntry(w), k))))
             return $"workload '{request.Workloads[0]}' is not played over transports of kind {kinds[0]}, as '{request.Transports[0]}' is; there are {string.Join(", ", Registry.Workloads.Where(w => Fits(w, kinds[0])).Select(w => w.Id))}";
         return request.Preset is null
-            ? "no cell fits these choices together; leave one out, or see `ipc list workloads`"
-            : $"preset '{request.Preset}' has no cell that fits these choices; leave one out, or leave --preset out to measure exactly what you name";
+            ? "no cell fits these choices together; omit one, or see `ipc list workloads`"
+            : $"preset '{request.Preset}' has no cell that fits these choices; omit one of them, or omit --preset to measure exactly what you name";
     }
 }

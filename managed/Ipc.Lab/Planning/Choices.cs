@@ -16,6 +16,17 @@ internal static class Choices
         return $"{Side(sides[0])}:{Side(sides[1])}";
     }
 
+    /// <summary>A cell that may come from a file: every word of it is one of the registry's.</summary>
+    public static void Check(Cell cell)
+    {
+        if (!cell.IsAlone)
+            TransportSpec.Check(cell.Transport);
+        Pair(cell.Pair);
+        Codec(cell.Codec);
+        Scenario(cell.Scenario);
+        Workload(cell.Workload);
+    }
+
     public static string Check(string kind, string id, IEnumerable<string> known)
     {
         var all = known.ToList();

@@ -52,20 +52,40 @@ internal sealed class ResultsFolder(string path)
         }
     }
 
-    /// <summary>The plan of an earlier run.</summary>
+    /// <summary>The plan of an earlier run; whoever wrote the file, it is complete and of things this lab knows.</summary>
     public KeptPlan ReadPlan()
     {
         try
         {
-            var kept = JsonSerializer.Deserialize<KeptPlan>(File.ReadAllText(PlanFile), LabJson.Indented);
-            if (kept?.Plan.Schema == Plan.CurrentSchema)
-                return kept;
-            throw new UserMistakeException($"'{PlanFile}' was written by another version of the lab; start a new run");
+            var text = File.ReadAllText(PlanFile);
+            if (SchemaOf(text) is { } schema && schema != Plan.CurrentSchema)
+                throw new UserMistakeException($"'{PlanFile}' was written by another version of the lab (schema {schema}, this one has {Plan.CurrentSchema}); start a new run");
+            var kept = JsonSerializer.Deserialize<KeptPlan>(text, LabJson.Complete) ?? throw new JsonException("it is empty");
+            foreach (var planned in kept.Plan.Cells)
+                Choices.Check(planned.Cell);
+            return kept;
+        }
+        catch (Exception e) when (e is DirectoryNotFoundException or FileNotFoundException)
+        {
+            throw new UserMistakeException($"there is no run to continue in '{Path}': no {System.IO.Path.GetFileName(PlanFile)} is there");
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or JsonException)
         {
-            throw new UserMistakeException($"there is no run to continue in '{Path}': {Sentence.Of(e)}");
+            throw new UserMistakeException($"there is no run to continue in '{Path}': {System.IO.Path.GetFileName(PlanFile)} is not one of the lab's: {Sentence.Of(e)}");
         }
+        catch (UserMistakeException e)
+        {
+            throw new UserMistakeException($"'{PlanFile}' cannot be continued: {Sentence.Of(e)}");
+        }
+    }
+
+    // Looked at before anything else is: what another version wrote need not have this one's fields.
+    private static int? SchemaOf(string text)
+    {
+        using var document = JsonDocument.Parse(text);
+        return document.RootElement.ValueKind == JsonValueKind.Object
+            && document.RootElement.TryGetProperty("plan", out var plan) && plan.ValueKind == JsonValueKind.Object
+            && plan.TryGetProperty("schema", out var schema) && schema.TryGetInt32(out var number) ? number : null;
     }
 
     public void Add(LaunchRecord launch) => Append(LaunchesFile, launch);
@@ -100,6 +120,18 @@ internal sealed class ResultsFolder(string path)
         var whole = text[..(text.LastIndexOf('\n') + 1)];
         if (whole.Length < text.Length)
             AtomicFile.Write(file, whole);
-        return [.. whole.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(line => JsonSerializer.Deserialize<T>(line, LabJson.Line)!)];
+        return [.. whole.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select((line, index) => ReadLine<T>(file, line, index + 1))];
+    }
+
+    private static T ReadLine<T>(string file, string line, int number)
+    {
+        try
+        {
+            return JsonSerializer.Deserialize<T>(line, LabJson.Complete) ?? throw new JsonException("it is empty");
+        }
+        catch (JsonException e)
+        {
+            throw new UserMistakeException($"'{file}', line {number}, is not a record of this lab's: {Sentence.Of(e)}; start a new run");
+        }
     }
 }

@@ -14,35 +14,9 @@ public sealed class CommandTests : IDisposable
 
     private string Results => Path.Combine(_folder.Path, "results");
 
-    private Process Start(string mode, params string[] arguments)
-    {
-        var start = new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "ipc-lab.dll"), .. arguments])
-        {
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
-        start.Environment["IPC_NATIVE_PEER"] = start.Environment["IPC_MANAGED_PEER"] = Fakes.FakePeer;
-        start.Environment["IPC_FLOORS"] = Fakes.FakeFloors;
-        start.Environment["FAKE_PEER"] = mode;
-        start.Environment["FAKE_PEER_LOG"] = Path.Combine(_folder.Path, "peers.log");
-        start.Environment["FAKE_PEER_BUILD"] = mode == "debug" ? "debug" : "release";
-        start.Environment["FAKE_PEER_PAUSE"] = mode == "slow" ? "0.2" : "";
-        return Process.Start(start)!;
-    }
+    private Process Start(string mode, params string[] arguments) => CommandUnderTest.Start(_folder, mode, arguments);
 
-    private async Task<(int Code, string Output, string Errors)> RunAsync(string mode, params string[] arguments)
-    {
-        using var process = Start(mode, arguments);
-        return await EndAsync(process);
-    }
-
-    private static async Task<(int Code, string Output, string Errors)> EndAsync(Process process)
-    {
-        var output = process.StandardOutput.ReadToEndAsync();
-        var errors = process.StandardError.ReadToEndAsync();
-        await process.WaitForExitAsync();
-        return (process.ExitCode, await output, await errors);
-    }
+    private Task<(int Code, string Output, string Errors)> RunAsync(string mode, params string[] arguments) => CommandUnderTest.RunAsync(_folder, mode, arguments);
 
     private string[] OneCell(params string[] more) =>
         ["run", "--transport", "shm", "--pair", "native:managed", "--workload", "64", "--launches", "2", "--seconds", "0.01", "--out", Results, .. more];
@@ -101,7 +75,7 @@ public sealed class CommandTests : IDisposable
         while (!File.Exists(launches) && !process.HasExited)
             await Task.Delay(20);
         Process.Start("kill", ["-INT", process.Id.ToString(null, null)])!.Dispose();
-        var (code, _, errors) = await EndAsync(process);
+        var (code, _, errors) = await CommandUnderTest.EndAsync(process);
 
         Assert.Equal(130, code);
         Assert.Contains($"ipc run --resume '{Results}'", errors, StringComparison.Ordinal);
@@ -133,9 +107,18 @@ public sealed class CommandTests : IDisposable
     [InlineData("run --colour", "`ipc run` does not know '--colour'")]
     [InlineData("run --seconds soon", "--seconds 'soon' is not a number")]
     [InlineData("run --warmup long", "--warmup 'long' is not a number")]
+    [InlineData("run --seconds 0,5", "--seconds '0,5' is not a number it takes; write its decimals after a point, as in 0.5")]
+    [InlineData("run --out EMPTY", "--out names nothing; omit it or name one")]
+    [InlineData("run --resume EMPTY", "--resume names nothing; omit it or name one")]
+    [InlineData("run --table EMPTY", "--table names nothing; omit it or name one")]
+    [InlineData("serve --transport unix --table EMPTY", "--table names nothing; omit it or name one")]
+    [InlineData("list transports quic", "there is no transport 'quic'")]
+    [InlineData("list codecs shm", "`ipc list transports shm`")]
+    [InlineData("drive --transport unix --ids a", "--ids says how to read a table file")]
+    [InlineData("drive --transport unix --workload 64 --table a.csv", "--table is for workload 'table'")]
     [InlineData("run --resume", "--resume needs the folder")]
     [InlineData("run --ids a", "--ids says how to read a table file")]
-    [InlineData("run --resume x --seed 3", "leave --seed out")]
+    [InlineData("run --resume x --seed 3", "omit --seed")]
     [InlineData("run --out /proc/nowhere --workload 64", "results cannot be written to '/proc/nowhere'")]
     [InlineData("list colours", "there is no list 'colours'")]
     [InlineData("bake", "`ipc` does not know 'bake'")]
@@ -145,7 +128,7 @@ public sealed class CommandTests : IDisposable
     [InlineData("serve --address shm:/x", "address 'shm:/x' cannot be used")]
     public async Task MistakesAreOneSentenceOnStandardErrorAndStartNothing(string line, string sentence)
     {
-        var (code, output, errors) = await RunAsync("right", line.Split(' '));
+        var (code, output, errors) = await RunAsync("right", [.. line.Split(' ').Select(word => word == "EMPTY" ? "" : word)]);
 
         Assert.Equal((2, ""), (code, output));
         Assert.Contains(sentence, errors, StringComparison.Ordinal);
@@ -161,7 +144,7 @@ public sealed class CommandTests : IDisposable
         Assert.Equal("native server at shm://by-hand: call 1k-10k raw; Ctrl-C ends it", line);
         Process.Start("kill", ["-INT", process.Id.ToString(null, null)])!.Dispose();
 
-        Assert.Equal(130, (await EndAsync(process)).Code);
+        Assert.Equal(130, (await CommandUnderTest.EndAsync(process)).Code);
     }
 
     [Fact]
@@ -195,23 +178,5 @@ public sealed class CommandTests : IDisposable
         var silent = await RunAsync("silent", "doctor");
         Assert.Equal(1, silent.Code);
         Assert.Contains("no peer program runs", silent.Output, StringComparison.Ordinal);
-    }
-
-    [Fact]
-    public void ListAsJsonIsTheRegistry()
-    {
-        using var text = new StringWriter();
-        ListCommand.Write(text, null, asJson: true);
-
-        Assert.True(JsonNode.DeepEquals(JsonNode.Parse(Registry.Json), JsonNode.Parse(text.ToString())));
-    }
-
-    [Fact]
-    public void ListNamesEveryTransport()
-    {
-        using var text = new StringWriter();
-        ListCommand.Write(text, "transports", asJson: false);
-
-        Assert.All(Registry.Transports, t => Assert.Contains($"\n{t.Id} ", "\n" + text, StringComparison.Ordinal));
     }
 }

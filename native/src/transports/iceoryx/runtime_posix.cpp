@@ -24,7 +24,7 @@
 namespace ipc::iceoryx {
 namespace {
 
-constexpr const char* folder = "/tmp";            // where iceoryx 2 keeps its sockets and locks
+constexpr const char* folder = "/tmp";            // where iceoryx 2.0 keeps its sockets and locks
 constexpr const char* daemon_path = "/tmp/roudi"; // the daemon's socket
 constexpr const char* how_to_start =
     "start it with 'iox-roudi' (Debian's package iceoryx) and leave it running; 'ipc run' starts one by itself";

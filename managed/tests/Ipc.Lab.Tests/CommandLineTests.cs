@@ -1,0 +1,103 @@
+using System.Text.Json.Nodes;
+using Xunit;
+
+namespace Ipc.Lab.Tests;
+
+/// <summary>What strangers typed: wrong files, wrong separators, no folder named.</summary>
+public sealed class CommandLineTests : IDisposable
+{
+    private readonly TemporaryFolder _folder = new();
+
+    public void Dispose() => _folder.Dispose();
+
+    private Task<(int Code, string Output, string Errors)> RunAsync(params string[] arguments) => CommandUnderTest.RunAsync(_folder, "right", arguments);
+
+    private static void AssertOneSentence(string sentence, (int Code, string Output, string Errors) end)
+    {
+        Assert.Contains(sentence, end.Errors, StringComparison.Ordinal);
+        Assert.Single(end.Errors.TrimEnd().Split('\n'));
+        Assert.Equal((2, ""), (end.Code, end.Output));
+    }
+
+    [Theory]
+    [InlineData("{}")]
+    [InlineData("{\"plan\": null, \"machine\": null}")]
+    [InlineData("{\"plan\": {\"schema\": 1}, \"machine\": {}}")]
+    [InlineData("[1, 2]")]
+    [InlineData("null")]
+    [InlineData("Dear diary")]
+    public async Task AForeignPlanIsRefusedInASentence(string text)
+    {
+        _folder.Write("foreign/plan.json", text);
+
+        var end = await RunAsync("run", "--resume", "foreign");
+
+        AssertOneSentence("plan.json", end);
+    }
+
+    [Theory]
+    [InlineData("transport", "carrier-pigeon")]
+    [InlineData("pair", "native")]
+    [InlineData("codec", "asn1")]
+    [InlineData("scenario", "gossip")]
+    [InlineData("workload", "5k")]
+    public async Task APlanOfThingsThatThisLabDoesNotKnowIsRefusedInASentence(string field, string value)
+    {
+        var plan = await PlanAsync();
+        plan["plan"]!["cells"]![0]!["cell"]![field] = value;
+        _folder.Write("results/plan.json", plan.ToJsonString());
+
+        AssertOneSentence($"'{value}'", await RunAsync("run", "--resume", "results"));
+    }
+
+    [Theory]
+    [InlineData("launches.jsonl")]
+    [InlineData("floors.jsonl")]
+    public async Task ADamagedRecordIsNamedWithItsLine(string file)
+    {
+        await PlanAsync();
+        _folder.Write($"results/{file}", "{\"not\": \"a record\"}\nnonsense\n");
+
+        AssertOneSentence($"{file}', line 1", await RunAsync("run", "--resume", "results"));
+    }
+
+    [Fact]
+    public async Task ARunOfWhichEveryCellWasSkippedHasFailed()
+    {
+        var (code, output, errors) = await RunAsync("run", "--transport", "msrpc-alpc", "--workload", "64", "--out", "results");
+
+        Assert.Equal(1, code);
+        Assert.Contains("skipped", output, StringComparison.Ordinal);
+        Assert.Contains("nothing was measured: ", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task ResultsGoToTheCurrentFolder()
+    {
+        var (code, _, _) = await RunAsync("run", "--transport", "shm", "--pair", "native:managed", "--workload", "64", "--launches", "1", "--seconds", "0.01");
+
+        Assert.Equal(0, code);
+        var run = Assert.Single(Directory.GetDirectories(Path.Combine(_folder.Path, "results")));
+        Assert.True(File.Exists(Path.Combine(run, "results.json")));
+    }
+
+    [Fact]
+    public async Task ATableIsPlayedByHandToo()
+    {
+        var file = _folder.Write("prices.csv", "id,bid,ask\nEURUSD,1,2\n");
+
+        var (code, output, errors) = await RunAsync(
+            "drive", "--address", "unix://x", "--side", "managed", "--table", file, "--table-separator", ",", "--fields", "ask");
+
+        Assert.Equal(("", 0), (errors, code));
+        Assert.Contains("table", output, StringComparison.Ordinal);
+        var cell = JsonNode.Parse((await File.ReadAllTextAsync(Path.Combine(_folder.Path, "peers.log"))).Split(' ', 3)[2])!;
+        Assert.Equal((file, "EURUSD", "ask"), ((string?)cell["workload"]!["table"]!["file"], (string?)cell["workload"]!["table"]!["ids"]![0], (string?)cell["workload"]!["table"]!["fields"]![0]));
+    }
+
+    private async Task<JsonNode> PlanAsync()
+    {
+        await RunAsync("run", "--transport", "shm", "--pair", "native:managed", "--workload", "64", "--launches", "1", "--seconds", "0.01", "--out", "results");
+        return JsonNode.Parse(await File.ReadAllTextAsync(Path.Combine(_folder.Path, "results/plan.json")))!;
+    }
+}

@@ -1,0 +1,38 @@
+using System.Diagnostics;
+
+namespace Ipc.Lab.Tests;
+
+/// <summary>The command as a process of its own, with fake peers that misbehave as their mode says.</summary>
+internal static class CommandUnderTest
+{
+    public static Process Start(TemporaryFolder folder, string mode, params string[] arguments)
+    {
+        var start = new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "ipc-lab.dll"), .. arguments])
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            WorkingDirectory = folder.Path,
+        };
+        start.Environment["IPC_NATIVE_PEER"] = start.Environment["IPC_MANAGED_PEER"] = Fakes.FakePeer;
+        start.Environment["IPC_FLOORS"] = Fakes.FakeFloors;
+        start.Environment["FAKE_PEER"] = mode;
+        start.Environment["FAKE_PEER_LOG"] = Path.Combine(folder.Path, "peers.log");
+        start.Environment["FAKE_PEER_BUILD"] = mode == "debug" ? "debug" : "release";
+        start.Environment["FAKE_PEER_PAUSE"] = mode == "slow" ? "0.2" : "";
+        return Process.Start(start)!;
+    }
+
+    public static async Task<(int Code, string Output, string Errors)> RunAsync(TemporaryFolder folder, string mode, params string[] arguments)
+    {
+        using var process = Start(folder, mode, arguments);
+        return await EndAsync(process);
+    }
+
+    public static async Task<(int Code, string Output, string Errors)> EndAsync(Process process)
+    {
+        var output = process.StandardOutput.ReadToEndAsync();
+        var errors = process.StandardError.ReadToEndAsync();
+        await process.WaitForExitAsync();
+        return (process.ExitCode, await output, await errors);
+    }
+}
