@@ -1,6 +1,5 @@
 /* The C ABI alone: a server's thread and a client's. */
 #include <ipc/ipc.h>
-
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

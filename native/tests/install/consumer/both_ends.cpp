@@ -1,7 +1,6 @@
 // A server and its client in one program, over shared memory and over a socket.
-#include <ipc/ipc.hpp>
-
 #include <cstdio>
+#include <ipc/ipc.hpp>
 #include <string>
 #include <thread>
 #include <unistd.h>
