@@ -77,13 +77,17 @@ internal static class DoctorCommand
 
     private static Check PrivateFolder()
     {
-        var folder = LeftoverNames.PrivateFolder();
-        if (!OperatingSystem.IsLinux() || !Directory.Exists(folder))
-            return Check.Ok("private-folder", $"{folder} is made when it is needed");
-        const UnixFileMode OnlyUser = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
-        return File.GetUnixFileMode(folder) == OnlyUser
-            ? Check.Ok("private-folder", folder)
-            : Check.Warn("private-folder", $"others may enter {folder}, so transports refuse to use it", $"chmod 700 {folder}");
+        if (!OperatingSystem.IsLinux())
+            return Check.Ok("private-folder", "names stand in the system's own folders here");
+        try
+        {
+            using var listener = ManagedIpc.Listen($"unix://doctor-{Guid.NewGuid():N}");
+            return Check.Ok("private-folder", "a name can be made in it");
+        }
+        catch (IpcException e)
+        {
+            return Check.Warn("private-folder", e.Message, "without the folder no transport works that has names in the file system");
+        }
     }
 
     private static int Show(Report report, bool json)

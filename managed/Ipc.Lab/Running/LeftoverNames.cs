@@ -8,14 +8,31 @@ internal static class LeftoverNames
     {
         if (!OperatingSystem.IsLinux())
             return [];
-        return [Path.GetTempPath(), .. ((string[])[PrivateFolder(), MemoryFolder()]).Where(Directory.Exists)];
+        return [Path.GetTempPath(), .. PrivateFolders()];
     }
 
-    /// <summary>The user's private folder for names.</summary>
-    public static string PrivateFolder() => $"/tmp/ipc-{UserId()}";
+    /// <summary>The user's private folders, of which the library uses the first it can for names, and for queues and rings: all that
+    /// are there, because a process that died may have had another environment.</summary>
+    public static IEnumerable<string> PrivateFolders()
+    {
+        var user = UserId();
+        string?[] runtime = [Environment.GetEnvironmentVariable("XDG_RUNTIME_DIR")?.TrimEnd('/'), $"/run/user/{user}"];
+        return [.. runtime.Where(folder => !string.IsNullOrEmpty(folder)).Select(folder => $"{folder}/ipc")
+            .Append($"/tmp/ipc-{user}").Append($"/dev/shm/ipc-{user}").Distinct().Where(CanBeRead)];
+    }
 
-    /// <summary>The user's private folder for names of shared memory that outlives its users.</summary>
-    public static string MemoryFolder() => $"/dev/shm/ipc-{UserId()}";
+    // Another user's folder, which took the name first, cannot.
+    private static bool CanBeRead(string folder)
+    {
+        try
+        {
+            return Directory.EnumerateFileSystemEntries(folder).Any() || Directory.Exists(folder);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return false;
+        }
+    }
 
     /// <summary>Removes everything named after a launch whose processes have ended. The name is the launch's own, so nobody else's goes.</summary>
     public static void Remove(string launchName)

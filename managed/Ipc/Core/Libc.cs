@@ -34,7 +34,7 @@ internal static unsafe partial class Libc
     public const short POLLIN = 1, POLLOUT = 4, POLLERR = 8, POLLHUP = 0x10, POLLRDHUP = 0x2000;
 
     // Files.
-    public const int O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_NONBLOCK = 0x800, O_CLOEXEC = 0x80000;
+    public const int O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_NONBLOCK = 0x800, O_CLOEXEC = 0x80000, O_PATH = 0x200000;
     public static readonly int O_DIRECTORY = Arm ? 0x4000 : 0x10000, O_NOFOLLOW = Arm ? 0x8000 : 0x20000;
     public static readonly int O_TMPFILE = 0x400000 | O_DIRECTORY;
     public const int LOCK_EX = 2, LOCK_NB = 4;
@@ -159,6 +159,8 @@ internal static unsafe partial class Libc
     private static partial int Statx(int folder, string path, int flags, uint mask, FileStatus* status);
     [LibraryImport("libc", EntryPoint = "geteuid")]
     public static partial uint EffectiveUser();
+    [LibraryImport("libc", EntryPoint = "getpwuid_r")]
+    public static partial int FindUser(uint user, byte** entry, byte* text, nuint length, byte*** found);
 
     [LibraryImport("libc", EntryPoint = "memfd_create", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     private static partial int MemoryFile(string name, uint flags);
@@ -229,6 +231,13 @@ internal static unsafe partial class Libc
     {
         fixed (FileStatus* p = &status)
             return Statx(AtFdCwd, path, AtSymlinkNoFollow, StatxBasic, p) == 0;
+    }
+
+    /// <summary>The same, following links.</summary>
+    public static bool GetStatusOfTarget(string path, out FileStatus status)
+    {
+        fixed (FileStatus* p = &status)
+            return Statx(AtFdCwd, path, 0, StatxBasic, p) == 0;
     }
 
     /// <summary>The same for an open file.</summary>

@@ -25,7 +25,7 @@ internal sealed unsafe class LocalListener : SocketListener
     /// connection, which it then owns, or null when the client is gone again.</summary>
     public static LocalListener Open(LocalName name, Func<Descriptor, Channel?> welcome)
     {
-        var address = LocalSocket.SocketAddressOf(name);
+        using var address = new SocketAddress(name);
         var socket = Libc.Socket(Libc.AF_UNIX, Libc.SOCK_STREAM | Libc.SOCK_NONBLOCK, name.Address);
         try
         {
@@ -41,7 +41,7 @@ internal sealed unsafe class LocalListener : SocketListener
         }
     }
 
-    private static FileIdentity TakeName(LocalName name, Descriptor socket, byte[] address)
+    private static FileIdentity TakeName(LocalName name, Descriptor socket, SocketAddress address)
     {
         using var names = LocalNames.Lock();
         var error = Bind(socket, address);
@@ -61,10 +61,10 @@ internal sealed unsafe class LocalListener : SocketListener
         throw Libc.Failure(Status.System, $"cannot listen at {name.Address} ({name.Path})", error);
     }
 
-    private static int Bind(Descriptor socket, byte[] address)
+    private static int Bind(Descriptor socket, SocketAddress address)
     {
-        fixed (byte* p = address)
-            return Libc.Bind(socket, p, (uint)address.Length) == 0 ? 0 : Libc.LastError;
+        fixed (byte* p = address.Bytes)
+            return Libc.Bind(socket, p, (uint)address.Bytes.Length) == 0 ? 0 : Libc.LastError;
     }
 
     private static IpcException NameIsTaken(LocalName name)

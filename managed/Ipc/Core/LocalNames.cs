@@ -8,31 +8,25 @@ internal sealed record LocalName(string Address, string Path);
 
 /// <summary>Names on Linux, docs/wire-formats.md: where they stand, under which lock they are made and removed.</summary>
 [SupportedOSPlatform("linux")]
-internal static class LocalNames
+internal static partial class LocalNames
 {
-    private const uint OwnerOnly = 0b111_000_000;
     // A holder needs the lock for some 10 ms; who has it for this long is stopped or stuck.
     private const int LockPatienceMilliseconds = 5000;
     private const ulong ExitingFlag = 4; // PF_EXITING, the system's own: part of /proc/<pid>/stat
-
-    /// <summary>The folder that belongs to this user alone.</summary>
-    public static string PrivateFolder => PrivateFolderUnder("/tmp");
-
-    /// <summary>The same elsewhere: /dev/shm for memory that outlives its processes.</summary>
-    public static string PrivateFolderUnder(string root) => FormattableString.Invariant($"{root}/ipc-{Libc.EffectiveUser()}");
 
     /// <summary>A name in the private folder, after checking both; the folder is made if missing.</summary>
     public static LocalName InPrivateFolder(Address address, string prefix)
     {
         PlainName.Check(address);
-        OpenFolder(PrivateFolder).Dispose();
-        return new LocalName(address.ToString(), $"{PrivateFolder}/{prefix}{address.Name}");
+        var folder = PrivateFolder;
+        OpenFolder(folder).Dispose();
+        return new LocalName(address.ToString(), $"{folder}/{prefix}{address.Name}");
     }
 
     /// <summary>The lock under which names are made, judged dead and removed; disposing gives it back.</summary>
     public static Descriptor Lock() => Lock(PrivateFolder);
 
-    /// <summary>The same for the names in a private folder elsewhere, which is made if missing.</summary>
+    /// <summary>The same for the names in either folder, which is made if missing.</summary>
     public static Descriptor Lock(string path)
     {
         var folder = OpenFolder(path);
@@ -91,38 +85,5 @@ internal static class LocalNames
         {
             return true;
         }
-    }
-
-    /// <summary>A private folder, opened and made if missing. Refuses one that is not a folder of this user with mode 0700.</summary>
-    public static Descriptor OpenFolder(string path)
-    {
-        var made = Libc.MakeFolder(path, OwnerOnly) == 0;
-        if (!made && Libc.LastError != Libc.EEXIST)
-            throw Libc.Failure(Status.NoPermission, $"cannot make the private folder {path}");
-        var folder = Libc.Open(path, Libc.O_RDONLY | Libc.O_DIRECTORY | Libc.O_NOFOLLOW);
-        if (folder is null && Libc.LastError is not (Libc.ENOTDIR or Libc.ELOOP or Libc.EACCES))
-            throw Libc.Failure(Status.System, $"cannot open the private folder {path}");
-        try
-        {
-            return Checked(folder, path, made);
-        }
-        catch
-        {
-            folder?.Dispose();
-            throw;
-        }
-    }
-
-    private static Descriptor Checked(Descriptor? folder, string path, bool made)
-    {
-        if (folder is null || !Libc.GetStatus(folder, out var status) || status.User != Libc.EffectiveUser())
-            throw new IpcException(Status.NoPermission,
-                $"{path} is not a folder of this user, whose names would stand there: have it removed");
-        var mode = status.Mode & ~Libc.S_IFMT;
-        // Only a very strict umask makes a folder of our own differ from what was asked for.
-        if (mode == OwnerOnly || (made && Libc.ChangeMode(folder, OwnerOnly) == 0))
-            return folder;
-        throw new IpcException(Status.NoPermission,
-            $"the private folder {path} has mode {Convert.ToString(mode, 8)}, so others may have put names there: look inside, then chmod it to 700 or remove it");
     }
 }

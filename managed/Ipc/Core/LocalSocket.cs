@@ -1,7 +1,5 @@
-using System.Buffers.Binary;
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
-using System.Text;
 
 namespace Ipc;
 
@@ -12,7 +10,6 @@ internal static unsafe class LocalSocket
 {
     // A dying process closes its descriptors one by one, perhaps a connection before its listener.
     private const int DyingMilliseconds = 100;
-    private const int LongestPath = 107; // bytes of sun_path, less the zero at its end
 
     [StructLayout(LayoutKind.Sequential)]
     public struct Credentials
@@ -26,14 +23,14 @@ internal static unsafe class LocalSocket
     /// name; the deadline matters only while the server's queue of clients is full.</summary>
     public static Descriptor Connect(LocalName name, Deadline deadline)
     {
-        var address = SocketAddressOf(name);
+        using var address = new SocketAddress(name);
         CheckOwner(name);
         var socket = Libc.Socket(Libc.AF_UNIX, Libc.SOCK_STREAM, name.Address);
         try
         {
             // 1 ms for a deadline that is over: the system's 0 would wait without end.
             SetTimeout(socket, Libc.SO_SNDTIMEO, deadline.Forever ? Channel.Forever : Math.Max(deadline.LeftMilliseconds, 1));
-            while (Connect(socket, address) != 0)
+            while (Connect(socket, address.Bytes) != 0)
             {
                 if (Libc.LastError != Libc.EINTR)
                     throw ConnectFailed(name, Libc.LastError);
@@ -102,24 +99,11 @@ internal static unsafe class LocalSocket
     {
         if (!IsOwnSocket(name.Path))
             return false;
-        var address = SocketAddressOf(name);
+        using var address = new SocketAddress(name);
         if (!IsRefused(address))
             return false;
         Thread.Sleep(10);
         return IsRefused(address) && Libc.Unlink(name.Path) == 0;
-    }
-
-    /// <summary>The path in the system's form; a path too long for it is refused.</summary>
-    public static byte[] SocketAddressOf(LocalName name)
-    {
-        var path = Encoding.UTF8.GetBytes(name.Path);
-        if (path.Length > LongestPath)
-            throw new IpcException(Status.BadAddress, $"{name.Address} needs the path {name.Path}, which is too long for a Unix socket: shorten the name");
-        // struct sockaddr_un: the family as a 16-bit number, the path, a zero.
-        var address = new byte[sizeof(ushort) + path.Length + 1];
-        BinaryPrimitives.WriteUInt16LittleEndian(address, Libc.AF_UNIX);
-        path.CopyTo(address, sizeof(ushort));
-        return address;
     }
 
     /// <summary>Sets one of a socket's two time-outs; negative is none.</summary>
@@ -150,10 +134,10 @@ internal static unsafe class LocalSocket
 
     // A datagram socket asks, because the system refuses it before it looks at the type if nobody has bound the name, and
     // for its type if somebody has: unlike a stream socket it never becomes a client that the server would have to accept.
-    private static bool IsRefused(ReadOnlySpan<byte> address)
+    private static bool IsRefused(SocketAddress address)
     {
         using var probe = Libc.Socket(Libc.AF_UNIX, Libc.SOCK_DGRAM, "a look at a name");
-        return Connect(probe, address) != 0 && Libc.LastError == Libc.ECONNREFUSED;
+        return Connect(probe, address.Bytes) != 0 && Libc.LastError == Libc.ECONNREFUSED;
     }
 
     private static bool IsOwnSocket(string path) =>

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Ipc.Conformance.Puppets;
+using Ipc.Conformance.Raw;
 using Ipc.Native;
 using Xunit;
 
@@ -190,11 +191,9 @@ public class BroadcastTests
         killed = Environment.TickCount64;
         (await receiving).Refused(Status.PeerClosed);
         Assert.InRange(Environment.TickCount64 - killed, 0, Soon);
-        Assert.Empty(Directory.GetFiles($"/tmp/ipc-{UserId}", $"*{name}*"));
+        Assert.Empty(Directory.GetFiles(Names.PrivateFolder, $"*{name}*"));
         await survivor.Refuses(Status.PeerClosed, "take s 30000 1 6 5000");
     }
-
-    private static string UserId => File.ReadLines("/proc/self/status").First(line => line.StartsWith("Uid:", StringComparison.Ordinal)).Split('\t')[2];
 
     // What was published before the end is read after it.
     [Theory]

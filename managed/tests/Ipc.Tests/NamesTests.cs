@@ -25,11 +25,11 @@ public sealed class NamesTests
             return;
         }
         using var socket = Libc.Socket(Libc.AF_UNIX, Libc.SOCK_STREAM, path);
-        var address = LocalSocket.SocketAddressOf(new LocalName(path, path));
+        using var address = new SocketAddress(new LocalName(path, path));
         unsafe
         {
-            fixed (byte* p = address)
-                Assert.Equal(0, Libc.Bind(socket, p, (uint)address.Length));
+            fixed (byte* p = address.Bytes)
+                Assert.Equal(0, Libc.Bind(socket, p, (uint)address.Bytes.Length));
         }
     }
 

@@ -8,7 +8,7 @@ internal sealed class QueueName : IDisposable
 {
     private readonly string _name = $"test-{Guid.NewGuid():N}";
 
-    public string Path => $"{LocalNames.PrivateFolderUnder("/dev/shm")}/queue-{_name}";
+    public string Path => $"{LocalNames.MemoryFolder}/queue-{_name}";
 
     public string Address(string options = "") => $"queue://{_name}{(options.Length > 0 ? "?" : "")}{options}";
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -15,14 +16,22 @@
 namespace ipc::posix {
 namespace {
 
-Status socket_address(const LocalName& name, sockaddr_un* address) {
+// The path in the system's form, which is short: a socket in a folder with a long name is reached through the folder itself, open
+// in `folder` for as long as the address is used.
+Status socket_address(const LocalName& name, sockaddr_un* address, Descriptor* folder) {
     *address = {};
     address->sun_family = AF_UNIX;
-    if (name.path.size() >= sizeof address->sun_path)
+    std::string path = name.path;
+    if (path.size() >= sizeof address->sun_path) {
+        const size_t slash = path.rfind('/');
+        folder->reset(open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        if (*folder) path = "/proc/self/fd/" + std::to_string(folder->get()) + path.substr(slash);
+    }
+    if (path.size() >= sizeof address->sun_path)
         return fail(IPC_BAD_ADDRESS,
                     "%s needs the path %s of %zu bytes, but a Unix socket's has at most %zu: shorten the name",
                     name.address.c_str(), name.path.c_str(), name.path.size(), sizeof address->sun_path - 1);
-    std::memcpy(address->sun_path, name.path.data(), name.path.size());
+    std::memcpy(address->sun_path, path.data(), path.size());
     return IPC_OK;
 }
 
@@ -45,7 +54,9 @@ bool is_refused(const sockaddr_un& address) {
 // Call with the names locked. True if the name is free afterwards.
 bool remove_dead_socket_locked(const LocalName& name) {
     sockaddr_un address;
-    if (!is_own_socket(name.path) || socket_address(name, &address) != IPC_OK || !is_refused(address)) return false;
+    Descriptor folder;
+    if (!is_own_socket(name.path) || socket_address(name, &address, &folder) != IPC_OK || !is_refused(address))
+        return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return is_refused(address) && unlink(name.path.c_str()) == 0;
 }
@@ -131,7 +142,8 @@ void forget_dead_server(const std::string& path, int connection) {
 
 Status connect_local(const LocalName& name, const Deadline& deadline, Descriptor* connection) {
     sockaddr_un address;
-    if (Status status = socket_address(name, &address); status != IPC_OK) return status;
+    Descriptor folder;
+    if (Status status = socket_address(name, &address, &folder); status != IPC_OK) return status;
     if (Status status = check_owner(name); status != IPC_OK) return status;
     Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!made) return fail_system(IPC_SYSTEM, errno, "cannot make a socket for %s", name.address.c_str());
@@ -162,7 +174,8 @@ Status LocalListener::open(const LocalName& name, std::unique_ptr<LocalListener>
 
 Status LocalListener::take_name() {
     sockaddr_un address;
-    if (Status status = socket_address(name_, &address); status != IPC_OK) return status;
+    Descriptor folder;
+    if (Status status = socket_address(name_, &address, &folder); status != IPC_OK) return status;
     Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     // The file gets the mode of the socket it is made from: nobody sees it with a wider one.
     if (!made || fchmod(made.get(), 0600) != 0)

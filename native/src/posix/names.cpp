@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -19,28 +21,76 @@ constexpr std::chrono::seconds lock_patience{5};
 
 constexpr unsigned long exiting_flag = 0x4; // PF_EXITING, Linux include/linux/sched.h: part of /proc/<pid>/stat
 
-std::string private_folder(const char* root = "/tmp") {
-    return std::string(root) + "/ipc-" + std::to_string(geteuid());
+// A folder of this user in which nobody else can make anything, nor take what is to be made.
+bool is_of_user_alone(const std::string& path) {
+    struct stat status {};
+    return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+           (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// The user's runtime folder is preferred, because nobody can take a name in it first, as anybody can in `shared`.
+std::string folder_of_user(const char* shared) {
+    const std::string user = std::to_string(geteuid());
+    const char* given = std::getenv("XDG_RUNTIME_DIR");
+    std::string runtime = given != nullptr && *given == '/' ? given : "";
+    while (runtime.size() > 1 && runtime.ends_with('/')) runtime.pop_back();
+    if (!runtime.empty() && is_of_user_alone(runtime)) return runtime + "/ipc";
+    runtime = "/run/user/" + user;
+    if (is_of_user_alone(runtime)) return runtime + "/ipc";
+    return std::string(shared) + "/ipc-" + user;
+}
+
+std::string name_of_user(uid_t user) {
+    passwd entry{};
+    passwd* found = nullptr;
+    char text[4096];
+    if (getpwuid_r(user, &entry, text, sizeof text, &found) != 0 || found == nullptr)
+        return "user " + std::to_string(user);
+    return "user " + std::string(found->pw_name) + " (" + std::to_string(user) + ")";
+}
+
+constexpr const char* own_runtime_folder = "set XDG_RUNTIME_DIR to a folder of your own";
+
+// What stands where the folder should be is another's, or no folder.
+Status refuse_folder(const std::string& path, const struct stat& status) {
+    if (status.st_uid == geteuid())
+        return fail(IPC_NO_PERMISSION,
+                    "%s is not a folder, but this user's names belong in one there: remove it, or %s", path.c_str(),
+                    own_runtime_folder);
+    const std::string owner = name_of_user(status.st_uid);
+    return fail(IPC_NO_PERMISSION,
+                "%s belongs to %s, so this user's names cannot be kept there: ask %s or root to remove it, or %s",
+                path.c_str(), owner.c_str(), owner.c_str(), own_runtime_folder);
 }
 
 } // namespace
 
-Status open_private_folder(std::string* path, Descriptor* folder, const char* root) {
-    *path = private_folder(root);
-    return open_folder_of_user(*path, folder);
+std::string private_folder() {
+    return folder_of_user("/tmp");
+}
+
+std::string memory_folder() {
+    return folder_of_user("/dev/shm");
 }
 
 Status open_folder_of_user(const std::string& path, Descriptor* folder) {
     const bool made = mkdir(path.c_str(), 0700) == 0;
     if (!made && errno != EEXIST)
-        return fail_system(IPC_NO_PERMISSION, errno, "cannot make the private folder %s", path.c_str());
-    folder->reset(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!*folder && errno != ENOTDIR && errno != ELOOP && errno != EACCES)
-        return fail_system(IPC_SYSTEM, errno, "cannot open the private folder %s", path.c_str());
+        return fail_system(IPC_NO_PERMISSION, errno, "cannot make the private folder %s (%s)", path.c_str(),
+                           own_runtime_folder);
     struct stat status {};
-    if (!*folder || fstat(folder->get(), &status) != 0 || status.st_uid != geteuid())
-        return fail(IPC_NO_PERMISSION,
-                    "%s is not a folder of this user, whose names would stand there: have it removed", path.c_str());
+    folder->reset(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!*folder) {
+        const int error = errno;
+        if ((error == ENOTDIR || error == ELOOP || error == EACCES) && lstat(path.c_str(), &status) == 0 &&
+            (status.st_uid != geteuid() || !S_ISDIR(status.st_mode)))
+            return refuse_folder(path, status);
+        return fail_system(error == EACCES ? IPC_NO_PERMISSION : IPC_SYSTEM, error, "cannot open the private folder %s",
+                           path.c_str());
+    }
+    if (fstat(folder->get(), &status) != 0)
+        return fail_system(IPC_SYSTEM, errno, "cannot look at the private folder %s", path.c_str());
+    if (status.st_uid != geteuid()) return refuse_folder(path, status);
     // Only a very strict umask makes a folder of our own differ from what mkdir was asked for.
     if (made && (status.st_mode & 07777) != 0700 && fchmod(folder->get(), 0700) == 0) return IPC_OK;
     if ((status.st_mode & 07777) != 0700)
@@ -53,9 +103,9 @@ Status open_folder_of_user(const std::string& path, Descriptor* folder) {
 
 Status private_name(const Address& address, std::string_view prefix, LocalName* name) {
     if (Status status = check_plain_name(address); status != IPC_OK) return status;
-    std::string path;
+    std::string path = private_folder();
     Descriptor folder;
-    if (Status status = open_private_folder(&path, &folder); status != IPC_OK) return status;
+    if (Status status = open_folder_of_user(path, &folder); status != IPC_OK) return status;
     name->address = address.text();
     name->path = path.append("/").append(prefix).append(address.name());
     return IPC_OK;

@@ -18,16 +18,17 @@ struct LocalName {
 // <private folder>/<prefix><name>, after checking the name and the folder, which is made if missing.
 Status private_name(const Address& address, std::string_view prefix, LocalName* name);
 
-// The private folder, opened and made if missing: <root>/ipc-<uid>. Refuses one that is not a folder of this user with mode 0700.
-// `root`: /tmp for names that stand for living processes, /dev/shm for memory that outlives them.
-Status open_private_folder(std::string* path, Descriptor* folder, const char* root = "/tmp");
+// Where this user's names stand: in the user's runtime folder if there is one, else in /tmp/ipc-<uid>.
+std::string private_folder();
+// Where this user's files of shared memory stand: likewise, else in /dev/shm/ipc-<uid>.
+std::string memory_folder();
 
-// The same for a private folder elsewhere: makes it if missing, opens and checks it.
+// Opens one of the two, making it if missing. Refuses one that is not a folder of this user with mode 0700.
 Status open_folder_of_user(const std::string& path, Descriptor* folder);
 
 // Takes the lock under which names are made and removed; closing `lock` gives it back. Waits a bounded time.
 Status lock_names(Descriptor* lock);
-// The same for the names in a private folder elsewhere.
+// The same for the names in either folder.
 Status lock_folder_of_user(const std::string& path, Descriptor* lock);
 
 // Identifies a file for as long as it exists, so that nobody removes a name that has meanwhile become another's.

@@ -203,13 +203,13 @@ TEST(PeerAlone, TellsEveryPhase) {
 
 TEST(Peer, EndsWhenItsInputEnds) {
     PeerProcess server;
-    const std::string name = unique_name();
-    server.send(with(with(cell("raw", "call", workload("32")), "role", "server"), "address", "unix://" + name));
+    const std::string path = "/tmp/" + unique_name() + ".socket";
+    server.send(with(with(cell("raw", "call", workload("32")), "role", "server"), "address", "unix://" + path));
     ASSERT_EQ(server.expect("ready")["event"], "ready");
     server.end_input();
     EXPECT_EQ(server.expect("failed")["status"], "CLOSED");
     EXPECT_EQ(server.wait(), 1);
-    EXPECT_FALSE(std::filesystem::exists("/tmp/ipc-" + std::to_string(getuid()) + "/unix-" + name));
+    EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(Peer, EndsWhenItsInputEndsBeforeGo) {

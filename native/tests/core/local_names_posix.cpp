@@ -12,34 +12,6 @@
 namespace ipc {
 namespace {
 
-TEST(PrivateFolder, IsMadeForTheUserAlone) {
-    std::string path;
-    posix::Descriptor folder;
-    ASSERT_EQ(posix::open_private_folder(&path, &folder), IPC_OK) << last_error();
-    EXPECT_EQ(path, test::private_folder());
-    struct stat status {};
-    ASSERT_EQ(stat(path.c_str(), &status), 0);
-    EXPECT_EQ(status.st_mode & 07777, 0700u);
-    EXPECT_EQ(status.st_uid, geteuid());
-}
-
-TEST(PrivateFolder, IsRefusedWhenItIsNotSafe) {
-    if (geteuid() != 0) GTEST_SKIP() << "only root can take another user's part";
-    std::unique_ptr<FrameListener> listener;
-    const auto refused = [&] { return test::listen("unix://a", &listener) == IPC_NO_PERMISSION; };
-    const auto folder = [] { return test::private_folder(); };
-    EXPECT_TRUE(test::as_stranger([&] { return mkdir(folder().c_str(), 0755) == 0 && refused(); })) << "open to others";
-    EXPECT_TRUE(test::as_stranger([&] { return symlink("/tmp", folder().c_str()) == 0 && refused(); })) << "a link";
-    EXPECT_TRUE(test::as_stranger([&] {
-        const int file = open(folder().c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0700);
-        return file >= 0 && refused();
-    })) << "a file";
-    const std::string squatted = "/tmp/ipc-" + std::to_string(1'000'000 + getpid());
-    ASSERT_EQ(mkdir(squatted.c_str(), 0700), 0);
-    EXPECT_TRUE(test::as_stranger(refused)) << "another user's";
-    rmdir(squatted.c_str());
-}
-
 TEST(PrivateFolder, LocksKeepOthersOut) {
     posix::Descriptor lock;
     ASSERT_EQ(posix::lock_names(&lock), IPC_OK) << last_error();

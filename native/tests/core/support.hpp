@@ -1,6 +1,7 @@
 #pragma once
 
 #include "channels.hpp"
+#include "posix/names.hpp"
 
 #include <fcntl.h>
 #include <functional>
@@ -13,7 +14,7 @@
 namespace ipc::test {
 
 inline std::string private_folder() {
-    return "/tmp/ipc-" + std::to_string(geteuid());
+    return posix::private_folder();
 }
 
 inline bool exists(const std::string& path) {

@@ -53,7 +53,7 @@ class QueueName {
     std::string address(const std::string& options = "") const {
         return "queue://" + name_ + (options.empty() ? "" : "?" + options);
     }
-    static std::string folder() { return "/dev/shm/ipc-" + std::to_string(geteuid()); }
+    static std::string folder() { return posix::memory_folder(); }
     std::string path() const { return folder() + "/queue-" + name_; }
 
     std::unique_ptr<MessageQueue> open(const std::string& options = "") const {

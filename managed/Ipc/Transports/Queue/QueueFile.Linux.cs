@@ -2,11 +2,10 @@ using System.Runtime.Versioning;
 
 namespace Ipc;
 
-/// <summary>A queue's file in /dev/shm; a number is held by an open-file-description lock.</summary>
+/// <summary>A queue's file in the user's folder for shared memory; a number is held by an open-file-description lock.</summary>
 [SupportedOSPlatform("linux")]
 internal sealed unsafe class LinuxQueueFile : QueueFile
 {
-    private const string MemoryRoot = "/dev/shm";
     private const int MostTries = 100;
     private const uint OwnerReadsAndWrites = 0b110_000_000;
     private const uint Others = 0b111_111;
@@ -74,7 +73,7 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
     private static (Descriptor Folder, string Name, string Path) Find(Address address)
     {
         PlainName.Check(address);
-        var folder = LocalNames.PrivateFolderUnder(MemoryRoot);
+        var folder = LocalNames.MemoryFolder;
         var name = $"queue-{address.Name}";
         return (LocalNames.OpenFolder(folder), name, $"{folder}/{name}");
     }
@@ -111,7 +110,7 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
         // Its memory is taken now: a full file system must refuse here, not kill whoever writes a message later.
         var error = Libc.TakeRoom(file, (long)QueueLayout.HeaderBytes + size);
         if (error is Libc.ENOSPC or Libc.ENOMEM)
-            throw new IpcException(Status.OutOfMemory, $"{MemoryRoot} has no room for a queue of {size} bytes: remove queues no longer used, or make a smaller one with size=");
+            throw new IpcException(Status.OutOfMemory, $"there is no room for the queue {path} of {size} bytes: remove queues no longer used, or make a smaller one with size=");
         if (error != 0)
             throw Libc.Failure(Status.System, $"cannot take {size} bytes for the queue {path}", error);
         // Fresh memory is zero, which is every other word's first value.

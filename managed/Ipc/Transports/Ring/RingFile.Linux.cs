@@ -1,9 +1,8 @@
-using System.Globalization;
 using System.Runtime.Versioning;
 
 namespace Ipc;
 
-/// <summary>A ring's file in /dev/shm; a number is held by an open-file-description lock.</summary>
+/// <summary>A ring's file in the user's folder for shared memory; a number is held by an open-file-description lock.</summary>
 [SupportedOSPlatform("linux")]
 internal sealed unsafe class LinuxRingFile : RingFile
 {
@@ -13,7 +12,7 @@ internal sealed unsafe class LinuxRingFile : RingFile
     private LinuxRingFile(Descriptor file, string path, Address address) : base(address) => (_file, _path) = (file, path);
 
     /// <summary>The folder all rings of this user stand in.</summary>
-    public static string Folder => string.Create(CultureInfo.InvariantCulture, $"/dev/shm/ipc-{Libc.EffectiveUser()}");
+    public static string Folder => LocalNames.MemoryFolder;
 
     public static LinuxRingFile OpenOrMake(Address address)
     {

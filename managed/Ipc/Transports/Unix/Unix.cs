@@ -20,8 +20,13 @@ internal sealed class UnixTransport : Transport
 
     public override Channel Connect(Address address, int timeoutMilliseconds) => LocalStreams.Connect(NameOf(address), address, timeoutMilliseconds);
 
-    private static LocalName NameOf(Address address) =>
-        address.Name[0] == '/' ? new LocalName(address.ToString(), address.Name) : LocalNames.InPrivateFolder(address, "unix-");
+    private static LocalName NameOf(Address address)
+    {
+        if (address.Name[0] != '/')
+            return LocalNames.InPrivateFolder(address, "unix-");
+        LocalNames.OpenFolder(LocalNames.PrivateFolder).Dispose(); // its lock guards this name as well
+        return new LocalName(address.ToString(), address.Name);
+    }
 }
 
 /// <summary>Frames over named Unix sockets, which is all that `unix` and `pipe` are.</summary>

@@ -16,10 +16,18 @@ internal sealed class PuppetProcess : IDisposable
     private readonly Stopwatch _age = Stopwatch.StartNew();
     private volatile bool _isDead;
 
-    public PuppetProcess(string side, IReadOnlyDictionary<string, string>? environment = null)
+    /// <summary>Starts one; <paramref name="user"/> is another user to run it as, which only root may ask for.</summary>
+    public PuppetProcess(string side, IReadOnlyDictionary<string, string>? environment = null, uint? user = null)
     {
         Side = side;
         var start = PuppetProgram.Of(side);
+        if (user is { } other)
+        {
+            string[] command = [.. SecondUser.Prefix(other), start.FileName];
+            for (var i = command.Length - 1; i > 0; i--)
+                start.ArgumentList.Insert(0, command[i]);
+            start.FileName = command[0];
+        }
         (start.RedirectStandardInput, start.RedirectStandardOutput, start.RedirectStandardError) = (true, true, true);
         foreach (var (name, value) in environment ?? new Dictionary<string, string>())
             start.Environment[name] = value;

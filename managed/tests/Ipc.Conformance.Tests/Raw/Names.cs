@@ -9,7 +9,7 @@ internal static partial class Names
 {
     public static string TemporaryFolder { get; } = Environment.GetEnvironmentVariable("TMPDIR") is { Length: > 0 } folder ? folder : "/tmp";
 
-    public static string PrivateFolder { get; } = $"/tmp/ipc-{UserId().ToString(CultureInfo.InvariantCulture)}";
+    public static string PrivateFolder { get; } = UserFolder("/tmp");
 
     /// <summary>Where foreign libraries keep their shared memory.</summary>
     private const string SharedMemoryFolder = "/dev/shm";
@@ -39,6 +39,14 @@ internal static partial class Names
         Environment.GetEnvironmentVariable("WINEPREFIX") is { Length: > 0 } prefix
             ? Directory.GetDirectories(Path.Combine(prefix, "drive_c", "users"), "ipc*", new EnumerationOptions { RecurseSubdirectories = true, AttributesToSkip = FileAttributes.ReparsePoint })
             : throw new InvalidOperationException("WINEPREFIX is not set: start the suite by scripts/test-windows.sh");
+
+    private static string UserFolder(string shared)
+    {
+        var user = UserId().ToString(CultureInfo.InvariantCulture);
+        string?[] runtime = [Environment.GetEnvironmentVariable("XDG_RUNTIME_DIR"), $"/run/user/{user}"];
+        // Tests run as the folder's owner: what is written in the variable is taken to be theirs.
+        return runtime.FirstOrDefault(Directory.Exists) is { } folder ? $"{folder.TrimEnd('/')}/ipc" : $"{shared}/ipc-{user}";
+    }
 
     [LibraryImport("libc", EntryPoint = "geteuid")]
     private static partial uint UserId();

@@ -15,6 +15,9 @@ Status find_name(const Address& address, posix::LocalName* name) {
             IPC_BAD_OPTION,
             "%s asks for mode=message, which only Windows' pipes have: leave it away; messages stay apart all the same",
             address.text().c_str());
+    // Its lock guards this name as well: without the folder a listener could not be, so a client shall hear the same.
+    posix::Descriptor folder;
+    if (Status status = posix::open_folder_of_user(posix::private_folder(), &folder); status != IPC_OK) return status;
     const char* temporary = std::getenv("TMPDIR");
     std::string path = temporary != nullptr && *temporary != '\0' ? temporary : "/tmp";
     if (!path.ends_with('/')) path += '/';

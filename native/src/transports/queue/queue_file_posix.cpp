@@ -13,7 +13,6 @@
 namespace ipc::queue {
 namespace {
 
-constexpr const char* memory_root = "/dev/shm";
 constexpr int most_tries = 100;
 
 // The folder and the name in it.
@@ -25,10 +24,10 @@ struct Place {
 
 Status find_place(const Address& address, Place* place) {
     if (Status s = check_plain_name(address)) return s;
-    std::string path;
-    if (Status s = posix::open_private_folder(&path, &place->folder, memory_root)) return s;
+    const std::string folder = posix::memory_folder();
+    if (Status s = posix::open_folder_of_user(folder, &place->folder)) return s;
     place->name = "queue-" + address.name();
-    place->path = path + "/" + place->name;
+    place->path = folder + "/" + place->name;
     return IPC_OK;
 }
 
@@ -41,8 +40,9 @@ Status make(const Place& place, uint32_t size) {
     if (error == ENOSPC || error == ENOMEM)
         return fail(
             IPC_OUT_OF_MEMORY,
-            "%s has no room for a queue of %u bytes: remove queues no longer used, or make a smaller one with size=",
-            memory_root, size);
+            "there is no room for the queue %s of %u bytes: remove queues no longer used, or make a smaller one "
+            "with size=",
+            place.path.c_str(), size);
     if (error != 0)
         return fail_system(IPC_SYSTEM, error, "cannot take %u bytes for the queue %s", size, place.path.c_str());
     const Form form{file_magic, file_version, size, 0}; // fresh memory is zero, which is every other word's first value

@@ -48,7 +48,7 @@ Status open_existing(const LocalName& name, Descriptor* file) {
 } // namespace
 
 std::string ring_folder() {
-    return "/dev/shm/ipc-" + std::to_string(geteuid());
+    return posix::memory_folder();
 }
 
 Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file) {

@@ -9,6 +9,9 @@ Status find_name(const Address& address, posix::LocalName* name) {
     if (address.name().ends_with('/'))
         return fail(IPC_BAD_ADDRESS, "'%.200s' ends with '/': give the socket in that folder a name",
                     address.text().c_str());
+    // Its lock guards this name as well.
+    posix::Descriptor folder;
+    if (Status status = posix::open_folder_of_user(posix::private_folder(), &folder); status != IPC_OK) return status;
     *name = {address.text(), address.name()};
     return IPC_OK;
 }
