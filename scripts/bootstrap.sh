@@ -20,6 +20,7 @@ packages=(
     libmono-system-servicemodel4.0a-cil       # transports wcf and wcf-ipc, with what they need of Mono
     unicode-data                              # the CSV file that workload `table` reads unless told otherwise
     ca-certificates libssl3                   # NuGet restores over TLS
+    python3-minimal                           # the example in Python
     iproute2                                  # brings the loopback interface up for VSTest
 )
 

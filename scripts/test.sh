@@ -29,6 +29,7 @@ for project in "${projects[@]}"; do
     run_xunit "$project" "$project" 'system!=windows'
 done
 run_windows_suites
+run_script examples "$root/scripts/examples.sh"
 step pack "$root/scripts/pack.sh" nuget
 run_script packages "$root/scripts/test-packages.sh" --packed
 
