@@ -7,8 +7,11 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$root/scripts/count-tests.sh"
 source "$root/scripts/windows-suites.sh"
+source "$root/scripts/packages.sh"
 
 "$root/scripts/windows-bootstrap.sh"
+# The report's page is tried in a browser; only tests need one.
+install_packages install-browser chromium
 bring_loopback_up
 "$root/scripts/build.sh" Release
 step build-native-32-bit "$root/scripts/native.sh" linux-x86

@@ -10,17 +10,17 @@ internal static class PublishedTable
     public static IReadOnlyList<string> Titles { get; } = ["source", "what", "theirs", "here", "note"];
 
     public static IEnumerable<IReadOnlyList<string>> Rows(IEnumerable<PublishedFigure> figures, IReadOnlyList<CellResult> cells) =>
+        Compare(figures, cells).Select(row => (IReadOnlyList<string>)[row.Source, row.What, Units.Time(row.Theirs), Units.Time(row.Here), row.Note]);
+
+    /// <summary>The rows with their figures, in nanoseconds.</summary>
+    public static IEnumerable<PublishedRow> Compare(IEnumerable<PublishedFigure> figures, IReadOnlyList<CellResult> cells) =>
         from figure in figures
         let wanted = figure.ToCell()
         let ours = wanted.Cell is { } cell ? cells.FirstOrDefault(c => IsOf(c, cell)) : null
-        select (IReadOnlyList<string>)
-        [
+        select new PublishedRow(
             $"{figure.Source}, {figure.Machine}".TrimEnd(' ', ','),
             $"{figure.Transport} {figure.Pair} {figure.Codec} {figure.Scenario}{SizesOf(figure)}{(figure.Count is { } n ? $" x{n}" : "")}",
-            Units.Time(figure.MeanNanoseconds),
-            ours?.MeanNs is { } mean ? Units.Time(mean) : "-",
-            NoteOf(figure, wanted.WhyNot, ours),
-        ];
+            figure.MeanNanoseconds, ours?.MeanNs, NoteOf(figure, wanted.WhyNot, ours));
 
     public static void Write(IAnsiConsole console, IReadOnlyList<CellResult> cells)
     {
@@ -47,3 +47,6 @@ internal static class PublishedTable
         return string.Join("; ", ((string[])[here, figure.Note]).Where(n => n.Length > 0));
     }
 }
+
+/// <summary>A published figure and ours, mean nanoseconds of one operation.</summary>
+internal sealed record PublishedRow(string Source, string What, double? Theirs, double? Here, string Note);

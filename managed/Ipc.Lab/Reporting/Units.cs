@@ -24,6 +24,14 @@ internal static class Units
 
     public static string Bytes(double? bytes) => Scaled(bytes, "B");
 
+    /// <summary>A size that somebody chose, which needs no zeros: 1 kB rather than 1.00 kB.</summary>
+    public static string RoundBytes(double bytes)
+    {
+        var text = Bytes(bytes);
+        var unit = text.IndexOf(' ', StringComparison.Ordinal);
+        return text.Contains('.', StringComparison.Ordinal) ? $"{text[..unit].TrimEnd('0').TrimEnd('.')}{text[unit..]}" : text;
+    }
+
     public static string BytesPerSecond(double? bytes) => Scaled(bytes, "B/s");
 
     public static string Ratio(double? ratio) => ratio is { } r ? Digits(r) : Unknown;

@@ -1,0 +1,87 @@
+using Ipc.Lab.Planning;
+using Ipc.Lab.Results;
+
+namespace Ipc.Lab.Reporting.Model;
+
+/// <summary>A row of the answer "what to use for what": one message between one pair; of objects, transport and codec are chosen together.</summary>
+internal sealed record Question(string Pair, string Scenario, string Workload, bool Objects, Verdict Verdict)
+{
+    /// <summary>The message in words, e.g. "1.00 kB -> 10.0 kB call, objects".</summary>
+    public string Title => $"{Names.Size(Scenario, Workload)} {Names.Scenario(Scenario)}{(Objects ? ", objects" : "")}";
+
+    /// <summary>A candidate's name.</summary>
+    public string NameOf(CellResult cell) => Objects ? $"{cell.Transport} + {cell.Codec}" : cell.Transport;
+
+    /// <summary>What to use, in words.</summary>
+    public string Answer =>
+        !Verdict.IsCertain ? $"{NameOf(Verdict.Best)}? (too few launches to tell)"
+        : Verdict.Tied.Count == 1 ? NameOf(Verdict.Best)
+        : $"{string.Join(", ", Verdict.Tied.Take(4).Select(NameOf))}{(Verdict.Tied.Count > 4 ? $" and {Verdict.Tied.Count - 4} more" : "")} (no difference)";
+
+    /// <summary>The next best in words, or "".</summary>
+    public string Next =>
+        Verdict is { IsCertain: true, Next: { } next } ? $"{NameOf(next)}, {Units.Ratio(next.P50Ns / Verdict.Best.P50Ns)} x as long" : "";
+
+    /// <summary>The questions that a machine's cells answer for a pair, in the registry's order. Cells of a fixed count repeat what somebody published; they answer nobody's question.</summary>
+    public static IReadOnlyList<Question> Of(MachineReport machine, string pair) =>
+    [
+        .. from c in machine.Sound
+           where !c.IsAlone && c.Result.Pair == pair && c.Result.Count is null
+           group c.Result by (c.Result.Scenario, c.Result.Workload, Objects: Names.IsOfObjects(c.Result.Codec)) into cells
+           orderby Names.RankOf(Registry.Scenarios.Select(s => s.Id), cells.Key.Scenario), cells.Key.Objects, Names.BytesOf(cells.Key.Workload), cells.Key.Workload
+           select new Question(pair, cells.Key.Scenario, cells.Key.Workload, cells.Key.Objects, Verdict.Of(cells)!),
+    ];
+
+    /// <summary>The pair a reader sees first: the one in the middle of the project if it was measured as often as others, else the commonest.</summary>
+    public static string UsualPair(MachineReport machine)
+    {
+        var counts = machine.Sound.Where(c => !c.IsAlone).CountBy(c => c.Result.Pair).OrderByDescending(c => c.Value).ToList();
+        return counts.Count == 0 ? "native:native"
+            : ((string[])["native:managed", "native:native"]).FirstOrDefault(p => counts.Any(c => c.Key == p && c.Value * 2 >= counts[0].Value)) ?? counts[0].Key;
+    }
+}
+
+/// <summary>Words for what the registry names by ids.</summary>
+internal static class Names
+{
+    public static bool IsOfObjects(string codec) => Registry.Codecs.FirstOrDefault(c => c.Id == codec)?.Objects ?? false;
+
+    public static bool IsOneWay(string scenario) => Registry.Scenarios.FirstOrDefault(s => s.Id == scenario)?.Receiver is not null;
+
+    /// <summary>Bytes of one operation, both ways; 0 where the workload has no size of its own.</summary>
+    public static long BytesOf(string workload) =>
+        Registry.Workloads.FirstOrDefault(w => w.Id == workload) is { } entry ? entry.RequestBytes + (long)entry.ReplyBytes : 0;
+
+    public static int RankOf(IEnumerable<string> ids, string id) => ids.TakeWhile(i => i != id).Count();
+
+    public static string Side(string id) => id switch
+    {
+        "native" => "C++",
+        "managed" => "C#",
+        "bound" => "C# over C library",
+        "managed-netfx" => "C#, .NET Framework/Mono",
+        "bound-netfx" => "C# over C library, .NET Framework/Mono",
+        _ => id,
+    };
+
+    public static string Pair(string pair) => string.Join(" : ", pair.Split(':').Select(Side));
+
+    public static string Scenario(string id) => id switch
+    {
+        "push" => "push, confirmed by a byte",
+        "oneway" => "one-way",
+        "oneway-batch" => "one-way, batches",
+        "fanin" => "four clients into one server",
+        "broadcast" => "broadcast to four",
+        "serialize" => "codec alone",
+        _ => id,
+    };
+
+    /// <summary>"1 kB -> 10 kB"; one-way "32 B".</summary>
+    public static string Size(string scenario, string workload) => Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
+    {
+        { Text: { } text } => string.Join(" -> ", text.Select(t => $"\"{t}\"")),
+        { RequestBytes: > 0 } entry => IsOneWay(scenario) ? Units.RoundBytes(entry.RequestBytes) : $"{Units.RoundBytes(entry.RequestBytes)} -> {Units.RoundBytes(entry.ReplyBytes)}",
+        _ => workload,
+    };
+}

@@ -1,0 +1,100 @@
+// What to use for what: the answer, before anything else.
+section('use', 'What to use for what', (body, changed) => {
+  if (changed && !changed.some(key => ['server', 'client', 'need', 'transport'].includes(key))) return;
+  const rows = questions(question.pair).filter(row => row.verdict);
+  const pair = question.pair.split(':');
+  const about = element('p', { className: 'about' },
+    `Server in ${sideName(pair[0])}, client in ${sideName(pair[1])}. The fastest by median (p50) is named only if its interval lies clear of all others; `
+    + 'where intervals overlap there is no difference, and any of those named will do.');
+  if (rows.length === 0) {
+    body.replaceChildren(about, element('p', { className: 'nothing' }, 'Nothing was measured for this pair over these transports; choose another above.'));
+    return;
+  }
+  const figure = element('figure', null, element('figcaption', { id: 'decision-title' }));
+  body.replaceChildren(about, element('div', { className: 'two first' }, answers(rows), figure));
+  drawDecision(figure);
+});
+
+function answers(rows) {
+  const title = row => (row.objects ? 'Objects there and back, with their serializer' : scenarioName(row.scenario) === 'call' ? 'Bytes there and back' : capital(scenarioName(row.scenario)));
+  const bodyRows = [];
+  let group = null;
+  for (const row of rows) {
+    if (title(row) !== group) {
+      group = title(row);
+      bodyRows.push(element('tr', null, element('th', { className: 'group', colSpan: 5, scope: 'rowgroup' }, group)));
+    }
+    bodyRows.push(answer(row));
+  }
+  const head = ['message', 'use', 'p50, interval', 'CPU, both ends', 'next best'];
+  return element('div', { className: 'scroll' }, element('table', { className: 'answers' },
+    element('caption', { className: 'hidden' }, 'The fastest transport for each message'),
+    element('thead', null, element('tr', null, head.map((text, i) => element('th', { scope: 'col', className: i === 2 || i === 3 ? 'n' : null }, text)))),
+    element('tbody', null, bodyRows)));
+}
+
+function answer(row) {
+  const { best, tied, next, certain } = row.verdict;
+  const name = cell => (row.objects ? `${cell.transport} + ${cell.codec}` : cell.transport);
+  const asked = row.cells.some(cell => cell.need === question.need?.key);
+  const use = !certain
+    ? element('td', { className: 'tie' }, element('b', null, name(best)), ' fastest seen; too few launches to tell')
+    : tied.length === 1 ? element('td', { className: 'use' }, name(best), row.cells.length === 1 ? element('small', null, ' the only one measured') : null)
+    : element('td', { className: 'tie' }, listed(tied.map(name)), element('small', null, ' no difference'));
+  const pick = element('button', { className: 'pick', type: 'button', title: 'Show this message in all charts' }, sizeName(row.workload, isOneWay(best)));
+  pick.addEventListener('click', () => state.set({ need: best.need }));
+  return element('tr', { className: asked ? 'chosen' : null },
+    element('th', { scope: 'row' }, pick),
+    use,
+    element('td', { className: 'n' }, units.time(best.p50_ns), best.p50_ci ? element('small', null, units.interval(best.p50_ci, units.time)) : null),
+    element('td', { className: 'n cpu' }, best.cpu == null ? '' : units.time(best.cpu)),
+    element('td', { className: 'next' }, next && certain ? `${name(next)}, ${units.ratio(next.p50_ns / best.p50_ns)} as long` : ''));
+}
+
+function listed(names) {
+  const shown = names.slice(0, 4).flatMap((name, i) => [i > 0 ? ', ' : null, element('b', null, name)]);
+  return names.length > 4 ? [...shown, ` and ${names.length - 4} more`] : shown;
+}
+
+function capital(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+// All transports in the message asked for, the fastest on top.
+function drawDecision(figure) {
+  const need = question.need;
+  const cells = question.cells(c => c.pair === question.pair && c.need === need?.key);
+  const verdict = decide(cells);
+  const title = need ? needName(need) : '';
+  figure.querySelector('figcaption').replaceChildren(title, element('small', null, `${pairName(question.pair)}; median and its interval, shorter is better, logarithmic axis`));
+  const ranked = verdict?.ranked ?? [];
+  charts.draw(figure, {
+    height: 70 + 30 * ranked.length,
+    label: `Median time by transport for ${title}, ${pairName(question.pair)}`,
+    nothing: ranked.length === 0 ? 'Not measured for this pair over these transports.' : null,
+    rows: () => [['transport', 'p50', 'interval', 'p99', 'CPU, both ends'], ...ranked.map(c => [c.transport, units.time(c.p50_ns), units.interval(c.p50_ci, units.time), units.time(c.p99_ns), units.time(c.cpu)])],
+    option(width) {
+      const t = charts.theme();
+      const winner = cell => verdict.certain && verdict.tied.includes(cell);
+      const color = cell => (winner(cell) ? t.accent : t.muted);
+      const figures = ranked.flatMap(c => [c.p50_ns, ...(c.p50_ci ?? [])]);
+      return {
+        grid: { left: 8, right: 74, top: 8, bottom: 30, containLabel: true },
+        xAxis: charts.logAxis('', units.tick, figures),
+        yAxis: charts.categoryAxis(ranked.map(c => c.transport), { inverse: true, axisLabel: { interval: 0, width: width < 500 ? 110 : 190, overflow: 'truncate' } }),
+        tooltip: { trigger: 'item', formatter: item => charts.tip(ranked[item.dataIndex].transport, charts.describe(ranked[item.dataIndex])) },
+        series: [
+          ...[true, false].map(won => charts.whiskers('interval', won ? t.accent : t.muted, ranked.flatMap((c, i) => (c.p50_ci && winner(c) === won ? [[i, ...c.p50_ci]] : [])), true)),
+          {
+            type: 'scatter', symbolSize: 11, z: 4, data: ranked.map((c, i) => ({ value: [c.p50_ns, i], itemStyle: { color: color(c) } })),
+          },
+          // The figure stands beyond the whisker's end, where nothing crosses it.
+          {
+            type: 'scatter', symbolSize: 0, silent: true, tooltip: { show: false }, data: ranked.map((c, i) => [c.p50_ci?.[1] ?? c.p50_ns, i]),
+            label: { show: true, position: 'right', distance: 10, color: t.text, formatter: item => units.time(ranked[item.dataIndex].p50_ns) },
+          },
+        ],
+      };
+    },
+  });
+}

@@ -1,0 +1,53 @@
+using System.Diagnostics;
+using System.Text.RegularExpressions;
+using Ipc.Lab.Reporting;
+using Ipc.Lab.Reporting.Model;
+using Xunit;
+
+namespace Ipc.Lab.Tests.Reporting;
+
+public sealed class ReportFilesTests
+{
+    [Fact]
+    public void FiveThousandCellsOfTwoMachinesAndWineAreAReport()
+    {
+        using var kept = new KeptFolder("thousands");
+        var runs = new[]
+        {
+            new ReportRun("big", new PlausibleResults(1).Run("big", 5000)),
+            new ReportRun("small", new PlausibleResults(2).Run("small", 300)),
+            new ReportRun("wine", new PlausibleResults(3).Run("big", 300, "Wine 8.0")),
+        };
+        Assert.Equal(5000, runs[0].Results.Cells.Count);
+
+        var clock = Stopwatch.StartNew();
+        var files = ReportFiles.Write(kept.Path, MachineReport.Of(runs));
+
+        // The lab promises 20 s on a machine of its own; this one may be shared.
+        Assert.InRange(clock.Elapsed.TotalSeconds, 0, 60);
+        Assert.Contains(files, f => f.EndsWith("measurements.big.htm", StringComparison.Ordinal));
+        Assert.Contains(files, f => f.EndsWith("measurements.big-Wine-8.0.htm", StringComparison.Ordinal));
+        Assert.All(files, f => Assert.InRange(new FileInfo(f).Length, 1, 5_000_000));
+    }
+}
+
+/// <summary>A folder for a report: gone with the test, or kept below the folder that IPC_KEEP_REPORTS names, for people who want to look.</summary>
+internal sealed class KeptFolder : IDisposable
+{
+    private readonly bool _isKept;
+
+    public KeptFolder(string name)
+    {
+        var keep = Environment.GetEnvironmentVariable("IPC_KEEP_REPORTS");
+        _isKept = !string.IsNullOrEmpty(keep);
+        Path = _isKept ? Directory.CreateDirectory(System.IO.Path.Combine(keep!, name)).FullName : Directory.CreateTempSubdirectory("ipc-report-").FullName;
+    }
+
+    public string Path { get; }
+
+    public void Dispose()
+    {
+        if (!_isKept)
+            Directory.Delete(Path, recursive: true);
+    }
+}
