@@ -148,17 +148,23 @@ class Server {
     }
 
     void accept_clients() {
-        // Short enough that a server without descriptors left finds out and drops silent clients.
-        constexpr int32_t accept_slice_ms = 1000;
+        // Short enough that a server without descriptors left finds out and drops silent clients; shorter while that lasts.
+        constexpr int32_t calm_ms = 1000;
+        constexpr int32_t short_ms = 20;
+        int32_t slice_ms = calm_ms;
         std::chrono::milliseconds pause{10};
         while (wait_for_room()) {
             try {
-                Channel channel = listener_.accept(accept_slice_ms);
+                Channel channel = listener_.accept(slice_ms);
                 serve_apart(std::move(channel));
                 pause = std::chrono::milliseconds(10);
             } catch (const Error& e) {
                 if (e.status() == IPC_CLOSED) return;
-                if (e.status() == IPC_TIMED_OUT) continue;
+                if (e.status() == IPC_TIMED_OUT) {
+                    slice_ms = calm_ms;
+                    continue;
+                }
+                slice_ms = short_ms;
                 tell(ServerError::Source::accept, e.status(), e.what());
                 recover(&pause);
             } catch (const std::exception& e) {

@@ -14,9 +14,8 @@ class Listener final : public FrameListener {
         : address_(address), welcome_(std::move(welcome)), listener_(std::move(listener)) {}
 
     Status accept(const Deadline& deadline, FrameChannel** channel) override {
-        Descriptor connection;
-        if (Status s = listener_->accept(deadline, &connection)) return s;
-        return welcome_(address_, std::move(connection), channel);
+        return listener_->accept(
+            deadline, [&](Descriptor* connection) { return welcome_(address_, std::move(*connection), channel); });
     }
     void close() override { listener_->close(); }
     const char* address() const override { return address_.text().c_str(); }

@@ -9,7 +9,7 @@
 
 namespace ipc::posix {
 
-// Makes a channel of a client's connection, which it then owns.
+// Makes a channel of a client's connection, which it then owns; its status says what becomes of a client it refuses (Admit).
 using Welcome = std::function<Status(const Address& address, Descriptor connection, FrameChannel** channel)>;
 
 // The listener of every transport whose processes meet over a Unix socket, whatever they talk through afterwards. Takes the

@@ -201,16 +201,19 @@ Status LocalListener::take_name() {
     return IPC_OK;
 }
 
-Status LocalListener::accept(const Deadline& deadline, Descriptor* connection) {
-    while (true) {
-        Descriptor client;
-        const Status status = accept_next(socket_.get(), interrupt_, name_.address, deadline, &client);
-        if (status != IPC_OK) return status;
+Status LocalListener::accept(const Deadline& deadline, const Admit& admit) {
+    return accept_next(socket_.get(), interrupt_, name_.address, deadline, [&](Descriptor* client) -> Status {
         // Another user's client finds the end of the stream; it must not be able to disturb the server's own.
-        if (check_peer_user(name_, client.get()) != IPC_OK) continue;
-        *connection = std::move(client);
+        if (check_peer_user(name_, client->get()) != IPC_OK) return IPC_NO_PERMISSION;
+        return admit(client);
+    });
+}
+
+Status LocalListener::accept(const Deadline& deadline, Descriptor* connection) {
+    return accept(deadline, [&](Descriptor* client) {
+        *connection = std::move(*client);
         return IPC_OK;
-    }
+    });
 }
 
 void LocalListener::close() {

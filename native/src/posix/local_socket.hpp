@@ -2,6 +2,7 @@
 
 #include "core/deadline.hpp"
 #include "core/status.hpp"
+#include "posix/accept.hpp"
 #include "posix/descriptor.hpp"
 #include "posix/interrupt.hpp"
 #include "posix/names.hpp"
@@ -21,7 +22,9 @@ class LocalListener {
     LocalListener(const LocalListener&) = delete;
     LocalListener& operator=(const LocalListener&) = delete;
 
-    // The next client of our own user, as a blocking, close-on-exec descriptor; clients of other users are dropped.
+    // The next client of our own user that `admit` lets in; clients of other users are dropped.
+    Status accept(const Deadline& deadline, const Admit& admit);
+    // Whoever comes, as a blocking, close-on-exec descriptor.
     Status accept(const Deadline& deadline, Descriptor* connection);
     // Removes the name, refuses clients that wait, and interrupts accept with IPC_CLOSED.
     void close();

@@ -43,7 +43,7 @@ Status Peer::hand_over(Layout layout, MemoryFile memory) {
     const int file = memory.get();
     const int error = send_with_descriptors(system_->socket.get(), &greeting, sizeof greeting, &file, 1);
     if (error == 0) return IPC_OK;
-    if (error == EPIPE || error == ECONNRESET)
+    if (error == EPIPE || error == ECONNRESET || error == EAGAIN)
         return fail(IPC_PEER_CLOSED, "the client left before it took the shared memory");
     return fail_system(IPC_SYSTEM, error, "cannot hand the shared memory over");
 }

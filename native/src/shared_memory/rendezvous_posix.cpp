@@ -2,12 +2,24 @@
 #include "posix/local_socket.hpp"
 #include "shared_memory/rendezvous.hpp"
 
+#include <sys/socket.h>
+
 namespace ipc::shared_memory {
+namespace {
+
+// Clients of ours send nothing over the socket, so there is no need to make memory for one that does.
+bool has_spoken(int connection) {
+    char byte;
+    return recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+} // namespace
 
 Status listen(const Form& form, const Address& address, FrameListener** listener) {
     posix::LocalName name;
     if (Status s = posix::private_name(address, form.name_prefix, &name)) return s;
     const auto welcome = [&form](const Address& of, posix::Descriptor connection, FrameChannel** channel) -> Status {
+        if (has_spoken(connection.get())) return IPC_NOT_OUR_PROTOCOL;
         Link* link = nullptr;
         if (Status s = Link::offer(connection.release(), form.layout, form.slot_count(of), form.data_bytes(of),
                                    wait_policy(of), &link, form.memory_options(of)))

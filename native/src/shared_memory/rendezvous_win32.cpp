@@ -15,15 +15,18 @@ class PipeListener final : public FrameListener {
     }
 
     Status accept(const Deadline& deadline, FrameChannel** channel) override {
-        win32::Handle connection;
-        if (Status s = listener_->accept(deadline, &connection)) return s;
-        Link* link = nullptr;
-        if (Status s =
+        while (true) {
+            win32::Handle connection;
+            if (Status s = listener_->accept(deadline, &connection)) return s;
+            Link* link = nullptr;
+            const Status offered =
                 Link::offer(connection.release(), form_.layout, form_.slot_count(address_), form_.data_bytes(address_),
-                            wait_policy(address_), &link, form_.memory_options(address_)))
-            return s;
-        *channel = form_.make_channel(std::unique_ptr<Link>(link), address_.limit());
-        return IPC_OK;
+                            wait_policy(address_), &link, form_.memory_options(address_));
+            if (offered == IPC_PEER_CLOSED) continue; // it left again, which is no failure of the listener
+            if (offered != IPC_OK) return offered;
+            *channel = form_.make_channel(std::unique_ptr<Link>(link), address_.limit());
+            return IPC_OK;
+        }
     }
 
     void close() override { listener_->close(); }

@@ -47,6 +47,12 @@ class FifoPair {
     // Makes both and opens `.down` for reading: the client's part.
     Status make(posix::Descriptor* down);
 
+    // They keep their names after all.
+    void leave_names() {
+        up_.clear();
+        down_.clear();
+    }
+
     const std::string& up() const { return up_; }     // client to server
     const std::string& down() const { return down_; } // server to client
 

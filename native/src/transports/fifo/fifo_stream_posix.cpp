@@ -1,8 +1,10 @@
 #include "transports/fifo/fifo_stream_posix.hpp"
 
+#include "core/frame_stream.hpp"
 #include "transports/fifo/fifo_names_posix.hpp"
 
 #include <cerrno>
+#include <memory>
 #include <pthread.h>
 #include <signal.h>
 
@@ -83,6 +85,30 @@ void FifoStream::interrupt() {
 
 void FifoStream::peer_gone() {
     if (!server_path_.empty()) forget_dead_fifo_server(server_path_);
+}
+
+bool write_fifo(int descriptor, const char* bytes, size_t length) {
+    const iovec piece{const_cast<char*>(bytes), length};
+    ssize_t written;
+    do written = write_without_signal(descriptor, &piece, 1);
+    while (written < 0 && errno == EINTR);
+    return written == static_cast<ssize_t>(length);
+}
+
+bool read_fifo_greeting(int descriptor) {
+    char byte = 0;
+    ssize_t count;
+    do count = read(descriptor, &byte, 1);
+    while (count < 0 && errno == EINTR);
+    return count == 1 && byte == fifo_greeting;
+}
+
+Status make_fifo_channel(const Address& address, posix::Descriptor reading, posix::Descriptor writing,
+                         const std::string& server_path, FrameChannel** channel) {
+    auto stream = std::make_unique<FifoStream>(std::move(reading), std::move(writing), server_path);
+    if (Status status = stream->open(); status != IPC_OK) return status;
+    *channel = new FrameStream(std::move(stream), address.limit(), address.text());
+    return IPC_OK;
 }
 
 } // namespace ipc

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "core/address.hpp"
 #include "core/byte_stream.hpp"
+#include "core/frame_channel.hpp"
 #include "posix/descriptor.hpp"
 #include "posix/interrupt.hpp"
 
@@ -37,6 +39,15 @@ class FifoStream final : public ByteStream {
     bool read_first_ = false; // the last read left bytes behind, so the next one need not wait
     const std::string server_path_;
 };
+
+// A channel over the two; owns them. `server_path` as above.
+Status make_fifo_channel(const Address& address, posix::Descriptor reading, posix::Descriptor writing,
+                         const std::string& server_path, FrameChannel** channel);
+
+// Writes bytes so few that they go as a whole or not at all; false with errno.
+bool write_fifo(int descriptor, const char* bytes, size_t length);
+// Reads the one byte of the rendezvous; false when it is not there or another.
+bool read_fifo_greeting(int descriptor);
 
 // writev to a FIFO without the signal that a FIFO without reader raises: errno EPIPE tells instead.
 ssize_t write_without_signal(int descriptor, const iovec* pieces, int count);

@@ -1,18 +1,21 @@
 #pragma once
 
 #include "core/status.hpp"
-#include "transports/tcp/tcp_end.hpp"
+#include "transports/tcp/tcp_table.hpp"
 
 #include <string>
+#include <vector>
 
 namespace ipc {
 
-enum class TcpPeer { client, server };
+// Checks, by what the system says of the other end of a loopback connection, that a server belongs to our own user: IPC_NO_PERMISSION if
+// it does not or nobody owns it any more. A server that has not accepted yet is known by its listening socket.
+Status check_loopback_server(SocketNumber connection, const std::string& address);
 
-// Checks in the system's table of sockets that the other end of a loopback connection belongs to our own user:
-// IPC_NO_PERMISSION if it does not or nobody owns it any more. A server that has not accepted yet is known by its
-// listening socket.
-Status check_loopback_peer(SocketNumber connection, TcpPeer peer, const std::string& address);
+// The same for clients that have come to a server, as many as there are: one that is not known to be ours is marked so. Where the system
+// does not answer for one socket, its table is looked through once for all.
+enum class Client { ours, not_ours };
+std::vector<Client> check_loopback_clients(const std::vector<SocketNumber>& connections, SocketQuery& query);
 
 // Waits, at most `limit_ms`, until the server has accepted this loopback connection or refused it. Returns at once where
 // the system counts a connection as the listener's from the beginning (Windows).

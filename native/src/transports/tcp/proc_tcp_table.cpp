@@ -24,7 +24,23 @@ bool parse_end(const char* hex, TcpEnd* end) {
     return true;
 }
 
-TcpState state_of(unsigned state) {
+bool parse_row(const char* line, TcpRow* row) {
+    char local[64];
+    char remote[64];
+    unsigned state = 0;
+    unsigned long inode = 0; // 0: no process has it, or not yet
+    *row = {};
+    if (std::sscanf(line, " %*d: %63s %63s %X %*s %*s %*s %lu %*d %lu", local, remote, &state, &row->owner, &inode) !=
+        5)
+        return false;
+    row->state = tcp_state_of_linux(state);
+    row->owned = inode != 0;
+    return parse_end(local, &row->local) && parse_end(remote, &row->remote);
+}
+
+} // namespace
+
+TcpState tcp_state_of_linux(unsigned state) {
     switch (state) { // Linux include/net/tcp_states.h
     case 1:
         return TcpState::established;
@@ -36,22 +52,6 @@ TcpState state_of(unsigned state) {
         return TcpState::other;
     }
 }
-
-bool parse_row(const char* line, TcpRow* row) {
-    char local[64];
-    char remote[64];
-    unsigned state = 0;
-    unsigned long inode = 0; // 0: no process has it, or not yet
-    *row = {};
-    if (std::sscanf(line, " %*d: %63s %63s %X %*s %*s %*s %lu %*d %lu", local, remote, &state, &row->owner, &inode) !=
-        5)
-        return false;
-    row->state = state_of(state);
-    row->owned = inode != 0;
-    return parse_end(local, &row->local) && parse_end(remote, &row->remote);
-}
-
-} // namespace
 
 void for_each_proc_row(const char* proc, const std::function<void(const TcpRow&)>& visit) {
     for (const char* name : {"/net/tcp", "/net/tcp6"}) {

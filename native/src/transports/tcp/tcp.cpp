@@ -36,8 +36,7 @@ Status connect_tcp(const Address& address, const Deadline& deadline, FrameChanne
         if (error == 0 && ends_of(connection.get(), &ends) && ends.met_itself()) error = tcp::nobody_listens;
         if (error != 0) continue;
         if (address.option("users") == "same")
-            if (Status status = check_loopback_peer(connection.get(), TcpPeer::server, address.text());
-                status != IPC_OK)
+            if (Status status = check_loopback_server(connection.get(), address.text()); status != IPC_OK)
                 return status;
         return tcp::open_client(std::move(connection), TcpEnd::of(place.address).is_loopback(), address, channel);
     }

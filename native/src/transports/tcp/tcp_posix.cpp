@@ -8,11 +8,14 @@
 #include "transports/tcp/tcp_system.hpp"
 
 #include <cerrno>
+#include <deque>
 #include <fcntl.h>
 #include <memory>
+#include <mutex>
 #include <netinet/tcp.h>
 #include <string>
 #include <sys/socket.h>
+#include <vector>
 
 namespace ipc::tcp {
 namespace {
@@ -34,7 +37,9 @@ void prepare(int socket) {
 
 class TcpListener final : public FrameListener {
   public:
-    TcpListener(const Address& address) : limit_(address.limit()), checks_users_(address.option("users") == "same") {}
+    TcpListener(const Address& address) : limit_(address.limit()) {
+        if (address.option("users") == "same") query_ = std::make_unique<SocketQuery>();
+    }
     ~TcpListener() override { TcpListener::close(); }
 
     Status open(const Address& address, const TcpName& name, const Place& place);
@@ -43,11 +48,18 @@ class TcpListener final : public FrameListener {
     const char* address() const override { return address_.c_str(); }
 
   private:
+    static constexpr size_t most_at_once = 64;
+
+    bool take_checked(Socket* client);
+    Status admit(Socket* came, Socket* client);
+
     const size_t limit_;
-    const bool checks_users_;
+    std::unique_ptr<SocketQuery> query_; // if users are checked
     std::string address_;
     Socket socket_;
     posix::Interrupt interrupt_;
+    std::mutex mutex_; // guards what follows
+    std::deque<Socket> checked_;
 };
 
 Status TcpListener::open(const Address& address, const TcpName& name, const Place& place) {
@@ -74,22 +86,57 @@ Status TcpListener::open(const Address& address, const TcpName& name, const Plac
 }
 
 Status TcpListener::accept(const Deadline& deadline, FrameChannel** channel) {
-    while (true) {
-        Socket client;
-        const Status status = posix::accept_next(socket_.get(), interrupt_, address_, deadline, &client);
-        if (status != IPC_OK) return status;
-        // Another user's client finds the end of the stream; it must not be able to disturb the server's own.
-        if (checks_users_ && check_loopback_peer(client.get(), TcpPeer::client, address_) != IPC_OK) continue;
-        prepare(client.get());
-        *channel = new FrameStream(std::make_unique<posix::SocketStream>(std::move(client)), limit_, address_);
+    Socket client;
+    if (!take_checked(&client))
+        if (Status s = posix::accept_next(socket_.get(), interrupt_, address_, deadline,
+                                          [&](Socket* came) { return admit(came, &client); }))
+            return s;
+    prepare(client.get());
+    *channel = new FrameStream(std::make_unique<posix::SocketStream>(std::move(client)), limit_, address_);
+    return IPC_OK;
+}
+
+// One that was checked with others before.
+bool TcpListener::take_checked(Socket* client) {
+    const std::lock_guard lock(mutex_);
+    if (checked_.empty() || interrupt_.raised()) return false;
+    *client = std::move(checked_.front());
+    checked_.pop_front();
+    return true;
+}
+
+// Another user's client finds the end of the stream; it must not be able to disturb the server's own.
+Status TcpListener::admit(Socket* came, Socket* client) {
+    if (!query_) {
+        *client = std::move(*came);
         return IPC_OK;
     }
+    std::vector<Socket> sockets;
+    sockets.push_back(std::move(*came));
+    // What costs a look through the whole table is done for all who wait.
+    while (!query_->answers() && sockets.size() < most_at_once) {
+        Socket next(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (!next) break;
+        if (!posix::has_left(next.get())) sockets.push_back(std::move(next));
+    }
+    std::vector<SocketNumber> numbers;
+    for (const Socket& socket : sockets) numbers.push_back(socket.get());
+    const std::vector<Client> clients = check_loopback_clients(numbers, *query_);
+    const std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < sockets.size(); ++i)
+        if (clients[i] == Client::ours && !*client)
+            *client = std::move(sockets[i]);
+        else if (clients[i] == Client::ours)
+            checked_.push_back(std::move(sockets[i]));
+    return *client ? IPC_OK : IPC_NO_PERMISSION;
 }
 
 void TcpListener::close() {
     if (!socket_ || !interrupt_.raise()) return;
     shutdown(socket_.get(), SHUT_RDWR);
     posix::refuse_waiting(socket_.get());
+    const std::lock_guard lock(mutex_);
+    checked_.clear();
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "transports/tcp/tcp_end.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace ipc {
@@ -21,8 +22,30 @@ struct TcpRow {
     bool owned = false;      // some process has it
 };
 
-// The table is no snapshot: a socket can be missed while others come and go.
+// The whole table. It is no snapshot: a socket can be missed while others come and go.
 void for_each_tcp_row(const std::function<void(const TcpRow&)>& visit);
+
+enum class Answer { found, absent, unknown };
+
+// Asks the system for one row instead of looking through them all; any number of threads may ask. Keeps a descriptor, so that whoever
+// has one is not at a loss when there are no more.
+class SocketQuery {
+  public:
+    SocketQuery();
+    ~SocketQuery();
+    SocketQuery(const SocketQuery&) = delete;
+    SocketQuery& operator=(const SocketQuery&) = delete;
+
+    // The socket that has these ends, or else the one that listens at `local`. `unknown`: the system does not answer such questions.
+    // Costs some microseconds.
+    Answer ask(const TcpEnd& local, const TcpEnd& remote, TcpRow* row);
+    // False once the answer has been `unknown`.
+    bool answers() const;
+
+  private:
+    struct System;
+    const std::unique_ptr<System> system_;
+};
 
 // Whose the row's socket is, and the words for it in a sentence: "user 1000".
 Whose whose(const TcpRow& row);

@@ -101,6 +101,17 @@ void for_each_tcp_row(const std::function<void(const TcpRow&)>& visit) {
     }
 }
 
+// Windows has only the whole table.
+struct SocketQuery::System {};
+SocketQuery::SocketQuery() = default;
+SocketQuery::~SocketQuery() = default;
+Answer SocketQuery::ask(const TcpEnd&, const TcpEnd&, TcpRow*) {
+    return Answer::unknown;
+}
+bool SocketQuery::answers() const {
+    return false;
+}
+
 Whose whose(const TcpRow& row) {
     if (!row.owned) return Whose::nobody;
     if (win32::under_wine()) {

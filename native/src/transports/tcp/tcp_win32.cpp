@@ -59,7 +59,9 @@ Status make_channel(Socket socket, size_t limit, const std::string& address, Fra
 
 class TcpListener final : public FrameListener {
   public:
-    TcpListener(const Address& address) : limit_(address.limit()), checks_users_(address.option("users") == "same") {}
+    TcpListener(const Address& address) : limit_(address.limit()) {
+        if (address.option("users") == "same") query_ = std::make_unique<SocketQuery>();
+    }
     ~TcpListener() override { TcpListener::close(); }
 
     Status open(const Address& address, const TcpName& name, const Place& place);
@@ -71,7 +73,7 @@ class TcpListener final : public FrameListener {
     Status accept_socket(const Deadline& deadline, Socket* client);
 
     const size_t limit_;
-    const bool checks_users_;
+    std::unique_ptr<SocketQuery> query_; // if users are checked
     std::string address_;
     Socket socket_;
     win32::Interrupt interrupt_;
@@ -130,7 +132,8 @@ Status TcpListener::accept(const Deadline& deadline, FrameChannel** channel) {
         Socket client;
         if (Status status = accept_socket(deadline, &client); status != IPC_OK) return status;
         // Another user's client finds the end of the stream; it must not be able to disturb the server's own.
-        if (checks_users_ && check_loopback_peer(client.get(), TcpPeer::client, address_) != IPC_OK) continue;
+        if (has_ended(client.get())) continue;
+        if (query_ && check_loopback_clients({client.get()}, *query_).front() != Client::ours) continue;
         return make_channel<win32::SocketStream>(std::move(client), limit_, address_, channel);
     }
 }
