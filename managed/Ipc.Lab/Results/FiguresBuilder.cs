@@ -23,7 +23,7 @@ internal static class FiguresBuilder
         {
             Placement = placement,
             Launches = launches.Count,
-            Coverage = launches.Count >= MedianInterval.LeastLaunches ? MedianInterval.Coverage : null,
+            Coverage = MedianInterval.Coverage(launches.Count),
             Operations = launches.Sum(l => l.Record.Operations),
             Lost = scene.Kinds.Contains("broadcast") ? launches.Sum(l => l.Record.Lost) : null,
             P50Ns = p50.Figure,
