@@ -13,12 +13,12 @@ internal static class Presets
         new("seed", "the published workloads and counts, printed beside the published figures",
             new Schedule(Launches: 3, WarmupSeconds: 0.5, Seconds: 2.0, BudgetSeconds: null), SeedCells),
         new("full", "everything in the registry, all pairs, every way to wait; takes hours",
-            new Schedule(Launches: 10, WarmupSeconds: 0.3, Seconds: 0.5, BudgetSeconds: null, FloorsAround: true), FullCells),
+            new Schedule(Launches: 10, WarmupSeconds: 0.3, Seconds: 0.5, BudgetSeconds: null), FullCells),
     ];
 
     /// <summary>What is measured when the user picks cells instead of a preset.</summary>
     public static Schedule ChosenCells { get; } =
-        new(Launches: 3, WarmupSeconds: 0.3, Seconds: 0.5, BudgetSeconds: null, FloorsAround: true);
+        new(Launches: 3, WarmupSeconds: 0.3, Seconds: 0.5, BudgetSeconds: null);
 
     /// <summary>One pair for each way two languages meet, and the C ABI against itself.</summary>
     public static IReadOnlyList<string> MainPairs { get; } = ["native:native", "native:managed", "managed:native", "managed:managed", "bound:bound"];

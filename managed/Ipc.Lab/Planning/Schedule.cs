@@ -6,16 +6,15 @@ namespace Ipc.Lab.Planning;
 /// <param name="Launches">Rounds; every round launches every cell once.</param>
 /// <param name="WarmupSeconds">Least warm-up of a launch.</param>
 /// <param name="Seconds">Measured time of a launch, unless the cell has a count.</param>
-/// <param name="FloorsAround">Whether floors of shared memory are measured again right before and right after each launch they bound.</param>
 /// <param name="BudgetSeconds">The whole run's time, kept by shortening launches and, at last, leaving out rounds; null for none.</param>
-internal sealed record Schedule(int Launches, double WarmupSeconds, double Seconds, double? BudgetSeconds, bool FloorsAround = false)
+internal sealed record Schedule(int Launches, double WarmupSeconds, double Seconds, double? BudgetSeconds)
 {
     /// <summary>Floors are measured as the cells are, because a virtual processor wakes up faster in its first tenths of a second
     /// of work than later; after half a second nothing changes any more.</summary>
     public LaunchTiming FloorTiming => new(WarmupSeconds, Math.Min(Seconds, 0.5));
 
-    /// <summary>Those around a launch only have to tell how far apart the two processors are just then.</summary>
-    public static LaunchTiming FloorAroundTiming { get; } = new(0.03, 0.05);
+    /// <summary>Those right before and right after a launch: as short as they stay true, because every launch pays for four of them.</summary>
+    public static LaunchTiming FloorAroundTiming { get; } = new(0.01, 0.02);
 }
 
 /// <summary>The times of one launch in seconds.</summary>

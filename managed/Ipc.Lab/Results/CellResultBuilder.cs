@@ -9,11 +9,11 @@ internal static class CellResultBuilder
 {
     /// <param name="launches">The cell's launches in the order they were made.</param>
     /// <param name="floorOfRound">The floors of each round, for launches that have none of their own around them.</param>
-    /// <param name="placementOf">The label of a launch by its line time.</param>
+    /// <param name="placements">Those of the whole run.</param>
     /// <param name="readSamples">Reads a kept file of samples.</param>
     public static CellResult Build(
         PlannedCell planned, IReadOnlyList<LaunchRecord> launches, IReadOnlyDictionary<int, FloorFigures> floorOfRound,
-        Func<LaunchRecord, string?> placementOf, Func<string, uint[]> readSamples)
+        PlacementsBuilder placements, Func<string, uint[]> readSamples)
     {
         if (planned.SkipReason is { } skip)
             return Bare(planned.Cell, "skipped", skip);
@@ -27,7 +27,7 @@ internal static class CellResultBuilder
             var scene = Choices.ScenarioEntry(planned.Cell.Scenario);
             var floor = FloorOfCell.Of(planned.Cell);
             var all = launches.Select(l => new MeasuredLaunch(
-                l, LaunchFiguresBuilder.Build(l, scene, floor, floorOfRound.GetValueOrDefault(l.Round), placementOf(l), readSamples(l.Samples!)))).ToList();
+                l, LaunchFiguresBuilder.Build(l, scene, floor, floorOfRound.GetValueOrDefault(l.Round), placements, readSamples(l.Samples!)))).ToList();
             return Measured(planned.Cell, all, scene, floor) with { EachLaunch = [.. all.Select(l => l.Figures)] };
         }
         catch (Exception e) when (e is IOException or InvalidDataException)
@@ -51,14 +51,14 @@ internal static class CellResultBuilder
 
     private static CellResult Measured(Cell cell, List<MeasuredLaunch> all, ScenarioEntry scene, FloorOfCell? floor)
     {
-        var placements = all.Where(l => l.Record.Status == "ok")
+        var placements = all.Where(l => l.Figures.Status == "ok")
             .GroupBy(l => l.Figures.Placement)
             // Of two as common the faster is the headline, so that the same launches always give the same one.
             .OrderByDescending(g => g.Count()).ThenBy(g => Medians.Of(g.Select(l => l.Figures.LineNs ?? 0)))
             .Select(g => FiguresBuilder.Build(g.Key, [.. g], scene, floor))
             .ToList();
         if (placements.Count == 0)
-            return Bare(cell, "unsteady", all[^1].Record.Reason);
+            return Bare(cell, "unsteady", all[^1].Figures.Reason);
         return Bare(cell, "ok", null, placements[0]) with { Placement = placements[0].Placement, Placements = placements };
     }
 }

@@ -16,9 +16,9 @@ internal sealed record FloorFigures(
     public double? For(string floor, string workload) => floor switch
     {
         "slot" => At(SlotRttNs, workload) ?? At(SlotRttNs, SmallestSize),
-        "futex" => At(FutexRttNsByWorkload, workload) ?? FutexRttNs,
-        "pipe" => At(PipeRttNsByWorkload, workload) ?? PipeRttNs,
-        "unix" => At(UnixRttNsByWorkload, workload) ?? UnixRttNs,
+        "futex" => At(FutexRttNsByWorkload, workload) ?? FutexRttNs ?? At(FutexRttNsByWorkload, SmallestSize),
+        "pipe" => At(PipeRttNsByWorkload, workload) ?? PipeRttNs ?? At(PipeRttNsByWorkload, SmallestSize),
+        "unix" => At(UnixRttNsByWorkload, workload) ?? UnixRttNs ?? At(UnixRttNsByWorkload, SmallestSize),
         _ => null,
     };
 

@@ -28,10 +28,6 @@ internal sealed record FloorOfCell(string Name, string Workload, int? OneWayByte
         return transport.FloorWhen?.FirstOrDefault(when => TransportSpec.HasOption(spec, when.Key)).Value ?? transport.Floor;
     }
 
-    /// <summary>Whether it is made of nothing but cache lines, whose cost follows how far apart the host has put the two processors;
-    /// and whether it has sizes of its own.</summary>
-    public bool IsOfMemory => Name is "slot" or "oneway" && (OneWayBytes is not null || Choices.WorkloadEntry(Workload) is { } w && w.RequestBytes + w.ReplyBytes > 0);
-
     /// <summary>The figure in nanoseconds, or null if it was not measured.</summary>
     public double? In(FloorFigures? figures) =>
         OneWayBytes is { } bytes ? figures?.ForOneWay(bytes, Batch) : figures?.For(Name, Workload);

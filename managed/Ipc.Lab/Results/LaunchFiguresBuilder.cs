@@ -1,3 +1,4 @@
+using System.Globalization;
 using Ipc.Lab.Running;
 using Ipc.Lab.Statistics;
 
@@ -11,16 +12,19 @@ internal static class LaunchFiguresBuilder
 
     /// <param name="floorOfRound">The floors of its round, where none were measured around it.</param>
     public static LaunchFigures Build(
-        LaunchRecord launch, ScenarioEntry scene, FloorOfCell? floor, FloorFigures? floorOfRound, string? placement, uint[] samples)
+        LaunchRecord launch, ScenarioEntry scene, FloorOfCell? floor, FloorFigures? floorOfRound, PlacementsBuilder placements, uint[] samples)
     {
         Array.Sort(samples);
         var isOneWay = scene.Receiver is not null;
         var unit = isOneWay ? PicosecondsPerNanosecond : 1.0;
         var p50 = Percentiles.At(samples, 5000) / unit;
         var floorNs = FloorNsOf(launch, floor, floorOfRound);
+        var moved = launch.Status == "ok" && placements.Moved(launch);
         return WithoutTimes(launch) with
         {
-            Placement = placement,
+            Status = moved ? "moved" : launch.Status,
+            Reason = moved ? WhyMoved("a cache line", launch.LinesAroundNs!) : launch.Reason,
+            Placement = placements.LabelOf(launch),
             FloorRatio = launch.Status == "ok" && floorNs > 0 ? p50 / floorNs : null,
             Operations = launch.Operations,
             P50Ns = p50,
@@ -35,6 +39,10 @@ internal static class LaunchFiguresBuilder
             ColdNs = launch.ColdNs,
         };
     }
+
+    /// <summary>Says that two measurements around a launch differ.</summary>
+    public static string WhyMoved(string what, IReadOnlyList<double> around) => string.Create(
+        CultureInfo.InvariantCulture, $"{what} took {around[0]:0} ns right before and {around[1]:0} ns right after: the host moved the processors meanwhile");
 
     /// <summary>What is known of a launch without its samples.</summary>
     public static LaunchFigures WithoutTimes(LaunchRecord launch) => new()
@@ -51,5 +59,5 @@ internal static class LaunchFiguresBuilder
 
     /// <summary>The floor that the launch is held against.</summary>
     public static double? FloorNsOf(LaunchRecord launch, FloorOfCell? floor, FloorFigures? floorOfRound) =>
-        launch.FloorsAroundNs is [var before, var after] ? (before + after) / 2 : floor?.In(floorOfRound);
+        launch.FloorsDiffer ? null : launch.FloorsAroundNs is [var before, var after] ? (before + after) / 2 : floor?.In(floorOfRound);
 }

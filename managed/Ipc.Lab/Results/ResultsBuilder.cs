@@ -14,8 +14,9 @@ internal static class ResultsBuilder
         var medianFloors = floorFigures.Count > 0 ? FloorFigures.MedianOf(floorFigures) : null;
         var floorOfRound = floors.Where(f => f.Figures is not null).GroupBy(f => f.Round).ToDictionary(g => g.Key, g => g.Last().Figures!);
         var byCell = launches.ToLookup(l => l.Cell);
+        var placements = new PlacementsBuilder(launches.Where(l => l.Status != "failed"));
         var cells = new CellResult[plan.Cells.Count];
-        Parallel.For(0, cells.Length, i => cells[i] = CellResultBuilder.Build(plan.Cells[i], [.. byCell[i]], floorOfRound, _ => null, folder.ReadSamples) with { Wine = kept.Machine.Wine });
+        Parallel.For(0, cells.Length, i => cells[i] = CellResultBuilder.Build(plan.Cells[i], [.. byCell[i]], floorOfRound, placements, folder.ReadSamples) with { Wine = kept.Machine.Wine });
         return new RunResults
         {
             Schema = RunResults.CurrentSchema,
@@ -23,6 +24,7 @@ internal static class ResultsBuilder
             Machine = kept.Machine,
             Floors = medianFloors,
             FloorsReason = floors.LastOrDefault(f => f.Reason is not null)?.Reason,
+            Placements = placements.All,
             Cells = cells,
         };
     }

@@ -100,6 +100,8 @@ internal sealed class ResultsFolder(string path)
     public string KeepSamples(Cell cell, int round, uint[] samples)
     {
         var name = $"samples/{cell.ToFileName()}.{round + 1}.u32.gz";
+        if (File.Exists(In(name)))
+            name = $"samples/{cell.ToFileName()}.{round + 1}.repeated.u32.gz";
         SampleFile.WriteCompressed(In(name), samples);
         return name;
     }

@@ -39,18 +39,20 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
         }
     }
 
-    /// <summary>The floor of one cell, shortly; null if it could not be measured.</summary>
-    public async Task<double?> MeasureOneAsync(Pins pins, FloorOfCell floor, CancellationToken stop)
+    /// <summary>How far apart the two processors are just now and the floor of one cell, shortly.</summary>
+    public async Task<FloorNow> MeasureNowAsync(Pins pins, FloorOfCell floor, CancellationToken stop)
     {
-        string[] arguments = floor.OneWayBytes is { } bytes
-            ? [.. Arguments(pins, Schedule.FloorAroundTiming, [], [bytes]), "--only", "oneway"]
-            : [.. Arguments(pins, Schedule.FloorAroundTiming, [floor.Workload], []), "--only", "slot"];
-        return floor.In((await MeasureAsync(0, arguments, stop).ConfigureAwait(false)).Figures);
+        var sizes = floor.OneWayBytes is { } bytes ? Arguments(pins, Schedule.FloorAroundTiming, [], [bytes])
+            : Arguments(pins, Schedule.FloorAroundTiming, [HasSizes(floor.Workload) ? floor.Workload : FloorFigures.SmallestSize], []);
+        var measured = await MeasureAsync(0, [.. sizes, "--only", $"cacheline,{floor.Name}"], stop).ConfigureAwait(false);
+        return new FloorNow(measured.Figures?.CachelineRttNs, floor.In(measured.Figures), measured.Reason);
     }
+
+    private static bool HasSizes(string workload) => Choices.WorkloadEntry(workload) is var entry && entry.RequestBytes + entry.ReplyBytes > 0;
 
     private static string[] Arguments(Pins pins, LaunchTiming timing, IEnumerable<string> workloads, IEnumerable<int> oneWaySizes)
     {
-        var sizes = workloads.Distinct().Select(Choices.WorkloadEntry).Where(w => w.RequestBytes + w.ReplyBytes > 0)
+        var sizes = workloads.Distinct().Where(HasSizes).Select(Choices.WorkloadEntry)
             .Select(w => new Sizes(w.Id, w.RequestBytes, w.ReplyBytes)).ToArray();
         return
         [
@@ -82,3 +84,6 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
         return string.Join('\n', lines);
     }
 }
+
+/// <summary>Of one moment: a cache line's round trip between the two processors, and a cell's floor.</summary>
+internal sealed record FloorNow(double? LineNs, double? FloorNs, string? Reason);

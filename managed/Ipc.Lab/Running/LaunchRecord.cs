@@ -14,6 +14,8 @@ internal sealed record UsageSpan(Usage? Before, Usage? After)
 /// <summary>What one launch gave: one line of launches.jsonl. A failed launch has a reason and no figures.</summary>
 internal sealed record LaunchRecord
 {
+    private const double MostBetweenFloors = 1.25;
+
     /// <summary>The cell's place in the plan.</summary>
     public required int Cell { get; init; }
     public required int Round { get; init; }
@@ -23,7 +25,10 @@ internal sealed record LaunchRecord
     public bool Repeated { get; init; }
     /// <summary>A cache line's round trip right before and right after; null if not measured.</summary>
     public IReadOnlyList<double>? LinesAroundNs { get; init; }
-    /// <summary>Their mean.</summary>
+    /// <summary>Whether the two differ by more than a quarter: the host moved the processors meanwhile, and there is nothing to hold the launch against.</summary>
+    [JsonIgnore]
+    public bool FloorsDiffer => FloorsAroundNs is [var before, var after] && Math.Max(before, after) > MostBetweenFloors * Math.Min(before, after);
+    /// <summary>The mean of the lines.</summary>
     [JsonIgnore]
     public double? LineNs => LinesAroundNs is [var before, var after] ? (before + after) / 2 : null;
     public string? Reason { get; init; }
@@ -37,7 +42,7 @@ internal sealed record LaunchRecord
     public long Bytes { get; init; }
     /// <summary>Messages that a broadcast dropped for its subscribers and told them so.</summary>
     public long Lost { get; init; }
-    /// <summary>The floor of this cell right before and right after the launch, in nanoseconds; null if only the round's is known.</summary>
+    /// <summary>The floor of this cell right before and right after the launch, in nanoseconds; null if not measured.</summary>
     public IReadOnlyList<double>? FloorsAroundNs { get; init; }
     /// <summary>Connect plus first operation.</summary>
     public long? ColdNs { get; init; }

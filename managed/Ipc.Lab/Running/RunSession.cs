@@ -63,7 +63,7 @@ internal sealed class RunSession(
     private async Task RunRoundAsync(int round, List<int> todo, int launchesAfter, Pace pace, CancellationToken stop)
     {
         watcher.RoundStarts(round, _plan.Schedule.Launches);
-        if (_floors.All(f => f.Round != round))
+        if (_floors.Count == 0)
             await MeasureFloorsAsync(round, stop).ConfigureAwait(false);
         for (var i = 0; i < todo.Count; i++)
         {
@@ -90,36 +90,65 @@ internal sealed class RunSession(
             watcher.Failed("floors", reason);
     }
 
+    // A launch that is not ok is repeated, once: what was in its way may be over.
     private async Task LaunchAsync(int index, int round, LaunchTiming timing, CancellationToken stop)
+    {
+        var first = await LaunchOnceAsync(index, round, timing, stop).ConfigureAwait(false);
+        if (first.Status == "ok" && first.FloorsDiffer)
+            first = first with { Status = "moved", Reason = LaunchFiguresBuilder.WhyMoved("the floor", first.FloorsAroundNs!) };
+        else if (first.Status == "ok" && new PlacementsBuilder(_launches).Moved(first))
+            first = first with { Status = "moved", Reason = LaunchFiguresBuilder.WhyMoved("a cache line", first.LinesAroundNs!) };
+        Keep(first);
+        if (first.Status is "moved" or "unsteady")
+            Keep(await LaunchOnceAsync(index, round, timing, stop).ConfigureAwait(false) with { Repeated = true });
+    }
+
+    private async Task<LaunchRecord> LaunchOnceAsync(int index, int round, LaunchTiming timing, CancellationToken stop)
     {
         stop.ThrowIfCancellationRequested();
         var cell = _plan.Cells[index].Cell;
         var task = new LaunchTask(
             cell, WorkloadOf(cell.Workload), $"{_runName}-{++_started}", _plan.Seed, _plan.Pins, timing, folder.RawSamplesFile);
-        LaunchRecord record;
         try
         {
-            var floor = _plan.Schedule.FloorsAround && FloorOfCell.Of(cell) is { IsOfMemory: true } ofMemory ? ofMemory : null;
-            var before = await FloorAsync(floor, stop).ConfigureAwait(false);
+            var floor = FloorOfCell.Of(cell);
+            var before = await FloorNowAsync(floor, stop).ConfigureAwait(false);
             var (done, samples) = await launcher.RunAsync(task, index, round, stop).ConfigureAwait(false);
-            var after = await FloorAsync(floor, stop).ConfigureAwait(false);
-            record = done with
+            var after = await FloorNowAsync(floor, stop).ConfigureAwait(false);
+            return done with
             {
                 Samples = folder.KeepSamples(cell, round, samples),
-                FloorsAroundNs = before is { } first && after is { } second ? [first, second] : null,
+                FloorsAroundNs = before?.FloorNs is { } first && after?.FloorNs is { } second ? [first, second] : null,
+                LinesAroundNs = before?.LineNs is { } near && after?.LineNs is { } far ? [near, far] : null,
             };
         }
         catch (PeerFailure failure)
         {
-            record = LaunchRecord.Failed(index, round, failure);
             watcher.Failed(cell.ToString(), failure.Message);
+            return LaunchRecord.Failed(index, round, failure);
         }
+    }
+
+    private void Keep(LaunchRecord record)
+    {
         _launches.Add(record);
         folder.Add(record);
     }
 
-    private async Task<double?> FloorAsync(FloorOfCell? floor, CancellationToken stop) =>
-        floor is null ? null : await floorsProgram.MeasureOneAsync(_plan.Pins, floor, stop).ConfigureAwait(false);
+    // Floors that cannot be measured are said once.
+    private async Task<FloorNow?> FloorNowAsync(FloorOfCell? floor, CancellationToken stop)
+    {
+        if (floor is null || _floors.Any(f => f.Reason is not null))
+            return null;
+        var now = await floorsProgram.MeasureNowAsync(_plan.Pins, floor, stop).ConfigureAwait(false);
+        if (now.Reason is not { } reason)
+            return now;
+        var failed = new FloorRecord(0, null, reason);
+        _floors.Add(failed);
+        folder.Add(failed);
+        watcher.Failed("floors", reason);
+        return null;
+    }
 
     private JsonNode WorkloadOf(string id)
     {

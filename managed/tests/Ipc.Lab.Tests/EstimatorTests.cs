@@ -25,7 +25,7 @@ public sealed class EstimatorTests(ITestOutputHelper output)
         ["skewed"] = chance => 0.8 - (0.3 * Math.Log(1 - chance)),
         ["heavy tails"] = chance => Math.Exp(0.8 * Normal.InvCDF(0, 1, chance)),
         ["three in ten far"] = chance => chance < 0.7 ? 1 + (0.04 * chance / 0.7) : 2.5 + (0.3 * (chance - 0.7) / 0.3),
-        ["four in ten near"] = chance => chance < 0.4 ? 0.4 + (0.04 * chance / 0.4) : 1 + (0.1 * (chance - 0.4) / 0.6),
+        ["a third near"] = chance => chance < 0.33 ? 0.4 + (0.04 * chance / 0.33) : 1 + (0.1 * (chance - 0.33) / 0.67),
         ["one in ten stalled"] = chance => chance < 0.9 ? 1 + (0.1 * chance) : 50,
     };
 
@@ -152,7 +152,7 @@ public sealed class EstimatorTests(ITestOutputHelper output)
     private static LaunchFigures Build(uint[] samples)
     {
         var timed = samples.Sum(s => (long)s);
-        return LaunchFiguresBuilder.Build(Record(samples.Length, timed), Choices.ScenarioEntry("call"), null, null, null, samples);
+        return LaunchFiguresBuilder.Build(Record(samples.Length, timed), Choices.ScenarioEntry("call"), null, null, new PlacementsBuilder([]), samples);
     }
 
     private static LaunchRecord Record(long operations, long timed) => new()

@@ -15,7 +15,7 @@ internal static class Fakes
     public static Programs Programs(TemporaryFolder folder, string mode = "right", string floors = "right")
     {
         var peer = Wrapper(folder, "peer", FakePeer, $"FAKE_PEER={mode} FAKE_PEER_LOG='{LogOf(folder)}'");
-        var floorsProgram = Wrapper(folder, "floors", FakeFloors, $"FAKE_FLOORS={floors}");
+        var floorsProgram = Wrapper(folder, "floors", FakeFloors, $"FAKE_FLOORS={floors} FAKE_FLOORS_COUNT='{folder.Path}/floors.count'");
         return new Programs(null, name => name == "IPC_FLOORS" ? floorsProgram : peer);
     }
 
