@@ -116,7 +116,7 @@ internal sealed class PlausibleResults(int seed)
         return new Figures
         {
             Launches = launches.Count,
-            Coverage = MedianInterval.Coverage,
+            Coverage = MedianInterval.Coverage(launches.Count),
             Operations = launches.Sum(l => l.Operations),
             P50Ns = p50,
             P50Ci = Interval(l => l.P50Ns),
