@@ -20,7 +20,7 @@ packages=(
     libmono-system-servicemodel4.0a-cil       # transports wcf and wcf-ipc, with what they need of Mono
     unicode-data                              # the CSV file that workload `table` reads unless told otherwise
     ca-certificates libssl3                   # NuGet restores over TLS
-    python3-minimal                           # the example in Python
+    python3                                   # the example in Python, and a peer in Python that the tests play against
     iproute2                                  # brings the loopback interface up for VSTest
 )
 

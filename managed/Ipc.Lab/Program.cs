@@ -18,7 +18,8 @@ internal static partial class Program
         var root = new Command("ipc", "Measures inter-process communication between C++ and C# on this machine.")
         {
             new HelpOption(), new VersionOption(),
-            ListCommand.Create(), RunCommand.Create(), ReportCommand.Create(), ServeCommand.Create(), DriveCommand.Create(), DoctorCommand.Create(),
+            ListCommand.Create(), RunCommand.Create(), ReportCommand.Create(), CompareCommand.Create(),
+            ServeCommand.Create(), DriveCommand.Create(), DoctorCommand.Create(),
         };
         var parsed = root.Parse(args);
         if (parsed.Errors.Count > 0)

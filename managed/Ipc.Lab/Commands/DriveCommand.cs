@@ -17,7 +17,7 @@ internal static class DriveCommand
         command.SetAction(async (parsed, _) =>
         {
             var side = options.Read(parsed, mayChooseName: false);
-            var program = Programs.OfThisTree().Peer(side.Side);
+            var program = Programs.OfThisTree(side.Peers).Peer(side.Side);
             using var interruption = new Interruption();
             return await DriveAsync(side, program, interruption.Stop).ConfigureAwait(false);
         });

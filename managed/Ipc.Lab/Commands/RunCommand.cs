@@ -21,6 +21,8 @@ internal static class RunCommand
     private static readonly Option<string?> s_resume = Options.File("--resume", "go on with the interrupted run in this folder, or in --out", valueMayBeMissing: true);
     private static readonly Option<bool> s_json = Options.Flag("--json", "print results.json instead of tables");
     private static readonly Option<bool> s_allowDebug = Options.Flag("--allow-debug", "measure debug builds, and label them so");
+    private static readonly Option<string?> s_against = Options.File("--against", "another checkout with its built programs: its launches alternate with this one's, and both are compared at the end");
+    private static readonly Option<string[]> s_peer = PeerOptions.Create();
     private static readonly TableOptions s_table = new();
 
     public static Command Create()
@@ -28,7 +30,7 @@ internal static class RunCommand
         var command = new Command("run", "Measures cells: each as two real processes, several launches, in shuffled order.")
         {
             s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_out, s_resume, s_json,
-            s_allowDebug,
+            s_against, s_peer, s_allowDebug,
         };
         s_table.AddTo(command);
         command.SetAction((parsed, _) => RunAction.RunAsync(Request(parsed), Destination(parsed)));
@@ -49,6 +51,7 @@ internal static class RunCommand
         Pin = parsed.GetValue(s_pin),
         Seed = parsed.GetValue(s_seed),
         Table = s_table.Read(parsed),
+        Peers = PeerOptions.Read(parsed, s_peer),
         AllowDebug = parsed.GetValue(s_allowDebug),
     };
 
@@ -57,18 +60,19 @@ internal static class RunCommand
         var resumes = parsed.Has(s_resume);
         var folder = parsed.GetValue(s_resume) ?? parsed.GetValue(s_out);
         if (!resumes)
-            return new RunDestination(folder, Resume: false, parsed.GetValue(s_json));
+            return new RunDestination(folder, Resume: false, parsed.GetValue(s_json), parsed.GetValue(s_against));
         if (folder is null)
             throw new UserMistakeException("--resume needs the folder of the interrupted run: --resume DIR");
-        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_table.File])
+        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_table.File, s_against, s_peer])
         {
             if (parsed.Has(option))
                 throw new UserMistakeException($"--resume goes on with the plan kept in '{folder}'; omit {option.Name}");
         }
-        return new RunDestination(folder, Resume: true, parsed.GetValue(s_json));
+        return new RunDestination(folder, Resume: true, parsed.GetValue(s_json), Against: null);
     }
 }
 
 /// <summary>Where results go, and how they are shown.</summary>
 /// <param name="Folder">Null: a new one below results/.</param>
-internal sealed record RunDestination(string? Folder, bool Resume, bool Json);
+/// <param name="Against">Another tree, whose launches alternate with this one's; null for none.</param>
+internal sealed record RunDestination(string? Folder, bool Resume, bool Json, string? Against);

@@ -18,7 +18,7 @@ internal static class ServeCommand
         command.SetAction(async (parsed, _) =>
         {
             var side = options.Read(parsed, mayChooseName: true);
-            var program = Programs.OfThisTree().Peer(side.Side);
+            var program = Programs.OfThisTree(side.Peers).Peer(side.Side);
             using var interruption = new Interruption();
             return await ServeAsync(side, program, interruption.Stop).ConfigureAwait(false);
         });

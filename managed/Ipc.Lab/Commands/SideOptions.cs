@@ -7,7 +7,7 @@ namespace Ipc.Lab.Commands;
 /// <summary>One side of one cell, checked and ready to be played by hand.</summary>
 internal sealed record SideByHand(
     string Side, string Address, string Codec, string Scenario, WorkloadEntry Workload, TableEntry? Table,
-    double Seconds, long? Count, int? Cpu, long Seed, bool Once)
+    double Seconds, long? Count, int? Cpu, long Seed, bool Once, IReadOnlyList<ForeignPeer> Peers)
 {
     public PeerCell ToCell(string role, string? samples) => new(
         role, Side, Address, Codec, Scenario, PeerWorkloads.Of(Workload.Id, Table), Seed, Cpu,
@@ -33,12 +33,14 @@ internal sealed class SideOptions
     private readonly Option<long?> _seed = Options.Number<long>("--seed", "decides payloads; must be the same on both sides");
     private readonly Option<bool> _once = Options.Flag("--once", "end when the first client leaves (server)");
 
+    private readonly Option<string[]> _peer = PeerOptions.Create();
     private readonly TableOptions _table = new();
 
     public void AddTo(Command command)
     {
         foreach (var option in (Option[])[_side, _transport, _address, _codec, _workload, _scenario, _seconds, _count, _pin, _seed, _once])
             command.Add(option);
+        command.Add(_peer);
         _table.AddTo(command);
     }
 
@@ -56,16 +58,17 @@ internal sealed class SideOptions
             throw new UserMistakeException($"scenario '{scenario}' has no two sides; use `ipc run --scenario {scenario}`");
         if (Choices.ScenarioEntry(scenario).Receiver is not null)
             throw new UserMistakeException($"scenario '{scenario}' needs a runner that compares what both ends counted; use `ipc run --scenario {scenario}`");
-        var side = Choices.Side(parsed.GetValue(_side) ?? "native");
+        var peers = PeerOptions.Read(parsed, _peer);
+        var side = Choices.Side(parsed.GetValue(_side) ?? (peers.Count == 1 ? peers[0].Side : "native"), peers);
         var address = AddressOf(parsed.GetValue(_transport), parsed.GetValue(_address), mayChooseName);
-        if (Registry.WhyNotAvailable(address.Split("://")[0], side) is { Length: > 0 } why)
+        if (Registry.WhyNotAvailable(address.Split("://")[0], peers.Any(p => p.Side == side) ? "native" : side) is { Length: > 0 } why)
             throw new UserMistakeException(why);
         var table = asked is null ? workload.Table : TableFile.Check(asked);
         if (asked is null && table is not null && TableFile.WhyUnreadable(table) is { } unreadable)
             throw new UserMistakeException(unreadable);
         return new SideByHand(
             side, address, codec, scenario, workload, asked is null ? null : table, SecondsOf(parsed), CountOf(parsed),
-            CpuOf(parsed.GetValue(_pin)), parsed.GetValue(_seed) ?? SharedSeed, parsed.GetValue(_once));
+            CpuOf(parsed.GetValue(_pin)), parsed.GetValue(_seed) ?? SharedSeed, parsed.GetValue(_once), peers);
     }
 
     private static string AddressOf(string? transport, string? address, bool mayChooseName)

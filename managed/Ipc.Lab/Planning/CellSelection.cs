@@ -8,6 +8,10 @@ internal static class CellSelection
     public static IReadOnlyList<Cell> Select(RunRequest request)
     {
         var checkedRequest = Check(request);
+        if (request.Peers.Count > 0 && request.Preset is not null)
+            throw new UserMistakeException("no preset has cells of --peer; omit --preset and name what it is to play with --transport and --workload");
+        if (request.Peers.Count > 0 && request.Transports.Count == 0 && !request.Scenarios.Contains("serialize"))
+            throw new UserMistakeException("--peer needs --transport: name those that the peer speaks, e.g. --transport unix");
         var cells = request.Preset is not null || !request.PicksCells
             ? Narrow(Presets.Get(request.Preset ?? "quick").Cells(), checkedRequest)
             : Product(checkedRequest);
@@ -17,11 +21,15 @@ internal static class CellSelection
     private static RunRequest Check(RunRequest request) => request with
     {
         Transports = [.. request.Transports.Select(TransportSpec.Check).Distinct()],
-        Pairs = [.. request.Pairs.Select(Choices.Pair).Distinct()],
+        Pairs = [.. PairsOf(request).Select(p => Choices.Pair(p, request.Peers)).Distinct()],
         Codecs = [.. request.Codecs.Select(Choices.Codec).Distinct()],
         Scenarios = [.. request.Scenarios.Select(Choices.Scenario).Distinct()],
         Workloads = [.. WorkloadsOf(request).Select(Choices.Workload).Distinct()],
     };
+
+    // Who names a peer wants it measured: with itself, and with the lab's own peer at the other end.
+    private static IReadOnlyList<string> PairsOf(RunRequest request) =>
+        request.Pairs.Count > 0 ? request.Pairs : [.. request.Peers.SelectMany(p => (string[])[$"{p.Side}:{p.Side}", $"native:{p.Side}", $"{p.Side}:native"])];
 
     // A table file is only of use to the workload `table`; naming one asks for it.
     private static IReadOnlyList<string> WorkloadsOf(RunRequest request) =>

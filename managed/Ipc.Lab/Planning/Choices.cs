@@ -3,25 +3,26 @@ namespace Ipc.Lab.Planning;
 /// <summary>Checks what the user names against the registry; every refusal says what there is.</summary>
 internal static class Choices
 {
-    public static string Side(string id) => Check("side", id, Registry.Sides.Select(s => s.Id));
+    public static string Side(string id, IEnumerable<ForeignPeer> foreign) =>
+        Check("side", id, Registry.Sides.Select(s => s.Id).Concat(foreign.Select(p => p.Side)));
     public static string Codec(string id) => Check("codec", id, Registry.Codecs.Select(c => c.Id));
     public static string Scenario(string id) => Check("scenario", id, Registry.Scenarios.Select(s => s.Id));
     public static string Workload(string id) => Check("workload", id, Registry.Workloads.Select(w => w.Id));
 
-    public static string Pair(string text)
+    public static string Pair(string text, IReadOnlyList<ForeignPeer> foreign)
     {
         var sides = text.Split(':');
         if (sides.Length != 2)
             throw new UserMistakeException($"pair '{text}' is not of the form server:client, e.g. native:managed");
-        return $"{Side(sides[0])}:{Side(sides[1])}";
+        return $"{Side(sides[0], foreign)}:{Side(sides[1], foreign)}";
     }
 
     /// <summary>A cell that may come from a file: every word of it is one of the registry's.</summary>
-    public static void Check(Cell cell)
+    public static void Check(Cell cell, IReadOnlyList<ForeignPeer> foreign)
     {
         if (!cell.IsAlone)
             TransportSpec.Check(cell.Transport);
-        Pair(cell.Pair);
+        Pair(cell.Pair, foreign);
         Codec(cell.Codec);
         Scenario(cell.Scenario);
         Workload(cell.Workload);

@@ -19,6 +19,12 @@ internal sealed record Plan
     public required DateTimeOffset Started { get; init; }
     /// <summary>What workload `table` asks of the user's file; null: the registry's.</summary>
     public required TableEntry? Table { get; init; }
+    /// <summary>Peers that are not the lab's own.</summary>
+    public IReadOnlyList<ForeignPeer> Peers { get; init; } = [];
+    /// <summary>What this run and the one whose launches alternate with its own have in common (`--against`); null: it runs alone.</summary>
+    public string? Twin { get; init; }
+    /// <summary>The tree whose programs are measured, where it is not the lab's own.</summary>
+    public string? Tree { get; init; }
     public required IReadOnlyList<BinaryHash> Binaries { get; init; }
     public required IReadOnlyList<PlannedCell> Cells { get; init; }
 

@@ -7,8 +7,10 @@ namespace Ipc.Lab.Planning;
 /// <summary>Makes a plan of a request; every mistake in the request is refused here, before anything is started.</summary>
 internal static class Planner
 {
-    public static Plan Make(RunRequest request, CpuTopology topology, DateTimeOffset now)
+    /// <param name="programs">Those that will play; this tree's if null.</param>
+    public static Plan Make(RunRequest request, CpuTopology topology, DateTimeOffset now, Programs? programs = null)
     {
+        programs ??= Programs.OfThisTree(request.Peers);
         CheckNumbers(request);
         var cells = CellSelection.Select(request);
         var table = request.Table is { } asked ? TableFile.Check(asked) : null;
@@ -22,8 +24,9 @@ internal static class Planner
             Debug = false,
             Started = now,
             Table = table,
+            Peers = request.Peers,
             Binaries = [],
-            Cells = [.. cells.Select(cell => new PlannedCell(cell, WhySkipped(cell, table)))],
+            Cells = [.. cells.Select(cell => new PlannedCell(cell, WhySkipped(cell, table, programs)))],
         };
     }
 
@@ -53,22 +56,24 @@ internal static class Planner
         };
     }
 
-    private static string? WhySkipped(Cell cell, TableEntry? table)
+    /// <summary>Why a cell cannot be played by these programs here, or null if it can.</summary>
+    public static string? WhySkipped(Cell cell, TableEntry? table, Programs programs)
     {
         if (cell.IsAlone)
-            return Programs.OfThisTree().WhyCannotPlay(cell.ClientSide);
+            return programs.WhyCannotPlay(cell.ClientSide);
         if (Choices.ScenarioEntry(cell.Scenario).Platforms is { } platforms && !platforms.Contains(Registry.Platform))
             return $"scenario '{cell.Scenario}' is played on {string.Join(" and ", platforms)}, not on {Registry.Platform}";
         foreach (var side in (string[])[cell.ServerSide, cell.ClientSide])
         {
-            if (Registry.WhyNotAvailable(cell.TransportId, side) is { Length: > 0 } why)
+            // What a foreign peer speaks it says itself, by failing.
+            if (Registry.WhyNotAvailable(cell.TransportId, programs.IsForeign(side) ? "native" : side) is { Length: > 0 } why)
                 return why;
-            if (Programs.OfThisTree().WhyCannotPlay(side) is { } cannot)
+            if (programs.WhyCannotPlay(side) is { } cannot)
                 return cannot;
         }
         if (Registry.WhyRefused(Address.Parse(TransportSpec.ToAddress(cell.Transport, "check"))) is { } refused)
             return refused;
-        if (Modules.WhyMissing(Registry.Transport(cell.TransportId), Programs.OfThisTree().LibraryFolder()) is { } missing)
+        if (Modules.WhyMissing(Registry.Transport(cell.TransportId), programs.LibraryFolder()) is { } missing)
             return missing;
         return table is null && Choices.WorkloadEntry(cell.Workload).Table is { } usual ? TableFile.WhyUnreadable(usual) : null;
     }

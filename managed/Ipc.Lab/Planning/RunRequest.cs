@@ -16,9 +16,11 @@ internal sealed record RunRequest
     public long? Seed { get; init; }
     public TableRequest? Table { get; init; }
     public bool AllowDebug { get; init; }
+    /// <summary>Peers that are not the lab's own.</summary>
+    public IReadOnlyList<ForeignPeer> Peers { get; init; } = [];
 
     /// <summary>Whether the user picked cells on any axis.</summary>
-    public bool PicksCells => Transports.Count + Pairs.Count + Codecs.Count + Scenarios.Count + Workloads.Count > 0 || Table is not null;
+    public bool PicksCells => Transports.Count + Pairs.Count + Codecs.Count + Scenarios.Count + Workloads.Count + Peers.Count > 0 || Table is not null;
 }
 
 /// <summary>A CSV file of the user's own and what to ask of it.</summary>

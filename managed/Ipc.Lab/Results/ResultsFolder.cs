@@ -62,7 +62,7 @@ internal sealed class ResultsFolder(string path)
                 throw new UserMistakeException($"'{PlanFile}' was written by another version of the lab (schema {schema}, this one has {Plan.CurrentSchema}); start a new run");
             var kept = JsonSerializer.Deserialize<KeptPlan>(text, LabJson.Complete) ?? throw new JsonException("it is empty");
             foreach (var planned in kept.Plan.Cells)
-                Choices.Check(planned.Cell);
+                Choices.Check(planned.Cell, kept.Plan.Peers);
             return kept;
         }
         catch (Exception e) when (e is DirectoryNotFoundException or FileNotFoundException)

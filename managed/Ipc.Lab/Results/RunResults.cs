@@ -23,8 +23,10 @@ internal sealed record RunResults
 /// <summary>How the run was made.</summary>
 /// <param name="Build">"debug" labels figures that say nothing about speed.</param>
 /// <param name="Complete">Whether every round is done; a run may be continued otherwise.</param>
+/// <param name="Twin">The same in the two runs of `--against`, whose launches alternate; null in a run by itself.</param>
 internal sealed record RunFacts(
-    string Preset, long Seed, Pins Pins, Schedule Schedule, string Build, DateTimeOffset Started, DateTimeOffset Written, int RoundsDone, bool Complete);
+    string Preset, long Seed, Pins Pins, Schedule Schedule, string Build, DateTimeOffset Started, DateTimeOffset Written, int RoundsDone, bool Complete,
+    string? Twin = null);
 
 /// <summary>A group of launches with like line times.</summary>
 /// <param name="Label">single, or near and far, or near, middle and far.</param>

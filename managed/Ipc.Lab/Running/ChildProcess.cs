@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -12,6 +13,8 @@ internal sealed partial class ChildProcess : IAsyncDisposable
     private const int SignalKill = 9;
     private const int LastWordsLength = 2000;
 
+    private static readonly ConcurrentDictionary<ChildProcess, bool> s_running = new();
+
     private readonly Process _process;
     private readonly StringBuilder _lastWords = new();
     private readonly Task _errors;
@@ -19,6 +22,7 @@ internal sealed partial class ChildProcess : IAsyncDisposable
     private ChildProcess(Process process)
     {
         _process = process;
+        s_running.TryAdd(this, true);
         _errors = CollectErrorsAsync();
     }
 
@@ -100,6 +104,13 @@ internal sealed partial class ChildProcess : IAsyncDisposable
             return Sentence.OneLine(_lastWords.ToString());
     }
 
+    /// <summary>Kills every process of ours that still runs.</summary>
+    public static void KillAll()
+    {
+        foreach (var child in s_running.Keys)
+            child.Kill();
+    }
+
     /// <summary>Kills the process with everything it started.</summary>
     public void Kill()
     {
@@ -131,6 +142,7 @@ internal sealed partial class ChildProcess : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         await StopAsync().ConfigureAwait(false);
+        s_running.TryRemove(this, out _);
         _process.Dispose();
     }
 

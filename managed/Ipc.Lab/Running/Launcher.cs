@@ -20,6 +20,7 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
     /// stop; either way no process and no name of the launch is left. The samples are at <see cref="LaunchTask.Samples"/>.</summary>
     public async Task<(LaunchRecord Record, uint[] Samples)> RunAsync(LaunchTask task, int cell, int round, CancellationToken stop)
     {
+        LeftoverNames.Expect(task.Name);
         try
         {
             return task.Cell.IsAlone ? await RunAloneAsync(task, cell, round, stop).ConfigureAwait(false)

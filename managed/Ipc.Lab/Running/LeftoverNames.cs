@@ -3,6 +3,18 @@ namespace Ipc.Lab.Running;
 /// <summary>Removes names (sockets, FIFOs) that a killed peer could not remove itself; docs/wire-formats.md says where they stand.</summary>
 internal static class LeftoverNames
 {
+    private static string? s_presentLaunch;
+
+    /// <summary>Says which launch runs now; <see cref="Remove"/> ends it.</summary>
+    public static void Expect(string launchName) => Volatile.Write(ref s_presentLaunch, launchName);
+
+    /// <summary>Removes what the present launch's processes, killed just now, have left.</summary>
+    public static void RemoveOfPresentLaunch()
+    {
+        if (Volatile.Read(ref s_presentLaunch) is { } launch)
+            Remove(launch);
+    }
+
     /// <summary>Folders in which transports keep names on this system.</summary>
     public static IEnumerable<string> Folders()
     {

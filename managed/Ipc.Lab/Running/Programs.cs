@@ -1,19 +1,28 @@
 using Ipc.Lab.Machine;
+using Ipc.Lab.Planning;
 
 namespace Ipc.Lab.Running;
 
 /// <summary>Finds the programs a run needs: below the repository root, or where environment variables say.</summary>
-internal sealed class Programs(string? root, Func<string, string?> environment)
+internal sealed class Programs(string? root, Func<string, string?> environment, IReadOnlyList<ForeignPeer>? foreign = null)
 {
     private const string NetFxName = "ipc-peer-netfx";
     private const string NetFxVariable = "IPC_NETFX_PEER";
     private const string NoMono = "sides of runtime netfx need Mono here, and there is none in the PATH: install mono-runtime (Debian's name; scripts/bootstrap.sh does it)";
     private const string HowToBuild = "build it with `dotnet build ipc.sln -c Release`";
 
-    public static Programs OfThisTree() => new(RepositoryRoot.Find(), Environment.GetEnvironmentVariable);
+    /// <param name="foreign">Peers of somebody else's, each a side by its name.</param>
+    public static Programs OfThisTree(IReadOnlyList<ForeignPeer>? foreign = null) => new(RepositoryRoot.Find(), Environment.GetEnvironmentVariable, foreign);
+
+    /// <summary>Those of another checkout, built: its own files and nothing that variables name.</summary>
+    public static Programs OfTree(string root, IReadOnlyList<ForeignPeer>? foreign) =>
+        new(Path.GetFullPath(root), name => name == "PATH" ? Environment.GetEnvironmentVariable(name) : null, foreign);
+
+    /// <summary>Whether somebody else's peer plays the side.</summary>
+    public bool IsForeign(string side) => foreign?.Any(p => p.Side == side) == true;
 
     /// <summary>The peer program that plays a side.</summary>
-    public ProgramFile Peer(string side) => side == "native" ? NativePeer() : IsNetFx(side) ? NetFxPeer() : ManagedPeer();
+    public ProgramFile Peer(string side) => foreign?.FirstOrDefault(p => p.Side == side) is { } other ? Foreign(other) : side == "native" ? NativePeer() : IsNetFx(side) ? NetFxPeer() : ManagedPeer();
 
     public ProgramFile NativePeer() => Native("native peer", "IPC_NATIVE_PEER", "ipc-peer");
 
@@ -72,6 +81,13 @@ internal sealed class Programs(string? root, Func<string, string?> environment)
     /// <summary>Hashes of everything these programs consist of that the project builds, each file once.</summary>
     public static IReadOnlyList<BinaryHash> Hash(IEnumerable<ProgramFile> programs) =>
         [.. programs.SelectMany(p => p.HashedFiles).Distinct().Select(BinaryHash.Of)];
+
+    // What the command names and can be found is hashed: the interpreter is not, its script is.
+    private static ProgramFile Foreign(ForeignPeer peer)
+    {
+        var words = peer.Words();
+        return new ProgramFile($"peer {peer.Side}", peer.Command, words, [.. words.Where(File.Exists).Select(Path.GetFullPath)]);
+    }
 
     private ProgramFile Native(string name, string variable, string file)
     {

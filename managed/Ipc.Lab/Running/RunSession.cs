@@ -21,6 +21,13 @@ internal sealed class RunSession(
     private readonly StealMeter _steal = new(SystemFiles.Real);
     private int _started;
 
+    /// <summary>The run of another tree whose launches are made in turns with this one's; it plans the same cells.</summary>
+    public RunSession? Twin { get; init; }
+
+    // By the clock of one tree: with two in turns everything takes twice as long, and the schedule is each one's.
+    private double Elapsed => _clock.Elapsed.TotalSeconds / Trees;
+    private int Trees => Twin is null ? 1 : 2;
+
     /// <summary>Runs what is missing. A stop ends the present launch, keeps what was measured and returns false.</summary>
     public async Task<bool> RunAsync(CancellationToken stop)
     {
@@ -30,10 +37,10 @@ internal sealed class RunSession(
         {
             for (var round = 0; round < _plan.Schedule.Launches; round++)
             {
-                var todo = LaunchOrder.Of(_plan, round).Where(cell => !ResultsBuilder.IsDone(_launches.Where(l => l.Cell == cell), round)).ToList();
+                var todo = LaunchOrder.Of(_plan, round).Where(cell => !IsDone(cell, round) || Twin?.IsDone(cell, round) == false).ToList();
                 if (todo.Count == 0)
                     continue;
-                var rounds = pace.RoundsThatFit(round, _clock.Elapsed.TotalSeconds);
+                var rounds = pace.RoundsThatFit(round, Elapsed);
                 if (rounds == 0)
                 {
                     watcher.Note($"the last {_plan.Schedule.Launches - round} of {_plan.Schedule.Launches} rounds are left out to keep to the time; each cell has {round} launches");
@@ -41,6 +48,7 @@ internal sealed class RunSession(
                 }
                 await RunRoundAsync(round, todo, (rounds - 1) * runnable, pace, stop).ConfigureAwait(false);
                 WriteResults();
+                Twin?.WriteResults();
             }
             return true;
         }
@@ -67,13 +75,34 @@ internal sealed class RunSession(
             await MeasureFloorsAsync(round, stop).ConfigureAwait(false);
         for (var i = 0; i < todo.Count; i++)
         {
-            var start = _clock.Elapsed.TotalSeconds;
+            var start = Elapsed;
             var launchesLeft = todo.Count - i + launchesAfter;
             var timing = pace.Next(launchesLeft, start);
-            watcher.LaunchStarts(_plan.Cells[todo[i]].Cell, i, todo.Count, TimeSpan.FromSeconds(pace.Remaining(timing, launchesLeft)));
-            await LaunchAsync(todo[i], round, timing, stop).ConfigureAwait(false);
-            pace.Learn(_clock.Elapsed.TotalSeconds - start, timing);
+            watcher.LaunchStarts(_plan.Cells[todo[i]].Cell, i, todo.Count, TimeSpan.FromSeconds(Trees * pace.Remaining(timing, launchesLeft)));
+            await LaunchInTurnAsync(todo[i], round, timing, stop).ConfigureAwait(false);
+            pace.Learn(Elapsed - start, timing);
         }
+    }
+
+    // The trees take turns in being first: what the first of two has the better or the worse of, both have.
+    private async Task LaunchInTurnAsync(int index, int round, LaunchTiming timing, CancellationToken stop)
+    {
+        RunSession[] order = Twin is null ? [this] : (index + round) % 2 == 0 ? [this, Twin] : [Twin, this];
+        foreach (var session in order)
+        {
+            if (!session.IsDone(index, round))
+                await session.LaunchAsync(index, round, timing, stop).ConfigureAwait(false);
+        }
+    }
+
+    // A cell that this tree cannot play has nothing to be done.
+    private bool IsDone(int cell, int round) =>
+        _plan.Cells[cell].SkipReason is not null || ResultsBuilder.IsDone(_launches.Where(l => l.Cell == cell), round);
+
+    private void Keep(FloorRecord floors)
+    {
+        _floors.Add(floors);
+        folder.Add(floors);
     }
 
     private async Task MeasureFloorsAsync(int round, CancellationToken stop)
@@ -84,8 +113,8 @@ internal sealed class RunSession(
         var workloads = cells[false].Select(c => c.Workload).Distinct();
         var oneWaySizes = cells[true].Select(c => Choices.WorkloadEntry(c.Workload).RequestBytes).Distinct();
         var floors = await floorsProgram.MeasureAsync(round, _plan.Pins, _plan.Schedule.FloorTiming, workloads, oneWaySizes, stop).ConfigureAwait(false);
-        _floors.Add(floors);
-        folder.Add(floors);
+        Keep(floors);
+        Twin?.Keep(floors);
         if (floors.Reason is { } reason)
             watcher.Failed("floors", reason);
     }

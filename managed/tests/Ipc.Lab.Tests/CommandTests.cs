@@ -88,6 +88,24 @@ public sealed class CommandTests : IDisposable
     }
 
     [Fact]
+    public async Task ASecondCtrlCEndsAtOnce()
+    {
+        using var process = Start("hang-client", OneCell());
+        while (Fakes.StartedPeers(_folder).Count < 2 && !process.HasExited)
+            await Task.Delay(20);
+        // After the first one the hanging client has half a second to end in order; the others come meanwhile.
+        using var impatient = Process.Start(new ProcessStartInfo("sh", ["-c", $"while kill -INT {process.Id}; do sleep 0.1; done"]) { RedirectStandardError = true })!;
+        var (code, output, errors) = await CommandUnderTest.EndAsync(process);
+
+        Assert.Equal((130, ""), (code, output));
+        Assert.EndsWith("ended at once", errors.TrimEnd(), StringComparison.Ordinal);
+        Assert.All(Fakes.StartedPeers(_folder), id => Assert.False(IsRunning(id), $"peer {id} still runs"));
+    }
+
+    private static bool IsRunning(int id) =>
+        File.Exists($"/proc/{id}/stat") && !File.ReadAllText($"/proc/{id}/stat").Contains(") Z", StringComparison.Ordinal);
+
+    [Fact]
     public async Task ARunIsNotContinuedWithOtherBinaries()
     {
         await RunAsync("right", OneCell());

@@ -15,5 +15,14 @@ internal sealed class TemporaryFolder : IDisposable
         return file;
     }
 
+    /// <summary>Writes a script that can be started.</summary>
+    public string WriteProgram(string name, string text)
+    {
+        var file = Write(name, text);
+        if (!OperatingSystem.IsWindows())
+            File.SetUnixFileMode(file, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+        return file;
+    }
+
     public void Dispose() => Directory.Delete(Path, recursive: true);
 }

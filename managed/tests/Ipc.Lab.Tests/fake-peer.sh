@@ -1,6 +1,6 @@
 #!/bin/bash
 # A peer that speaks docs/peer-protocol.md but moves no message: ten operations of 1000 ns each.
-# FAKE_PEER picks how it misbehaves; FAKE_PEER_LOG, if set, gets one line per start.
+# FAKE_PEER picks how it misbehaves, FAKE_PEER_SLOW which transport is how much slower (FAKE_PEER_PERCENT); FAKE_PEER_LOG, if set, gets one line per start.
 mode=${FAKE_PEER:-right}
 say() { printf '%s\n' "$1"; }
 usage='"cpu_ns":%d,"voluntary_switches":%d,"involuntary_switches":0,"minor_faults":0,"major_faults":0,"memory_bytes":4096,"allocated_bytes":null,"collections":null'
@@ -64,7 +64,11 @@ fi
 count=10
 samples=$(field samples)
 write_samples() {
-  for _ in $(seq $count); do printf '\xe8\x03\x00\x00'; done > "$samples"
+  # 1000 ns; over transport FAKE_PEER_SLOW that many per cent more, and then with a nanosecond or two of chance.
+  local ns=1000
+  [ -n "$FAKE_PEER_PERCENT" ] && case $(field address) in "$FAKE_PEER_SLOW"://*) ns=$((1000 + 10 * FAKE_PEER_PERCENT + RANDOM % 3)) ;; esac
+  local bytes; bytes=$(printf '\\x%02x\\x%02x\\x00\\x00' $((ns & 255)) $((ns >> 8)))
+  for _ in $(seq $count); do printf "$bytes"; done > "$samples"
   [ "$mode" = few-samples ] && printf '\xe8\x03\x00\x00' > "$samples"
 }
 elapsed=20000; [ "$mode" = too-fast ] && elapsed=10; [ "$mode" = too-slow ] && elapsed=99000000000

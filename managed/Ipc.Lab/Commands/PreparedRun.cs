@@ -1,0 +1,112 @@
+using Ipc.Lab.Comparing;
+using Ipc.Lab.Machine;
+using Ipc.Lab.Planning;
+using Ipc.Lab.Results;
+using Ipc.Lab.Running;
+
+namespace Ipc.Lab.Commands;
+
+/// <summary>A run whose plan is made and kept and whose programs have introduced themselves.</summary>
+internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs Programs)
+{
+    // From here on reading takes noticeable time.
+    private const long LargeTable = 20_000_000;
+
+    /// <summary>A new run, or two whose launches alternate: this tree's first, then the other's.</summary>
+    public static async Task<IReadOnlyList<PreparedRun>> StartAsync(string folder, RunRequest request, string? against, CancellationToken stop)
+    {
+        if (request.Table is { } table && new FileInfo(table.File) is { Exists: true, Length: > LargeTable and var bytes })
+            await Console.Error.WriteLineAsync($"reading a table of {bytes / 1_000_000} MB, as both processes of every launch will; that time is in no figure").ConfigureAwait(false);
+        var topology = CpuTopology.Read(SystemFiles.Real);
+        var programs = Programs.OfThisTree(request.Peers);
+        var plan = Planner.Make(request, topology, DateTimeOffset.UtcNow, programs);
+        if (against is null)
+            return [await StartOneAsync(new ResultsFolder(folder), plan, programs, request.AllowDebug, stop).ConfigureAwait(false)];
+        plan = plan with { Twin = Guid.NewGuid().ToString("N") };
+        var (other, basePlan) = PlanOfOther(plan, against);
+        return
+        [
+            await StartOneAsync(new ResultsFolder(TwinFolder.New(folder)), plan, programs, request.AllowDebug, stop).ConfigureAwait(false),
+            await StartOneAsync(new ResultsFolder(TwinFolder.Base(folder)), basePlan, other, request.AllowDebug, stop).ConfigureAwait(false),
+        ];
+    }
+
+    /// <summary>An interrupted run, or two whose launches alternate.</summary>
+    public static async Task<IReadOnlyList<PreparedRun>> ResumeAsync(string folder, bool allowDebug, CancellationToken stop)
+    {
+        var runs = new List<PreparedRun>();
+        foreach (var half in TwinFolder.Is(folder) ? (string[])[TwinFolder.New(folder), TwinFolder.Base(folder)] : [folder])
+            runs.Add(await ResumeOneAsync(new ResultsFolder(half), allowDebug, stop).ConfigureAwait(false));
+        return runs;
+    }
+
+    private static (Programs Other, Plan Plan) PlanOfOther(Plan plan, string against)
+    {
+        var (tree, other) = (new OtherTree(against), Programs.OfTree(against, plan.Peers));
+        return (other, plan with
+        {
+            Tree = Path.GetFullPath(against),
+            Cells = [.. plan.Cells.Select(c => c.SkipReason is not null ? c
+                : c with { SkipReason = tree.WhyUnknown(c.Cell, plan.Peers) ?? Planner.WhySkipped(c.Cell, plan.Table, other) })],
+        });
+    }
+
+    private static async Task<PreparedRun> StartOneAsync(ResultsFolder folder, Plan plan, Programs programs, bool allowDebug, CancellationToken stop)
+    {
+        var needed = Needed(plan, programs);
+        var peers = await IntroduceAsync(plan, programs, stop).ConfigureAwait(false);
+        var debug = CheckBuilds(peers, allowDebug);
+        var binaries = Programs.Hash(needed);
+        var machine = MachineReader.Read(SystemFiles.Real, CpuTopology.Read(SystemFiles.Real)) with { Peers = peers, Binaries = binaries };
+        var kept = new KeptPlan(plan with { Debug = debug, Binaries = binaries }, machine);
+        folder.Create(kept);
+        return new PreparedRun(folder, kept, programs);
+    }
+
+    private static async Task<PreparedRun> ResumeOneAsync(ResultsFolder folder, bool allowDebug, CancellationToken stop)
+    {
+        var kept = folder.ReadPlan();
+        var programs = kept.Plan.Tree is { } tree ? Programs.OfTree(tree, kept.Plan.Peers) : Programs.OfThisTree(kept.Plan.Peers);
+        var now = Programs.Hash(Needed(kept.Plan, programs));
+        if (!now.SequenceEqual(kept.Plan.Binaries))
+        {
+            var changed = now.Except(kept.Plan.Binaries).Concat(kept.Plan.Binaries.Except(now)).First().File;
+            throw new UserMistakeException($"'{changed}' is not the one the run in '{folder.Path}' was made with; start a new run, or build the old version again");
+        }
+        var machine = MachineReader.Read(SystemFiles.Real, CpuTopology.Read(SystemFiles.Real));
+        if ((machine.Name, machine.Cpu.Model) != (kept.Machine.Name, kept.Machine.Cpu.Model))
+            throw new UserMistakeException($"the run in '{folder.Path}' was measured on {kept.Machine.Name} ({kept.Machine.Cpu.Model}), not on this machine; start a new run here");
+        CheckBuilds(await IntroduceAsync(kept.Plan, programs, stop).ConfigureAwait(false), allowDebug || kept.Plan.Debug);
+        return new PreparedRun(folder, kept, programs);
+    }
+
+    /// <summary>What each side's peer says of itself.</summary>
+    private static async Task<Dictionary<string, PeerEnvironment>> IntroduceAsync(Plan plan, Programs programs, CancellationToken stop)
+    {
+        var peers = new Dictionary<string, PeerEnvironment>();
+        foreach (var side in SidesOf(plan))
+        {
+            if (await Preflight.AskAsync(programs.Peer(side), side, stop).ConfigureAwait(false) is { } environment)
+                peers[side] = environment;
+        }
+        return peers;
+    }
+
+    // Whether any peer is a debug build, which is refused unless asked for.
+    private static bool CheckBuilds(Dictionary<string, PeerEnvironment> peers, bool allowDebug)
+    {
+        var debug = peers.FirstOrDefault(p => p.Value.Build != "release");
+        if (debug.Key is null)
+            return false;
+        return allowDebug
+            ? true
+            : throw new UserMistakeException($"the {debug.Key} peer is a {debug.Value.Build ?? "nameless"} build, whose speed says nothing; build it in Release, or add --allow-debug to label the results so");
+    }
+
+    // The floors are this tree's in any case: one yardstick for both.
+    private static List<ProgramFile> Needed(Plan plan, Programs programs) =>
+        [.. SidesOf(plan).Select(programs.Peer).Append(Programs.OfThisTree().Floors()).DistinctBy(p => p.Path)];
+
+    private static IEnumerable<string> SidesOf(Plan plan) =>
+        plan.Runnable().Select(i => plan.Cells[i].Cell).SelectMany(c => (string[])[c.ServerSide, c.ClientSide]).Distinct();
+}

@@ -1,0 +1,175 @@
+using Ipc.Lab.Results;
+using Ipc.Lab.Statistics;
+
+namespace Ipc.Lab.Comparing;
+
+/// <summary>Compares two results cell by cell: ratios of medians over launches, within one placement, adjusted to the number of cells.</summary>
+internal sealed class Comparer
+{
+    /// <summary>The share of wrong names among the names.</summary>
+    public const double Level = 0.05;
+    /// <summary>A rebuilt program lies elsewhere in memory; that alone moves a cell by a percent or two.</summary>
+    public const double LeastDifference = 0.02;
+
+    private static readonly string[] s_twoPlacements = ["near", "far"];
+    private static readonly string[] s_threePlacements = ["near", "middle", "far"];
+
+    private readonly RunResults _base;
+    private readonly RunResults _new;
+    private readonly bool _paired;
+    private readonly IReadOnlyList<double> _bounds;
+    private readonly IReadOnlyDictionary<string, double> _drift;
+
+    /// <param name="paired">Whether the launches of one round were made one right after the other.</param>
+    public Comparer(RunResults first, RunResults second, bool paired)
+    {
+        (_base, _new, _paired) = (first, second, paired);
+        // Found in both together: what each run calls near need not be the same distance.
+        _bounds = LineClusters.Bounds(first.Cells.Concat(second.Cells).SelectMany(c => c.EachLaunch).Select(l => l.LineNs).OfType<double>());
+        _drift = MachineDrift.Of(Cells(), this);
+    }
+
+    public Comparison Compare(ComparedRun first, ComparedRun second)
+    {
+        var verdicts = Judge([.. Cells().SelectMany(c => CompareCell(c.Base, c.New))]);
+        return new Comparison
+        {
+            Base = first,
+            New = second,
+            Paired = _paired,
+            Unlike = Contract.Differences(_base, _new),
+            Level = Level,
+            LeastDifference = LeastDifference,
+            Drift = _drift,
+            Summary = new VerdictCounts(
+                verdicts.Count(v => v.Verdict == CellVerdict.Faster), verdicts.Count(v => v.Verdict == CellVerdict.Slower),
+                verdicts.Count(v => v.Verdict == CellVerdict.NoDifference), verdicts.Count(v => v.Verdict is null), verdicts.Count(v => v.NewlyFailed)),
+            Transports = Together(verdicts),
+            Cells = verdicts,
+        };
+    }
+
+    /// <summary>The settled launches of a cell, one of each round, by placement.</summary>
+    public ILookup<string?, LaunchFigures> LaunchesOf(CellResult cell) => cell.EachLaunch
+        .Where(l => l.Status == "ok" && l.P50Ns > 0)
+        .GroupBy(l => l.Round).Select(g => g.Last())
+        .ToLookup(PlacementOf);
+
+    /// <summary>The launches of two cells, pair by pair, of those rounds that have both.</summary>
+    public static List<(double First, double Second)> Pairs(IEnumerable<LaunchFigures> first, IEnumerable<LaunchFigures> second, Func<LaunchFigures, double?> figure) =>
+    [
+        .. from a in first
+           join b in second on a.Round equals b.Round
+           where figure(a) > 0 && figure(b) > 0
+           select (figure(a)!.Value, figure(b)!.Value),
+    ];
+
+    /// <summary>The ratio of one figure of two groups of launches, or null if they are too few.</summary>
+    public RatioEstimate? Estimate(IEnumerable<LaunchFigures> first, IEnumerable<LaunchFigures> second, Func<LaunchFigures, double?> figure, double drift)
+    {
+        if (_paired)
+        {
+            var pairs = Pairs(first, second, figure);
+            return pairs.Count >= RatioEstimate.LeastLaunches ? RatioEstimate.Paired(pairs, drift) : null;
+        }
+        double[] a = [.. first.Select(figure).OfType<double>().Where(v => v > 0)], b = [.. second.Select(figure).OfType<double>().Where(v => v > 0)];
+        return Math.Min(a.Length, b.Length) >= RatioEstimate.LeastLaunches ? RatioEstimate.Unpaired(a, b, drift) : null;
+    }
+
+    private IEnumerable<(CellResult? Base, CellResult? New)> Cells()
+    {
+        var found = _new.Cells.ToDictionary(KeyOf);
+        foreach (var cell in _base.Cells)
+            yield return (cell, found.Remove(KeyOf(cell), out var same) ? same : null);
+        foreach (var cell in found.Values)
+            yield return (null, cell);
+    }
+
+    private IEnumerable<CellVerdict> CompareCell(CellResult? first, CellResult? second)
+    {
+        if (first?.Status != "ok" || second?.Status != "ok")
+        {
+            yield return Bare((first ?? second)!) with { Reason = WhyNot(first, second), NewlyFailed = first?.Status == "ok" && second?.Status == "failed" };
+            yield break;
+        }
+        var (a, b) = (LaunchesOf(first), LaunchesOf(second));
+        var drift = _drift.GetValueOrDefault(MachineDrift.KeyOf(first));
+        var compared = new List<CellVerdict>();
+        foreach (var placement in a.Select(g => g.Key).Union(b.Select(g => g.Key)).Order(StringComparer.Ordinal))
+        {
+            if (Estimate(a[placement], b[placement], l => l.P50Ns, drift) is not { } ratio)
+                continue;
+            compared.Add(Bare(first) with
+            {
+                Placement = placement,
+                Ratio = ratio.Ratio,
+                Interval = ratio.Interval,
+                P = ratio.P,
+                Estimate = ratio,
+                BaseP50Ns = Medians.Of(a[placement].Select(l => l.P50Ns!.Value)),
+                NewP50Ns = Medians.Of(b[placement].Select(l => l.P50Ns!.Value)),
+                BaseLaunches = a[placement].Count(),
+                NewLaunches = b[placement].Count(),
+            });
+        }
+        foreach (var one in compared.Count > 0 ? compared : [Bare(first) with { Reason = TooFew(a, b) }])
+            yield return one;
+    }
+
+    private static List<CellVerdict> Judge(List<CellVerdict> cells)
+    {
+        var adjusted = Multiplicity.Adjust([.. cells.Select(c => c.P).OfType<double>()]);
+        var next = 0;
+        return [.. cells.Select(c => c.P is null ? c : WithVerdict(c, adjusted[next++]))];
+    }
+
+    private static CellVerdict WithVerdict(CellVerdict cell, double adjusted) => cell with
+    {
+        PAdjusted = adjusted,
+        Verdict = VerdictOf(cell.Ratio!.Value, adjusted),
+    };
+
+    private static string VerdictOf(double ratio, double adjusted) =>
+        adjusted > Level || Math.Abs(Math.Log(ratio)) < Math.Log(1 + LeastDifference) ? CellVerdict.NoDifference
+        : ratio > 1 ? CellVerdict.Slower : CellVerdict.Faster;
+
+    private static IReadOnlyList<TransportVerdict> Together(List<CellVerdict> cells)
+    {
+        var groups = cells.Where(c => c.Estimate is not null).GroupBy(c => c.Transport).ToList();
+        var ratios = groups.ConvertAll(g => RatioEstimate.Together([.. g.Select(c => c.Estimate!)]));
+        var adjusted = Multiplicity.Adjust([.. ratios.Select(r => r.P)]);
+        return
+        [
+            .. groups.Select((g, i) => new TransportVerdict(
+                g.Key, VerdictOf(ratios[i].Ratio, adjusted[i]), ratios[i].Ratio, ratios[i].Interval, adjusted[i],
+                g.Count(c => c.Verdict == CellVerdict.Faster), g.Count(c => c.Verdict == CellVerdict.Slower), g.Count())),
+        ];
+    }
+
+    private string? PlacementOf(LaunchFigures launch) =>
+        _bounds.Count == 0 || launch.LineNs is not { } line ? null
+        : (_bounds.Count == 1 ? s_twoPlacements : s_threePlacements)[_bounds.Count(bound => line > bound)];
+
+    private string TooFew(ILookup<string?, LaunchFigures> first, ILookup<string?, LaunchFigures> second)
+    {
+        var most = $"{first.Max(g => (int?)g.Count()) ?? 0} and {second.Max(g => (int?)g.Count()) ?? 0}";
+        return $"too few settled launches{(_bounds.Count > 0 ? " of one placement" : "")}{(_paired ? " in the same rounds" : "")}: {most}, and {RatioEstimate.LeastLaunches} are needed";
+    }
+
+    private static string WhyNot(CellResult? first, CellResult? second) =>
+        first is null ? "not in the base" : second is null ? "not in the new run"
+        : first.Status != "ok" ? $"{first.Status} in the base{(first.Reason is { } why ? $": {why}" : "")}"
+        : $"{second.Status} in the new run{(second.Reason is { } reason ? $": {reason}" : "")}";
+
+    private static (string, string, string, string, string, long?) KeyOf(CellResult c) => (c.Transport, c.Pair, c.Codec, c.Scenario, c.Workload, c.Count);
+
+    private static CellVerdict Bare(CellResult c) => new()
+    {
+        Transport = c.Transport,
+        Pair = c.Pair,
+        Codec = c.Codec,
+        Scenario = c.Scenario,
+        Workload = c.Workload,
+        Count = c.Count,
+    };
+}

@@ -1,0 +1,202 @@
+using Ipc.Lab.Commands;
+using Ipc.Lab.Comparing;
+using Ipc.Lab.Machine;
+using Ipc.Lab.Planning;
+using Ipc.Lab.Results;
+using MathNet.Numerics.Distributions;
+using MathNet.Numerics.Random;
+using Xunit;
+
+namespace Ipc.Lab.Tests;
+
+/// <summary>Comparisons of simulated runs, whose truth is known.</summary>
+public sealed class CompareTests
+{
+    private const int Launches = 8;
+    private static readonly MachineRecord s_machine = MachineReader.Read(SystemFiles.Real, CpuTopology.Read(SystemFiles.Real));
+    private static readonly string[] s_transports = ["shm", "unix", "pipe", "tcp", "fifo", "shm-event"];
+    private static readonly string[] s_workloads = ["32", "64", "1k-10k", "10k-100k"];
+
+    /// <summary>A run of 120 cells; what varies is decided by the seed.</summary>
+    /// <param name="noise">Of launches, in logarithms.</param>
+    /// <param name="slower">By how much which transport is slower.</param>
+    /// <param name="machine">By how much the machine is slower, floors and all.</param>
+    /// <param name="far">The share of launches whose processors are far apart, where shared memory takes thrice as long.</param>
+    private static RunResults Run(int seed, double noise = 0.03, (string Transport, double By)? slower = null, double machine = 1, double far = 0, string? twin = null)
+    {
+        var random = new MersenneTwister(seed);
+        var cells = from transport in s_transports
+                    from pair in Presets.MainPairs
+                    from workload in s_workloads
+                    select CellOf(random, transport, pair, workload, noise, machine, far, slower?.Transport == transport ? slower.Value.By : 1);
+        return new RunResults
+        {
+            Schema = RunResults.CurrentSchema,
+            Run = new RunFacts("chosen", 1, Pins.None, new Schedule(Launches, 0.1, 0.1, null), "release", DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch, Launches, true, twin),
+            Machine = s_machine,
+            Floors = null,
+            FloorsReason = null,
+            Cells = [.. cells],
+        };
+    }
+
+    private static CellResult CellOf(MersenneTwister random, string transport, string pair, string workload, double noise, double machine, double far, double by)
+    {
+        var launches = Enumerable.Range(0, Launches).Select(round =>
+        {
+            var isFar = random.NextDouble() < far;
+            var distance = isFar ? 3.0 : 1.0;
+            var p50 = 5000 * machine * by * (transport == "shm" ? distance : 1) * Math.Exp(Normal.Sample(random, 0, noise));
+            var floor = 4000 * machine * (transport == "shm" ? distance : 1) * Math.Exp(Normal.Sample(random, 0, noise / 2));
+            return new LaunchFigures
+            {
+                Round = round,
+                Status = "ok",
+                P50Ns = p50,
+                LineNs = 120 * distance * Math.Exp(Normal.Sample(random, 0, 0.02)),
+                FloorBeforeNs = floor,
+                FloorAfterNs = floor,
+            };
+        });
+        return new CellResult
+        {
+            Transport = transport,
+            Pair = pair,
+            Codec = "raw",
+            Scenario = "call",
+            Workload = workload,
+            Count = null,
+            Status = "ok",
+            Reason = null,
+            Floor = transport == "shm" ? "slot" : "unix",
+            EachLaunch = [.. launches],
+        };
+    }
+
+    private static Comparison Compare(RunResults first, RunResults second)
+    {
+        ComparedRun facts = new("x", "m", "chosen", DateTimeOffset.UnixEpoch, true, Launches);
+        return new Comparer(first, second, TwinFolder.AreTwins(first, second)).Compare(facts, facts);
+    }
+
+    [Theory]
+    [InlineData(0.02, null)]
+    [InlineData(0.10, null)]
+    [InlineData(0.10, "twins")]
+    [InlineData(0.30, null)]
+    public void TheSameTwiceShowsNoDifference(double noise, string? twin)
+    {
+        var all = Enumerable.Range(0, 20).Select(i => Compare(Run(1000 + i, noise, twin: twin), Run(2000 + i, noise, twin: twin))).ToList();
+
+        // Of 120 cells in 20 comparisons; and in nearly every comparison of none at all.
+        Assert.InRange(all.Sum(c => c.Summary.NoDifference), 0.99 * 2400, 2400);
+        Assert.InRange(all.Count(c => c.Summary.Faster + c.Summary.Slower == 0), 16, 20);
+        Assert.InRange(all.Sum(c => c.Transports.Count(t => t.Verdict != CellVerdict.NoDifference)), 0, 3);
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData("twins")]
+    public void ATransportSlowedByATenthIsNamedAndTheRestIsNotBlamed(string? twin)
+    {
+        for (var i = 0; i < 10; i++)
+        {
+            var comparison = Compare(Run(3000 + i, twin: twin), Run(4000 + i, slower: ("unix", 1.1), twin: twin));
+
+            var unix = comparison.Transports.Single(t => t.Transport == "unix");
+            Assert.Equal(CellVerdict.Slower, unix.Verdict);
+            Assert.InRange(unix.Slower, 10, 20);
+            Assert.InRange(unix.Ratio, 1.07, 1.13);
+            Assert.All(comparison.Transports.Where(t => t.Transport != "unix"), t => Assert.Equal(CellVerdict.NoDifference, t.Verdict));
+            Assert.InRange(comparison.Cells.Count(c => c.Transport != "unix" && c.Verdict != CellVerdict.NoDifference), 0, 2);
+            Assert.Equal(1, CompareCommand.ExitCodeOf(comparison, 0));
+            Assert.Equal(0, CompareCommand.ExitCodeOf(comparison, 50));
+        }
+    }
+
+    [Fact]
+    public void WhatBecameFasterIsNamedAndIsNoReasonToStop()
+    {
+        var comparison = Compare(Run(1, slower: ("shm", 1.5)), Run(2));
+
+        Assert.Equal((20, 0), (comparison.Summary.Faster, comparison.Summary.Slower));
+        Assert.Equal(0, CompareCommand.ExitCodeOf(comparison, 0));
+    }
+
+    [Fact]
+    public void ASlowerMachineIsToldByItsFloorsAndNotBlamedOnTheProgram()
+    {
+        var comparison = Compare(Run(1), Run(2, machine: 1.15));
+
+        Assert.Equal(0, comparison.Summary.Slower);
+        Assert.InRange(comparison.Drift["unix"], 0.1, 0.2);
+    }
+
+    [Fact]
+    public void PlacementsAreNeverMixed()
+    {
+        // Mostly near before, mostly far after: the medians differ by three, the program not at all.
+        var comparison = Compare(Run(1, far: 0.35), Run(2, far: 0.65));
+
+        Assert.All(comparison.Cells.Where(c => c.Verdict is not null), c => Assert.Equal(CellVerdict.NoDifference, c.Verdict));
+        Assert.All(comparison.Cells.Where(c => c is { Verdict: not null, Transport: "shm" }), c => Assert.Equal(c.Placement == "far", c.BaseP50Ns > 10_000));
+        Assert.All(comparison.Cells.Where(c => c.Verdict is null), c => Assert.Contains("too few settled launches of one placement", c.Reason!, StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void IntervalsOfRatiosHoldTheTruth(bool paired)
+    {
+        var random = new MersenneTwister(5);
+        var held = 0;
+        const int Times = 1000;
+        for (var i = 0; i < Times; i++)
+        {
+            double[] Sample(double mean) => [.. Enumerable.Range(0, 10).Select(_ => mean * Math.Exp(Normal.Sample(random, 0, 0.1)))];
+            var (first, second) = (Sample(1000), Sample(1200));
+            var ratio = paired ? RatioEstimate.Paired([.. first.Zip(second)], 0) : RatioEstimate.Unpaired(first, second, 0);
+            if (ratio.Interval[0] <= 1.2 && 1.2 <= ratio.Interval[1])
+                held++;
+        }
+        Assert.InRange(held / (double)Times, 0.93, 0.985);
+    }
+
+    [Fact]
+    public void AdjustedValuesAreThoseOfBenjaminiAndHochberg() =>
+        Assert.Equal([0.04, 0.04, 0.0425, 0.9], Multiplicity.Adjust([0.01, 0.02, 0.031875, 0.9]).Select(p => Math.Round(p, 4)));
+
+    [Fact]
+    public void CellsWithoutFiguresAreNotCompared()
+    {
+        var (first, second) = (Run(1), Run(2));
+        second = second with { Cells = [second.Cells[0] with { Status = "failed", Reason = "HUNG: the server" }, .. second.Cells.Skip(2)] };
+
+        var comparison = Compare(first, second);
+
+        Assert.Equal(("failed in the new run: HUNG: the server", true), (comparison.Cells[0].Reason, comparison.Cells[0].NewlyFailed));
+        Assert.Equal("not in the new run", comparison.Cells[1].Reason);
+        Assert.Equal(1, CompareCommand.ExitCodeOf(comparison, 1000));
+    }
+
+    [Fact]
+    public void UnlikeRunsAreNamed()
+    {
+        var run = Run(1);
+        var other = run with { Machine = s_machine with { Name = "elsewhere" }, Run = run.Run with { Pins = new Pins(0, 1), Schedule = run.Run.Schedule with { Seconds = 2 } } };
+
+        Assert.Empty(Contract.Differences(run, run));
+        Assert.Equal(["machine", "pins", "measured time of a launch"], Contract.Differences(run, other).Select(d => d.Split(':')[0]));
+    }
+
+    [Fact]
+    public void MarkdownNamesWhatDiffersFirst()
+    {
+        using var text = new StringWriter();
+        ComparisonText.WriteMarkdown(text, Compare(Run(1), Run(2, slower: ("unix", 1.3))));
+
+        Assert.StartsWith("**20 slower, 100 without a difference, of 120 cells**", text.ToString(), StringComparison.Ordinal);
+        Assert.Contains("- unix: slower, 1.", text.ToString(), StringComparison.Ordinal);
+        Assert.Contains("| **slower** | 1.", text.ToString(), StringComparison.Ordinal);
+    }
+}
