@@ -100,6 +100,13 @@ public abstract class Channel : IDisposable
     /// what ends the channel.</summary>
     private protected virtual void ServeElsewhere(Action answerOne) => throw new NotSupportedException();
 
+    /// <summary>Waits for one request and answers it, each time it is run.</summary>
+    internal Action AnswerOneBy(RequestHandler handler)
+    {
+        var writer = new ChannelReplyWriter(this);
+        return () => ServeOne(handler, writer);
+    }
+
     private void ServeOne(RequestHandler handler, ChannelReplyWriter writer)
     {
         var request = ReceiveRequest();

@@ -21,16 +21,16 @@ internal sealed class Descriptor : SafeHandleMinusOneIsInvalid
 internal static unsafe partial class Libc
 {
     // Error numbers.
-    public const int EPERM = 1, ENOENT = 2, EINTR = 4, ENXIO = 6, EAGAIN = 11, ENOMEM = 12, EACCES = 13, EEXIST = 17, ENOTDIR = 20, EISDIR = 21, EINVAL = 22, ENOSPC = 28,
+    public const int EPERM = 1, ENOENT = 2, EINTR = 4, ENXIO = 6, EAGAIN = 11, ENOMEM = 12, EACCES = 13, EEXIST = 17, ENOTDIR = 20, EISDIR = 21, EINVAL = 22, ENFILE = 23, EMFILE = 24, ENOSPC = 28,
         EROFS = 30, EPIPE = 32,
-        ELOOP = 40, EPROTOTYPE = 91, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENETUNREACH = 101, ECONNABORTED = 103, ECONNRESET = 104, ETIMEDOUT = 110,
-        ECONNREFUSED = 111, EHOSTUNREACH = 113, EINPROGRESS = 115;
+        ELOOP = 40, ENONET = 64, EPROTO = 71, EPROTOTYPE = 91, ENOPROTOOPT = 92, EOPNOTSUPP = 95, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENETDOWN = 100, ENETUNREACH = 101, ECONNABORTED = 103, ECONNRESET = 104, ENOBUFS = 105, ETIMEDOUT = 110,
+        ECONNREFUSED = 111, EHOSTDOWN = 112, EHOSTUNREACH = 113, EINPROGRESS = 115;
 
     // Sockets.
-    public const int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000, SHUT_RDWR = 2;
+    public const int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, NETLINK_SOCK_DIAG = 4, SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_RAW = 3, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000, SHUT_RDWR = 2;
     public const int SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_ERROR = 4, SO_PEERCRED = 17, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21, SCM_RIGHTS = 1, IPPROTO_TCP = 6, TCP_NODELAY = 1,
         IPPROTO_IPV6 = 41, IPV6_V6ONLY = 26;
-    public const int MSG_DONTWAIT = 0x40, MSG_WAITALL = 0x100, MSG_NOSIGNAL = 0x4000, MSG_CMSG_CLOEXEC = 0x40000000;
+    public const int MSG_PEEK = 2, MSG_DONTWAIT = 0x40, MSG_WAITALL = 0x100, MSG_NOSIGNAL = 0x4000, MSG_CMSG_CLOEXEC = 0x40000000;
     public const short POLLIN = 1, POLLOUT = 4, POLLERR = 8, POLLHUP = 0x10, POLLRDHUP = 0x2000;
 
     // Files.
@@ -38,7 +38,7 @@ internal static unsafe partial class Libc
     public static readonly int O_DIRECTORY = Arm ? 0x4000 : 0x10000, O_NOFOLLOW = Arm ? 0x8000 : 0x20000;
     public static readonly int O_TMPFILE = 0x400000 | O_DIRECTORY;
     public const int LOCK_EX = 2, LOCK_NB = 4;
-    public const int F_GETFL = 3, F_SETFL = 4, F_ADD_SEALS = 1033, F_GET_SEALS = 1034, F_SEAL_SEAL = 1, F_SEAL_SHRINK = 2, F_SEAL_GROW = 4, F_SEAL_FUTURE_WRITE = 16;
+    public const int F_DUPFD_CLOEXEC = 1030, F_GETFL = 3, F_SETFL = 4, F_ADD_SEALS = 1033, F_GET_SEALS = 1034, F_SEAL_SEAL = 1, F_SEAL_SHRINK = 2, F_SEAL_GROW = 4, F_SEAL_FUTURE_WRITE = 16;
     public const uint S_IFMT = 0xF000, S_IFIFO = 0x1000, S_IFDIR = 0x4000, S_IFREG = 0x8000, S_IFLNK = 0xA000, S_IFSOCK = 0xC000, S_IWOTH = 2;
 
     // Memory and waiting.
@@ -195,12 +195,29 @@ internal static unsafe partial class Libc
         return descriptor >= 0 ? new Descriptor(descriptor) : throw Failure(Status.System, $"cannot make a socket for {forWhat}");
     }
 
+    /// <summary>A socket to ask the system by; null when it has none to give.</summary>
+    public static Descriptor? NetlinkSocket(int protocol)
+    {
+        var descriptor = SocketCall(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
+        return descriptor >= 0 ? new Descriptor(descriptor) : null;
+    }
+
     /// <summary>The next connection, blocking and closed on exec; null with <see cref="LastError"/> set when there is none.</summary>
     public static Descriptor? Accept(Descriptor listener)
     {
         var descriptor = Accept4(listener, null, null, SOCK_CLOEXEC);
         return descriptor >= 0 ? new Descriptor(descriptor) : null;
     }
+
+    /// <summary>Another descriptor of the same file, closed on exec; null with <see cref="LastError"/> set when there is none to be had.</summary>
+    public static Descriptor? Duplicate(Descriptor file)
+    {
+        var descriptor = FileControl(file, F_DUPFD_CLOEXEC, 0);
+        return descriptor >= 0 ? new Descriptor(descriptor) : null;
+    }
+
+    /// <summary>Whether a failure passes when somebody gives something back: no descriptor, no buffer, no memory.</summary>
+    public static bool IsShortage(int error) => error is EMFILE or ENFILE or ENOBUFS or ENOMEM;
 
     /// <summary>Null with <see cref="LastError"/> set when it fails.</summary>
     public static Descriptor? Open(string path, int flags)

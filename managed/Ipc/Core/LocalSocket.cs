@@ -113,6 +113,21 @@ internal static unsafe class LocalSocket
         _ = Libc.SetSocketOption(socket, Libc.SOL_SOCKET, which, &time, (uint)sizeof(Libc.TimeValue));
     }
 
+    /// <summary>Whether the other end of a connection has closed or reset it and sent nothing before. Does not wait.</summary>
+    public static bool HasLeft(Descriptor socket)
+    {
+        byte first;
+        var count = Libc.Receive(socket, &first, 1, Libc.MSG_PEEK | Libc.MSG_DONTWAIT);
+        return count == 0 || (count < 0 && Libc.LastError is not (Libc.EAGAIN or Libc.EINTR));
+    }
+
+    /// <summary>Whether the other end has sent something that waits to be read.</summary>
+    public static bool HasSpoken(Descriptor socket)
+    {
+        byte first;
+        return Libc.Receive(socket, &first, 1, Libc.MSG_PEEK | Libc.MSG_DONTWAIT) > 0;
+    }
+
     /// <summary>Ends both directions, unless the socket is gone already.</summary>
     public static void ShutDown(Descriptor socket)
     {

@@ -6,7 +6,11 @@ namespace Ipc;
 [SupportedOSPlatform("linux")]
 internal abstract class SocketListener(string address, Descriptor socket) : Listener
 {
+    private readonly ManualResetEventSlim _closing = new();
     private int _closed;
+
+    /// <summary>Not a shortage that passes.</summary>
+    private sealed class LastingFailure(IpcException failure) : Exception(failure.Message, failure);
 
     public sealed override string Address { get; } = address;
 
@@ -25,12 +29,26 @@ internal abstract class SocketListener(string address, Descriptor socket) : List
         if (timeoutMilliseconds < Channel.Forever)
             throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
         var deadline = new Deadline(timeoutMilliseconds);
+        var patience = new AcceptPatience(deadline);
+        var backoff = new AcceptBackoff();
         while (true)
         {
             try
             {
                 if (AcceptOne(deadline) is { } channel)
                     return channel;
+                if (patience.IsOver)
+                    throw NobodyCame();
+            }
+            // The system is short of something. The next look says so if the listener is closed meanwhile.
+            catch (IpcException e) when (e.Status == Status.System && Volatile.Read(ref _closed) == 0)
+            {
+                if (!backoff.Wait(_closing, deadline))
+                    throw;
+            }
+            catch (LastingFailure e)
+            {
+                throw e.InnerException!;
             }
             catch (ObjectDisposedException)
             {
@@ -39,32 +57,67 @@ internal abstract class SocketListener(string address, Descriptor socket) : List
         }
     }
 
+    private IpcException NobodyCame() => new(Status.TimedOut, $"no client came to {Address} within the time-out");
+
     private Channel? AcceptOne(Deadline deadline)
     {
         if (Volatile.Read(ref _closed) != 0)
             throw new IpcException(Status.Closed, $"the listener at {Address} was closed here");
-        var connection = Libc.Accept(socket);
+        // A client for whom there would be a descriptor but none for the memory it is to get waits in the queue, too.
+        var room = Libc.Duplicate(socket);
+        var connection = room is null ? null : Libc.Accept(socket);
+        var error = connection is null ? Libc.LastError : 0;
+        room?.Dispose();
         if (connection is not null)
-            return Welcome(connection);
-        switch (Libc.LastError)
+            return WelcomeUnlessGone(connection);
+        switch (error)
         {
             case Libc.EAGAIN when deadline.Expired:
-                throw new IpcException(Status.TimedOut, $"no client came to {Address} within the time-out");
+                throw NobodyCame();
             case Libc.EAGAIN:
                 // Closing shuts the socket down, which ends this wait too.
                 Libc.Poll(socket, Libc.POLLIN, deadline.LeftMilliseconds);
                 return null;
-            case Libc.EINTR or Libc.ECONNABORTED:
-                return null;
             default:
-                return Volatile.Read(ref _closed) != 0 ? null : throw Libc.Failure(Status.System, $"cannot accept a client at {Address}");
+                if (Libc.IsShortage(error))
+                    throw Libc.Failure(Status.System, $"cannot accept a client at {Address}", error);
+                return Volatile.Read(ref _closed) != 0 || IsOfOneConnection(error)
+                    ? null
+                    : throw new LastingFailure(Libc.Failure(Status.System, $"cannot accept a client at {Address}", error));
         }
+    }
+
+    // The connection was at fault, or somebody else took it; the list is accept(2)'s.
+    private static bool IsOfOneConnection(int error) =>
+        error is Libc.EINTR or Libc.ECONNABORTED or Libc.EPERM or Libc.EPROTO or Libc.ENETDOWN or Libc.ENOPROTOOPT or Libc.EHOSTDOWN or Libc.ENONET
+            or Libc.EHOSTUNREACH or Libc.EOPNOTSUPP or Libc.ENETUNREACH;
+
+    // Who has left again without a word reaches nobody.
+    private Channel? WelcomeUnlessGone(Descriptor connection)
+    {
+        try
+        {
+            if (!LocalSocket.HasLeft(connection))
+                return Welcome(connection);
+        }
+        catch (IpcException e) when (e.Status is Status.PeerClosed or Status.NotOurProtocol or Status.NoPermission)
+        {
+            // The client is at fault, not the listener.
+        }
+        catch
+        {
+            connection.Dispose();
+            throw;
+        }
+        connection.Dispose();
+        return null;
     }
 
     public sealed override void Close()
     {
         if (Interlocked.Exchange(ref _closed, 1) != 0)
             return;
+        _closing.Set();
         RemoveName();
         LocalSocket.ShutDown(socket);
         // Clients that wait unaccepted are refused once the last thread has left its system call.

@@ -19,7 +19,14 @@ internal static unsafe class SharedMemoryHandover
 
     [SupportedOSPlatform("linux")]
     private static LocalListener ListenOnSocket(LocalName name, Func<SharedMemoryPeer, Channel?> welcome) =>
-        LocalListener.Open(name, connection => welcome(new SocketPeer(connection, null)));
+        LocalListener.Open(name, connection =>
+        {
+            // Clients of ours send nothing over the socket, so there is no need to make memory for one that does.
+            if (!LocalSocket.HasSpoken(connection))
+                return welcome(new SocketPeer(connection, null));
+            connection.Dispose();
+            return null;
+        });
 
     /// <summary>A client's connection to such a listener.</summary>
     public static SharedMemoryLink Connect(string prefix, Address address, uint layout, int timeoutMilliseconds, MemoryOptions options = default)

@@ -34,7 +34,7 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
         return DescriptorMessage.Send(socket, &greeting, sizeof(Greeting), [file]) switch
         {
             0 => true,
-            Libc.EPIPE or Libc.ECONNRESET => false,
+            Libc.EPIPE or Libc.ECONNRESET or Libc.EAGAIN => false,
             var error => throw Libc.Failure(Status.System, "cannot hand shared memory over", error),
         };
     }

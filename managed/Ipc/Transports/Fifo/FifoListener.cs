@@ -1,26 +1,50 @@
+using System.Diagnostics;
 using System.Runtime.Versioning;
 
 namespace Ipc;
 
-/// <summary>Reads the rendezvous FIFO and opens the pair each record names.</summary>
+/// <summary>Reads the rendezvous FIFO, greets whoever leaves a record there, and makes channels of those that answer. All handshakes go on
+/// side by side, so that nobody waits for a client that says nothing.</summary>
 [SupportedOSPlatform("linux")]
 internal sealed unsafe class FifoListener : Listener
 {
     // Waits are cut into slices, because closing does not end them.
     private const int SliceMilliseconds = 50;
-    // How long a client may take for its last step of the rendezvous.
-    private const int GreetingMilliseconds = 1000;
+    // How long a client may take for its last step of the rendezvous, in milliseconds, and how many may be at it. When they are too many the
+    // oldest goes, but each has the shortest time at least; meanwhile new ones wait in the FIFO.
+    private const long LongestHandshake = 2000, ShortestHandshake = 20;
+    private const int MostHandshakes = 128;
+    // Records in one look, so that those who answer are not kept waiting.
+    private const int MostAtOnce = 64, MostReads = 4096;
 
     private readonly Address _address;
     private readonly string _path;
     private readonly Descriptor _rendezvous;
     private readonly FileIdentity _identity;
+    private readonly ManualResetEventSlim _closing = new();
     private volatile bool _closed;
     private int _closeStarted;
 
-    private readonly Lock _gate = new(); // guards what follows
+    private readonly object _gate = new(); // guards what follows; pulsed when it changes
+    private readonly Queue<StreamChannel> _ready = new();
+    private bool _somebodyLooks;
+
+    // Of the thread that looks.
+    private List<Handshake> _handshakes = []; // the oldest first
     private readonly byte[] _arrived = new byte[FifoRecord.Length];
     private int _arrivedCount;
+    private string? _postponed; // the token of a client for whom the system had no descriptors
+
+    /// <summary>A client that has been greeted and has not answered. Its names are not needed any more when this ends.</summary>
+    private sealed record Handshake(FifoPair Pair, Descriptor Up, Descriptor Down, long Began) : IDisposable
+    {
+        public void Dispose()
+        {
+            Up.Dispose();
+            Down.Dispose();
+            Pair.Dispose();
+        }
+    }
 
     public FifoListener(Address address, LocalName name)
     {
@@ -62,50 +86,206 @@ internal sealed unsafe class FifoListener : Listener
         if (timeoutMilliseconds < Channel.Forever)
             throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
         var deadline = new Deadline(timeoutMilliseconds);
+        var patience = new AcceptPatience(deadline);
+        var backoff = new AcceptBackoff();
         while (true)
         {
-            ThrowIfClosed();
+            if (TakeReady(deadline) is { } channel)
+                return channel;
+            var cameNobody = false;
             try
             {
-                // A client that died, gave up or misbehaves is not the server's failure: wait for the next one.
-                if (NextToken(deadline) is { } token && Greet(token) is { } channel)
-                    return channel;
+                cameNobody = !Look(deadline) && deadline.Expired;
             }
-            catch (ObjectDisposedException)
+            // The system is short of something. The next look says so if the listener is closed meanwhile.
+            catch (IpcException e) when (e.Status == Status.System)
             {
-                // Closed by another thread between two system calls; the next look says so.
+                if (DropOldestHandshakes())
+                    backoff = new AcceptBackoff();
+                if (!backoff.Wait(_closing, deadline) && !_closed)
+                    throw;
             }
+            finally
+            {
+                StopLooking();
+            }
+            if ((cameNobody || patience.IsOver) && !_closed && !HasReady)
+                throw NobodyCame();
         }
     }
 
-    private void ThrowIfClosed()
-    {
-        if (_closed)
-            throw new IpcException(Status.Closed, $"the listener at {Address} was closed here");
-    }
-
-    // Null: look again.
-    private string? NextToken(Deadline deadline)
+    // One thread looks at all that goes on; the others wait for what it finds, and one of them goes on looking when it leaves. A channel,
+    // or null for the thread that is to look.
+    private StreamChannel? TakeReady(Deadline deadline)
     {
         lock (_gate)
         {
-            if (TakeRecord() is { } token)
-                return token;
-            // One record at a time: those that stay in the FIFO wake the other threads that wait for one.
-            fixed (byte* p = _arrived)
+            while (true)
             {
-                var count = Libc.Read(_rendezvous, p + _arrivedCount, (nuint)(FifoRecord.Length - _arrivedCount));
-                if (count > 0)
+                if (_closed)
+                    throw new IpcException(Status.Closed, $"the listener at {Address} was closed here");
+                if (_ready.Count > 0)
+                    return _ready.Dequeue();
+                if (!_somebodyLooks)
                 {
-                    _arrivedCount += (int)count;
-                    return TakeRecord();
+                    _somebodyLooks = true;
+                    return null;
                 }
+                if (deadline.Expired)
+                    throw NobodyCame();
+                Monitor.Wait(_gate, deadline.LeftMilliseconds);
             }
         }
-        if (deadline.Expired)
-            throw new IpcException(Status.TimedOut, $"no client came to {Address} within the time-out");
-        Libc.Poll(_rendezvous, Libc.POLLIN, deadline.SliceMilliseconds(SliceMilliseconds));
-        return null;
+    }
+
+    private void StopLooking()
+    {
+        lock (_gate)
+        {
+            _somebodyLooks = false;
+            Monitor.PulseAll(_gate);
+        }
+    }
+
+    private static long NowMilliseconds => Stopwatch.GetTimestamp() / (Stopwatch.Frequency / 1000);
+
+    private bool HasReady
+    {
+        get
+        {
+            lock (_gate)
+                return _ready.Count > 0;
+        }
+    }
+
+    private IpcException NobodyCame() => new(Status.TimedOut, $"no client came to {Address} within the time-out");
+
+    // False if there was nothing to be seen.
+    private bool Look(Deadline deadline)
+    {
+        var entries = new Libc.PollEntry[1 + (2 * _handshakes.Count)];
+        entries[0] = new Libc.PollEntry { Descriptor = HasRoom ? (int)_rendezvous.DangerousGetHandle() : -1, Events = Libc.POLLIN };
+        for (var i = 0; i < _handshakes.Count; i++)
+        {
+            // These descriptors are the looking thread's alone; the rendezvous is closed once nobody looks.
+            entries[1 + (2 * i)] = new Libc.PollEntry { Descriptor = (int)_handshakes[i].Up.DangerousGetHandle(), Events = Libc.POLLIN };
+            // Has nothing to report but the loss of its reader, the client.
+            entries[2 + (2 * i)] = new Libc.PollEntry { Descriptor = (int)_handshakes[i].Down.DangerousGetHandle() };
+        }
+        var seen = Libc.PollMany(entries, _postponed is null ? WaitMilliseconds(deadline) : 0) > 0;
+        FinishHandshakes(entries);
+        if (entries[0].Returned != 0 || _postponed is not null)
+            BeginHandshakes();
+        return seen;
+    }
+
+    // Until the deadline, the end of the oldest handshake, or the time when it may make room; in slices, because closing does not end it.
+    private int WaitMilliseconds(Deadline deadline)
+    {
+        var wait = deadline.SliceMilliseconds(SliceMilliseconds);
+        if (_handshakes.Count == 0)
+            return wait;
+        var limit = _handshakes.Count < MostHandshakes ? LongestHandshake : ShortestHandshake;
+        return (int)Math.Min(wait, Math.Max(_handshakes[0].Began + limit - NowMilliseconds, 0) + 1);
+    }
+
+    private bool HasRoom => _handshakes.Count < MostHandshakes || _handshakes[0].Began + ShortestHandshake <= NowMilliseconds;
+
+    // Makes channels of those that have answered and forgets those that have left or been silent for too long.
+    private void FinishHandshakes(Libc.PollEntry[] entries)
+    {
+        var now = NowMilliseconds;
+        var goingOn = new List<Handshake>();
+        for (var i = 0; i < _handshakes.Count; i++)
+        {
+            var handshake = _handshakes[i];
+            var answered = entries[1 + (2 * i)].Returned != 0;
+            var left = entries[2 + (2 * i)].Returned != 0;
+            if (answered && FifoTransport.ReadGreeting(handshake.Up) && !(left && (Libc.Poll(handshake.Up, Libc.POLLIN, 0) & Libc.POLLIN) == 0))
+            {
+                var channel = new StreamChannel(new FifoStream(handshake.Up, handshake.Down), _address);
+                handshake.Pair.Dispose();
+                lock (_gate)
+                    _ready.Enqueue(channel);
+            }
+            else if (!answered && !left && now - handshake.Began < LongestHandshake)
+            {
+                goingOn.Add(handshake);
+            }
+            else
+            {
+                handshake.Dispose();
+            }
+        }
+        _handshakes = goingOn;
+    }
+
+    // Half of those that have had the shortest time, when there are no descriptors for others; false if there are none.
+    private bool DropOldestHandshakes()
+    {
+        lock (_gate)
+        {
+            if (_closed)
+                return false;
+            var latest = NowMilliseconds - ShortestHandshake;
+            var count = (_handshakes.Count(handshake => handshake.Began <= latest) + 1) / 2;
+            foreach (var handshake in _handshakes.Take(count))
+                handshake.Dispose();
+            _handshakes.RemoveRange(0, count);
+            return count != 0;
+        }
+    }
+
+    private void BeginHandshakes()
+    {
+        for (var i = 0; i < MostAtOnce && HasRoom && (_postponed ??= NextToken()) is { } token; i++)
+        {
+            BeginHandshake(token);
+            _postponed = null;
+        }
+    }
+
+    // A client that has left or misbehaves is not the server's failure.
+    private void BeginHandshake(string token)
+    {
+        var pair = new FifoPair(_path, token);
+        var down = FifoNames.Open(pair.Down, Libc.O_WRONLY, out var error);
+        var up = down is null ? null : FifoNames.Open(pair.Up, Libc.O_RDONLY, out error);
+        if (up is null && Libc.IsShortage(error))
+        {
+            down?.Dispose();
+            throw Libc.Failure(Status.System, $"cannot accept a client at {Address}", error);
+        }
+        if (up is null || !FifoTransport.WriteGreeting(down!))
+        {
+            up?.Dispose();
+            down?.Dispose();
+            pair.Dispose();
+            return;
+        }
+        if (_handshakes.Count >= MostHandshakes)
+        {
+            _handshakes[0].Dispose();
+            _handshakes.RemoveAt(0);
+        }
+        _handshakes.Add(new Handshake(pair, up, down!, NowMilliseconds));
+    }
+
+    // Null when none has arrived as a whole.
+    private string? NextToken()
+    {
+        for (var reads = 0; reads < MostReads; reads++)
+        {
+            if (TakeRecord() is { } token)
+                return token;
+            int count;
+            fixed (byte* p = _arrived)
+                count = (int)Libc.Read(_rendezvous, p + _arrivedCount, (nuint)(FifoRecord.Length - _arrivedCount));
+            if (count <= 0)
+                return null;
+            _arrivedCount += count;
+        }
+        return null; // somebody writes nonsense faster than it is passed over
     }
 
     // Anything can have been written there: what is no record is passed over until one may begin.
@@ -121,41 +301,27 @@ internal sealed unsafe class FifoListener : Listener
         return token;
     }
 
-    private StreamChannel? Greet(string token)
-    {
-        // Whatever becomes of the connection, its names are not needed after this.
-        using var pair = new FifoPair(_path, token);
-        var down = FifoNames.Open(pair.Down, Libc.O_WRONLY, out _);
-        var up = down is null ? null : FifoNames.Open(pair.Up, Libc.O_RDONLY, out _);
-        if (up is not null && FifoTransport.WriteGreeting(down!) && IsGreeted(up, down!))
-            return new StreamChannel(new FifoStream(up, down!), _address);
-        up?.Dispose();
-        down?.Dispose();
-        return null;
-    }
-
-    private bool IsGreeted(Descriptor up, Descriptor down)
-    {
-        var deadline = new Deadline(GreetingMilliseconds);
-        while (!_closed && !deadline.Expired)
-        {
-            // `.down` has nothing to report but the loss of its reader, the client.
-            var (fromClient, ofClient) = Libc.PollTwo(up, Libc.POLLIN, down, 0, deadline.SliceMilliseconds(SliceMilliseconds));
-            if (fromClient != 0)
-                return FifoTransport.ReadGreeting(up);
-            if (ofClient != 0)
-                return false;
-        }
-        return false;
-    }
-
     public override void Close()
     {
         if (Interlocked.Exchange(ref _closeStarted, 1) != 0)
             return;
-        _closed = true;
         LocalNames.Remove(_path, _identity);
-        _rendezvous.Dispose();
+        lock (_gate)
+        {
+            _closed = true;
+            _closing.Set();
+            Monitor.PulseAll(_gate);
+            // Clients learn that nobody accepts them when the rendezvous is closed, which must not happen under a look.
+            while (_somebodyLooks)
+                Monitor.Wait(_gate);
+            foreach (var handshake in _handshakes)
+                handshake.Dispose();
+            _handshakes.Clear();
+            foreach (var channel in _ready)
+                channel.Dispose();
+            _ready.Clear();
+            _rendezvous.Dispose();
+        }
         try
         {
             using var names = LocalNames.Lock();

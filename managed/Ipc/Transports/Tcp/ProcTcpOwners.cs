@@ -18,8 +18,9 @@ internal sealed class ProcTcpOwners(string proc) : TcpOwners
 
     public override string Self { get; } = "user " + EffectiveUser(proc);
 
-    public override string? OwnerOf(IPEndPoint local, IPEndPoint remote)
+    public override string? OwnerOf(IPEndPoint local, IPEndPoint remote, out bool isSure)
     {
+        isSure = false;
         foreach (var (table, localKey, remoteKey) in Keys(local, remote))
         {
             foreach (var line in Lines(table))

@@ -114,7 +114,7 @@ internal sealed unsafe class WindowsTcpListener : Listener
     {
         try
         {
-            if (!TcpReach.ChecksUsers(_address) || TcpUsers.IsOwnClient(client.RemoteEndPoint as IPEndPoint, (IPEndPoint)client.LocalEndPoint!))
+            if (!TcpReach.ChecksUsers(_address) || TcpUsers.IsOwnClient(client.RemoteEndPoint as IPEndPoint, (IPEndPoint)client.LocalEndPoint!, () => WindowsTcpSocket.HasEnded(client)))
             {
                 client.NoDelay = true;
                 return new StreamChannel(new WindowsSocketStream(client), _address);

@@ -52,7 +52,7 @@ internal sealed class TcpListener(string full, Address address, Descriptor socke
 {
     protected override Channel? Welcome(Descriptor connection)
     {
-        if (TcpReach.ChecksUsers(address) && !TcpUsers.IsOwnClient(TcpSocket.RemoteEndPoint(connection), TcpSocket.LocalEndPoint(connection)))
+        if (TcpReach.ChecksUsers(address) && !TcpUsers.IsOwnClient(TcpSocket.RemoteEndPoint(connection), TcpSocket.LocalEndPoint(connection), () => LocalSocket.HasLeft(connection)))
         {
             connection.Dispose();
             return null;

@@ -7,14 +7,16 @@ internal abstract class TcpOwners
 {
     /// <summary>That of the system we run on.</summary>
     public static TcpOwners Here { get; } =
-        !OperatingSystem.IsWindows() ? new ProcTcpOwners("/proc")
+        OperatingSystem.IsLinux() ? new LinuxTcpOwners()
+        : !OperatingSystem.IsWindows() ? new ProcTcpOwners("/proc")
         : ProcTcpOwners.UnderWine ?? (TcpOwners)new WindowsTcpOwners();
 
     /// <summary>The user this process runs as, as the others are told.</summary>
     public abstract string Self { get; }
 
-    /// <summary>Whose the end <paramref name="local"/> of a connection is; null when it is nobody's, or not yet.</summary>
-    public abstract string? OwnerOf(IPEndPoint local, IPEndPoint remote);
+    /// <summary>Whose the end <paramref name="local"/> of a connection is; null when it is nobody's, or not yet.
+    /// <paramref name="isSure"/>: another look would tell the same, as long as nothing happens to the connection.</summary>
+    public abstract string? OwnerOf(IPEndPoint local, IPEndPoint remote, out bool isSure);
 
     /// <summary>Whose the socket is that listens there.</summary>
     public abstract string? OwnerOfListener(IPEndPoint at);

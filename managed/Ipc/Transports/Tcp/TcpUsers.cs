@@ -6,14 +6,20 @@ namespace Ipc;
 internal static class TcpUsers
 {
     /// <summary>Whether an accepted connection comes from this user. A client that is gone again counts as unknown.</summary>
-    public static bool IsOwnClient(IPEndPoint? client, IPEndPoint server) =>
-        client is not null && IPAddress.IsLoopback(client.Address) && Persistently(() => TcpOwners.Here.OwnerOf(client, server)) == TcpOwners.Here.Self;
+    public static bool IsOwnClient(IPEndPoint? client, IPEndPoint server, Func<bool> hasEnded)
+    {
+        if (client is null || !IPAddress.IsLoopback(client.Address))
+            return false;
+        // A table may miss a client, but there is no need to look again for one that has left.
+        var isSure = false;
+        return Persistently(() => TcpOwners.Here.OwnerOf(client, server, out isSure), () => isSure || hasEnded()) == TcpOwners.Here.Self;
+    }
 
     /// <summary>Refuses a server that belongs to another user, or of which that cannot be said.</summary>
     public static void CheckServer(IPEndPoint client, IPEndPoint server, Address address, Func<bool> hasEnded)
     {
         // Until the server accepts, its end has no owner yet; then whoever listens there is asked for.
-        var owner = Persistently(() => TcpOwners.Here.OwnerOf(server, client) ?? TcpOwners.Here.OwnerOfListener(server));
+        var owner = Persistently(() => TcpOwners.Here.OwnerOf(server, client, out _) ?? TcpOwners.Here.OwnerOfListener(server), () => false);
         if (owner == TcpOwners.Here.Self)
             return;
         if (owner is null && hasEnded())
@@ -23,7 +29,7 @@ internal static class TcpUsers
             : $"the server at {address} belongs to {owner}, not to this one: run both as the same user, or add users=any");
     }
 
-    private static string? Persistently(Func<string?> look)
+    private static string? Persistently(Func<string?> look, Func<bool> isEnough)
     {
         // A socket can be missed while others come and go, and again while many do.
         const int Looks = 10;
@@ -34,6 +40,8 @@ internal static class TcpUsers
             if (i >= LooksAtOnce)
                 Thread.Sleep(1);
             owner = look();
+            if (owner is null && isEnough())
+                break;
         }
         return owner;
     }

@@ -15,8 +15,11 @@ internal sealed unsafe class WindowsTcpOwners : TcpOwners
 
     public override string Self => "user " + Win32.ThisUser;
 
-    public override string? OwnerOf(IPEndPoint local, IPEndPoint remote) =>
-        Rows(local.AddressFamily).Where(row => row.Local.Equals(local) && row.Remote.Equals(remote)).Select(UserOf).FirstOrDefault(user => user is not null);
+    public override string? OwnerOf(IPEndPoint local, IPEndPoint remote, out bool isSure)
+    {
+        isSure = false;
+        return Rows(local.AddressFamily).Where(row => row.Local.Equals(local) && row.Remote.Equals(remote)).Select(UserOf).FirstOrDefault(user => user is not null);
+    }
 
     public override string? OwnerOfListener(IPEndPoint at)
     {

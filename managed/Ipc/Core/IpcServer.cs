@@ -1,0 +1,249 @@
+namespace Ipc;
+
+/// <summary>Serves every client of an address with one handler, a thread for each client; so the handler must be fit to run on several
+/// threads at once. What it throws fails the call at the client, is given to <see cref="IpcServerOptions.Error"/>, and ends nothing.</summary>
+/// <remarks>No client and no shortage of the system ends a server: it waits, drops clients that have never called, and goes on.
+/// All members may be used from any thread.</remarks>
+public sealed class IpcServer : IDisposable
+{
+    // Short enough that a server without descriptors left finds out and drops silent clients; shorter while that lasts.
+    private const int CalmMilliseconds = 1000, ShortMilliseconds = 20;
+    private const int ShortestPause = 10, LongestPause = 1000;
+
+    private readonly Listener _listener;
+    private readonly RequestHandler _handler;
+    private readonly Action<IpcServerError>? _error;
+    private readonly int _maxClients;
+    private readonly Thread _acceptor;
+
+    private readonly object _gate = new(); // guards what follows; pulsed when it changes
+    private readonly LinkedList<IpcServerClient> _clients = new(); // the oldest first
+    private bool _stopping;
+
+    /// <summary>Listens at an address in pure .NET.</summary>
+    public IpcServer(string address, RequestHandler handler, IpcServerOptions? options = null)
+        : this(ManagedIpc.Listen(address), handler, options)
+    {
+    }
+
+    /// <summary>Serves the clients of a listener, of this library or of the native one, which it then owns.</summary>
+    public IpcServer(Listener listener, RequestHandler handler, IpcServerOptions? options = null)
+    {
+        ArgumentNullException.ThrowIfNull(listener);
+        ArgumentNullException.ThrowIfNull(handler);
+        options ??= new IpcServerOptions();
+        if (options.MaxClients < 1)
+            throw new IpcException(Status.InvalidArgument, $"a server of at most {options.MaxClients} clients could serve none: give MaxClients a number from 1");
+        (_listener, _handler, _error, _maxClients) = (listener, handler, options.Error, options.MaxClients);
+        _acceptor = new Thread(AcceptClients) { IsBackground = true, Name = "ipc server" };
+        _acceptor.Start();
+    }
+
+    /// <summary>Where clients connect, with what the system chose put in (tcp port 0).</summary>
+    public string Address => _listener.Address;
+
+    /// <summary>How many clients are connected now.</summary>
+    public int Clients
+    {
+        get
+        {
+            lock (_gate)
+                return _clients.Count;
+        }
+    }
+
+    /// <summary>Stops listening and ends the connections of idle clients at once; requests in progress are answered, and then their
+    /// connections end too. What is not done by the time-out is cut off. True if nothing had to be. A handler may call this: its own
+    /// request is not waited for.</summary>
+    public bool Stop(int timeoutMilliseconds = Channel.Forever)
+    {
+        if (timeoutMilliseconds < Channel.Forever)
+            throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        var deadline = new Deadline(timeoutMilliseconds);
+        _listener.Close();
+        lock (_gate)
+        {
+            _stopping = true;
+            Monitor.PulseAll(_gate);
+            foreach (var client in _clients)
+                client.Finish();
+            while (_clients.Any(client => !client.IsServedHere) && !deadline.Expired)
+                Monitor.Wait(_gate, deadline.LeftMilliseconds);
+            var allAnswered = true;
+            foreach (var client in _clients.Where(client => !client.IsServedHere))
+            {
+                allAnswered &= !client.IsAnswering;
+                client.Close();
+            }
+            return allAnswered;
+        }
+    }
+
+    /// <summary>As <see cref="Stop"/> without a time-out; then waits for handlers that still run, which nothing interrupts.</summary>
+    public void Dispose()
+    {
+        Stop(0);
+        if (Thread.CurrentThread != _acceptor)
+            _acceptor.Join();
+        lock (_gate)
+        {
+            while (_clients.Any(client => !client.IsServedHere))
+                Monitor.Wait(_gate);
+        }
+        _listener.Dispose();
+    }
+
+    private void AcceptClients()
+    {
+        var slice = CalmMilliseconds;
+        var pause = ShortestPause;
+        while (WaitForRoom())
+        {
+            try
+            {
+                ServeApart(_listener.Accept(slice));
+                pause = ShortestPause;
+            }
+            catch (IpcException e) when (e.Status == Status.Closed)
+            {
+                return;
+            }
+            catch (IpcException e) when (e.Status == Status.TimedOut)
+            {
+                slice = CalmMilliseconds;
+            }
+            catch (Exception e)
+            {
+                slice = ShortMilliseconds;
+                Tell(IpcServerErrorSource.Accept, e);
+                Recover(pause);
+                pause = Math.Min(2 * pause, LongestPause);
+            }
+        }
+    }
+
+    // Waits while as many clients as may be are all in use; false once the server stops.
+    private bool WaitForRoom()
+    {
+        lock (_gate)
+        {
+            while (!_stopping && _clients.Count >= _maxClients && !_clients.Any(client => client.IsFresh))
+                Monitor.Wait(_gate);
+            return !_stopping;
+        }
+    }
+
+    // Gives the client a thread. When the system has none that is a failure, and the client finds its connection ended.
+    private void ServeApart(Channel channel)
+    {
+        var dropped = false;
+        var client = new IpcServerClient(channel);
+        try
+        {
+            lock (_gate)
+            {
+                if (_clients.Count >= _maxClients)
+                    dropped = MakeRoom();
+                // One of those in use, or the one just dropped, will go.
+                while (!_stopping && _clients.Count >= _maxClients)
+                    Monitor.Wait(_gate);
+                if (_stopping)
+                {
+                    channel.Dispose();
+                    return;
+                }
+                client.Thread = new Thread(() => Serve(client)) { IsBackground = true, Name = "ipc server's client" };
+                _clients.AddLast(client.Node);
+                client.Thread.Start();
+            }
+        }
+        catch
+        {
+            Forget(client);
+            channel.Dispose();
+            throw;
+        }
+        if (dropped)
+        {
+            Tell(IpcServerErrorSource.Accept, new IpcException(Status.NotAvailable,
+                $"all {_maxClients} clients that {Address} serves at once were connected: the one silent for longest was dropped for a new one"));
+        }
+    }
+
+    // The oldest client that has never called goes. Call with the lock held.
+    private bool MakeRoom() => _clients.Any(client => client.MakeRoom());
+
+    // After a failure to accept: the system is short of something. Half of the clients that never called give theirs back.
+    private void Recover(int pause)
+    {
+        lock (_gate)
+        {
+            for (var i = (_clients.Count(client => client.IsFresh) + 1) / 2; i > 0; i--)
+                MakeRoom();
+            if (!_stopping)
+                Monitor.Wait(_gate, pause);
+        }
+    }
+
+    private void Serve(IpcServerClient client)
+    {
+        try
+        {
+            var answerOne = client.Channel.AnswerOneBy((request, reply) => Handle(client, request, reply));
+            do
+                answerOne();
+            while (client.End());
+        }
+        catch (IpcException e) when (e.Status is Status.PeerClosed or Status.Closed)
+        {
+            // The client has all it wanted, or the server stops.
+        }
+        // It is only this client's conversation that ends, whatever happened to it.
+        catch (Exception e)
+        {
+            Tell(IpcServerErrorSource.Channel, e);
+        }
+        Forget(client);
+        client.Channel.Dispose();
+        lock (_gate)
+            Monitor.PulseAll(_gate);
+    }
+
+    private void Handle(IpcServerClient client, ReadOnlySpan<byte> request, ReplyWriter reply)
+    {
+        // Too late to be begun: the channel is closed, which is what the client learns.
+        if (!client.Begin())
+            throw new IpcException(Status.Closed, $"the server at {Address} has stopped");
+        try
+        {
+            _handler(request, reply);
+        }
+        catch (Exception e)
+        {
+            Tell(IpcServerErrorSource.Handler, e);
+            throw;
+        }
+    }
+
+    private void Forget(IpcServerClient client)
+    {
+        lock (_gate)
+        {
+            client.Leave();
+            if (client.Node.List is not null)
+                _clients.Remove(client.Node);
+        }
+    }
+
+    private void Tell(IpcServerErrorSource source, Exception exception)
+    {
+        try
+        {
+            _error?.Invoke(new IpcServerError(source, exception));
+        }
+        // Nobody is left to tell.
+        catch (Exception)
+        {
+        }
+    }
+}

@@ -1,0 +1,27 @@
+using System.Globalization;
+using System.Net;
+using System.Runtime.Versioning;
+
+namespace Ipc;
+
+/// <summary>Linux answers for one socket at a time; where it does not, its table is looked through.</summary>
+[SupportedOSPlatform("linux")]
+internal sealed class LinuxTcpOwners : TcpOwners
+{
+    private readonly SocketQuery _query = new();
+    private readonly ProcTcpOwners _table = new("/proc");
+
+    public override string Self => _table.Self;
+
+    public override string? OwnerOf(IPEndPoint local, IPEndPoint remote, out bool isSure)
+    {
+        var answer = _query.Ask(local, remote, out var user);
+        isSure = answer != TcpAnswer.Unknown;
+        return isSure ? Text(user) : _table.OwnerOf(local, remote, out _);
+    }
+
+    public override string? OwnerOfListener(IPEndPoint at) =>
+        _query.AskListener(at, out var user) == TcpAnswer.Unknown ? _table.OwnerOfListener(at) : Text(user);
+
+    private static string? Text(uint? user) => user is null ? null : "user " + user.Value.ToString(CultureInfo.InvariantCulture);
+}

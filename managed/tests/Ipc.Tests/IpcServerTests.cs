@@ -1,0 +1,185 @@
+using System.Text;
+
+namespace Ipc.Tests;
+
+public sealed class IpcServerTests
+{
+    public static TheoryData<string> Transports => ["unix", "tcp", "pipe", "fifo", "shm", "shm-event"];
+
+    private static IpcServer Server(string transport, RequestHandler handler, IpcServerOptions? options = null) =>
+        new(Pair.NewAddress(transport), handler, options);
+
+    private static Channel Connect(IpcServer server) => ManagedIpc.Connect(server.Address, Pair.Patience);
+
+    private static void Echo(ReadOnlySpan<byte> request, ReplyWriter reply) => request.CopyTo(reply.Reserve(request.Length));
+
+    private static string Call(Channel client, string request)
+    {
+        var reply = new byte[100];
+        return Encoding.UTF8.GetString(reply, 0, client.Call(Encoding.UTF8.GetBytes(request), reply, Pair.Patience));
+    }
+
+    [Theory, MemberData(nameof(Transports))]
+    public void ClientsAreServedSideBySide(string transport)
+    {
+        using var entered = new ManualResetEventSlim();
+        using var open = new ManualResetEventSlim();
+        using var server = Server(transport, (request, reply) =>
+        {
+            if (request.SequenceEqual("slow"u8))
+            {
+                entered.Set();
+                open.Wait();
+            }
+            Echo(request, reply);
+        });
+        using var slow = Connect(server);
+        using var fast = Connect(server);
+        var waiting = Aside.Run(() => Call(slow, "slow"));
+        Assert.True(entered.Wait(Pair.Patience));
+        Assert.Equal("fast", Call(fast, "fast"));
+        Assert.Equal(2, server.Clients);
+        open.Set();
+        Assert.Equal("slow", waiting.Join());
+    }
+
+    [Theory, MemberData(nameof(Transports))]
+    public void WhatAHandlerThrowsIsToldAtBothEnds(string transport)
+    {
+        var told = new List<IpcServerError>();
+        var options = new IpcServerOptions
+        {
+            Error = error =>
+            {
+                lock (told)
+                    told.Add(error);
+                throw new InvalidOperationException("from the callback, which harms nobody");
+            }
+        };
+        using var server = Server(transport, (request, reply) =>
+        {
+            if (request.SequenceEqual("half"u8))
+                reply.Reserve(5).Clear();
+            if (!request.SequenceEqual("good"u8))
+                throw new KeyNotFoundException("no such price");
+            Echo(request, reply);
+        }, options);
+        using var client = Connect(server);
+        foreach (var request in new[] { "text", "half", "text" })
+        {
+            var failure = Assert.Throws<IpcException>(() => Call(client, request));
+            Assert.Equal(Status.HandlerFailed, failure.Status);
+            Assert.Contains("no such price", failure.Message, StringComparison.Ordinal);
+        }
+        Assert.Equal("good", Call(client, "good"));
+        lock (told)
+        {
+            Assert.Equal(3, told.Count);
+            Assert.All(told, error => Assert.Equal(IpcServerErrorSource.Handler, error.Source));
+            Assert.All(told, error => Assert.IsType<KeyNotFoundException>(error.Exception));
+        }
+    }
+
+    [Theory, MemberData(nameof(Transports))]
+    public void ClientsThatHaveLeftAreForgottenAtOnce(string transport)
+    {
+        using var server = Server(transport, Echo);
+        for (var i = 0; i < 5; i++)
+        {
+            using var client = Connect(server);
+            Assert.Equal("here", Call(client, "here"));
+        }
+        Pair.Until(() => server.Clients == 0);
+    }
+
+    [Theory, MemberData(nameof(Transports))]
+    public void OneClientTooManyTakesThePlaceOfTheOldestThatNeverCalled(string transport)
+    {
+        var drops = 0;
+        using var server = Server(transport, Echo, new IpcServerOptions { MaxClients = 2, Error = _ => Interlocked.Increment(ref drops) });
+        var first = Connect(server);
+        Assert.Equal("first", Call(first, "first"));
+        using var silent = Connect(server);
+        Pair.Until(() => server.Clients == 2);
+        using var third = Connect(server);
+        Assert.Equal("third", Call(third, "third"));
+        Assert.Equal("again", Call(first, "again"));
+        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => Call(silent, "late")));
+        Pair.Until(() => Volatile.Read(ref drops) == 1);
+        // Now that all have called, the next one waits until one leaves.
+        var waiting = Aside.Run(() =>
+        {
+            using var fourth = Connect(server);
+            return Call(fourth, "fourth");
+        });
+        Assert.Equal("still", Call(third, "still"));
+        Assert.False(waiting.IsCompleted);
+        first.Dispose();
+        Assert.Equal("fourth", waiting.Join());
+    }
+
+    [Theory, MemberData(nameof(Transports))]
+    public void StopAnswersWhatIsInProgress(string transport)
+    {
+        using var entered = new ManualResetEventSlim();
+        using var open = new ManualResetEventSlim();
+        using var server = Server(transport, (request, reply) =>
+        {
+            entered.Set();
+            open.Wait();
+            Echo(request, reply);
+        });
+        using var busy = Connect(server);
+        using var idle = Connect(server);
+        Pair.Until(() => server.Clients == 2);
+        var calling = Aside.Run(() => Call(busy, "answered"));
+        Assert.True(entered.Wait(Pair.Patience));
+        var stopping = Aside.Run(() => server.Stop(Pair.Patience));
+        // Nothing keeps the idle one.
+        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => idle.Receive(new byte[1], Pair.Patience)));
+        open.Set();
+        Assert.True(stopping.Join());
+        Assert.Equal("answered", calling.Join());
+        Assert.Equal(0, server.Clients);
+    }
+
+    [Theory, MemberData(nameof(Transports))]
+    public void StopCutsOffWhatOutlastsItsTimeOut(string transport)
+    {
+        using var entered = new ManualResetEventSlim();
+        using var open = new ManualResetEventSlim();
+        using var server = Server(transport, (_, _) =>
+        {
+            entered.Set();
+            open.Wait();
+        });
+        using var client = Connect(server);
+        var calling = Aside.Run(() => Pair.StatusOf(() => Call(client, "slow")));
+        Assert.True(entered.Wait(Pair.Patience));
+        Assert.False(server.Stop(10));
+        Assert.Equal(Status.PeerClosed, calling.Join());
+        open.Set();
+    }
+
+    [Theory, MemberData(nameof(Transports))]
+    public void AHandlerMayStopItsServer(string transport)
+    {
+        IpcServer? self = null;
+        using var server = Server(transport, (request, reply) =>
+        {
+            Assert.True(self!.Stop(Pair.Patience));
+            Echo(request, reply);
+        });
+        self = server;
+        using var client = Connect(server);
+        Assert.Equal("last", Call(client, "last"));
+        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => Call(client, "after")));
+    }
+
+    [Fact]
+    public void MaxClientsIsANumberFromOne()
+    {
+        using var listener = ManagedIpc.Listen(Pair.NewAddress("unix"));
+        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => _ = new IpcServer(listener, Echo, new IpcServerOptions { MaxClients = 0 })));
+    }
+}
