@@ -15,6 +15,11 @@
  *   Addresses and messages passed in are copied or sent before the call returns. Memory given out by ipc_peek,
  *   ipc_reserve and ipc_call_peek belongs to the channel and is valid until the matching release or commit.
  *
+ * FORK  Every descriptor is close-on-exec. A child forked without exec gets none of them either (each number stands for nothing there), so
+ *   that peers notice its parent's death although the child lives, and names and locks of the dead are free. Such a child must not use
+ *   its parent's handles, not even free them: leave them be and end by _exit. It may make handles of its own.
+ *   Not covered: clone and vfork called by the program itself, and the instant in which another thread is just opening something.
+ *
  * TIME-OUTS are in milliseconds: IPC_FOREVER waits without end, 0 does not wait. A send that timed out half-way has cut a
  *   message: the channel is then broken and says so. A receive that timed out has lost nothing.
  *

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <string>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 namespace ipc::posix {
@@ -21,6 +22,10 @@ struct flock exclusive_lock(uint64_t first, uint64_t count) {
     return lock;
 }
 
+std::string path_of(const Descriptor& file) {
+    return "/proc/self/fd/" + std::to_string(file.get());
+}
+
 } // namespace
 
 Descriptor open_nameless(int folder, const char* path) {
@@ -34,8 +39,7 @@ Descriptor open_nameless(int folder, const char* path) {
 }
 
 bool name_file(const Descriptor& file, int folder, const char* path) {
-    const std::string nameless = "/proc/self/fd/" + std::to_string(file.get());
-    return linkat(AT_FDCWD, nameless.c_str(), folder, path, AT_SYMLINK_FOLLOW) == 0;
+    return linkat(AT_FDCWD, path_of(file).c_str(), folder, path, AT_SYMLINK_FOLLOW) == 0;
 }
 
 int take_room(const Descriptor& file, uint64_t bytes) {
@@ -53,6 +57,11 @@ bool try_lock_bytes(const Descriptor& file, uint64_t first, uint64_t count) {
 bool are_bytes_locked(const Descriptor& file, uint64_t first, uint64_t count) {
     struct flock lock = exclusive_lock(first, count);
     return fcntl(file.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+void* map_file(const Descriptor& file, size_t bytes) {
+    const Descriptor again(open(path_of(file).c_str(), O_RDWR | O_CLOEXEC));
+    return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, again ? again.get() : file.get(), 0);
 }
 
 } // namespace ipc::posix

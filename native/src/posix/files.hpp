@@ -2,6 +2,7 @@
 
 #include "posix/descriptor.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 // Files in shared memory: made without a name, named when complete, and locked byte by byte. Twin of
@@ -26,5 +27,9 @@ bool try_lock_bytes(const Descriptor& file, uint64_t first, uint64_t count);
 
 // Whether another open file has a lock on any of these bytes; true also when the kernel does not say.
 bool are_bytes_locked(const Descriptor& file, uint64_t first, uint64_t count);
+
+// Maps the file for reading and writing. A mapping keeps the locks of the opening it was made from, and a forked child keeps the
+// mapping; so it is made from an opening of its own. MAP_FAILED with errno set.
+void* map_file(const Descriptor& file, size_t bytes);
 
 } // namespace ipc::posix

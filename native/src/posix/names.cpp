@@ -132,13 +132,13 @@ Status lock_folder_of_user(const std::string& path, Descriptor* lock) {
 bool identify(const std::string& path, FileIdentity* identity) {
     struct stat status {};
     if (lstat(path.c_str(), &status) != 0) return false;
-    *identity = {status.st_dev, status.st_ino};
+    *identity = {status.st_dev, status.st_ino, getpid()};
     return true;
 }
 
 void remove_name(const std::string& path, const FileIdentity& identity) {
     Descriptor lock;
-    if (lock_names(&lock) != IPC_OK) return;
+    if (identity.process != getpid() || lock_names(&lock) != IPC_OK) return;
     FileIdentity now;
     if (identify(path, &now) && now.device == identity.device && now.inode == identity.inode) unlink(path.c_str());
 }

@@ -35,10 +35,11 @@ Status lock_folder_of_user(const std::string& path, Descriptor* lock);
 struct FileIdentity {
     dev_t device = 0;
     ino_t inode = 0;
+    pid_t process = 0; // who identified it
 };
 // False if there is nothing at the path. Links are not followed.
 bool identify(const std::string& path, FileIdentity* identity);
-// Removes the name if it still stands for this file. Never fails: what cannot be removed is found dead later.
+// Removes the name if it still stands for this file and this process, rather than the one it was forked from, identified it. Never fails: what cannot be removed is found dead later.
 void remove_name(const std::string& path, const FileIdentity& identity);
 
 // True while the process is there and not on its way out; also when that cannot be known.

@@ -104,7 +104,7 @@ Status QueueFile::open(const Address& address, uint32_t size, std::unique_ptr<Qu
     if (Status s = open_or_make(place, size, &opened)) return s;
     if (Status s = check_file(opened, place, &size_found)) return s;
     const size_t bytes = size_t{header_bytes} + size_found;
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened.get(), 0);
+    void* memory = posix::map_file(opened, bytes);
     if (memory == MAP_FAILED)
         return fail_system(errno == ENOMEM ? IPC_OUT_OF_MEMORY : IPC_SYSTEM, errno,
                            "cannot map the %zu bytes of the queue %s", bytes, place.path.c_str());

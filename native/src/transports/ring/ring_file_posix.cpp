@@ -80,7 +80,7 @@ Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file) {
                            "cannot make %llu bytes of shared memory in %s for %s",
                            static_cast<unsigned long long>(bytes), ring_folder().c_str(), name.address.c_str());
     std::unique_ptr<RingFile> ring(new RingFile(std::move(name), std::move(made)));
-    void* memory = mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, ring->file_.get(), 0);
+    void* memory = posix::map_file(ring->file_, static_cast<size_t>(bytes));
     if (memory == MAP_FAILED)
         return fail_system(IPC_SYSTEM, errno, "cannot map %llu bytes of shared memory",
                            static_cast<unsigned long long>(bytes));
@@ -106,8 +106,7 @@ Status RingFile::map() {
         return fail(IPC_OUT_OF_MEMORY, "the ring %s has %lld bytes, more than a %zu-bit process can map",
                     name_.address.c_str(), static_cast<long long>(about.st_size), sizeof(void*) * 8);
     if (large_enough) {
-        void* memory =
-            mmap(nullptr, static_cast<size_t>(about.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+        void* memory = posix::map_file(file_, static_cast<size_t>(about.st_size));
         if (memory == MAP_FAILED) return fail_system(IPC_SYSTEM, errno, "cannot map %s", name_.path.c_str());
         memory_ = static_cast<std::byte*>(memory);
         bytes_ = static_cast<size_t>(about.st_size);
