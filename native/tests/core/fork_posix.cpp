@@ -132,9 +132,9 @@ class Forking {
     }
     // In that process.
     static void leave_a_child(Page& page) {
-        const pid_t child = fork();
-        while (child == 0) pause();
-        page.grandchild = child;
+        if (fork() != 0) return;
+        page.grandchild = getpid(); // by itself: then it has dropped what it must
+        while (true) pause();
     }
     std::string address() const { return page_.address.data(); }
     void die() {

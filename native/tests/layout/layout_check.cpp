@@ -14,6 +14,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -76,9 +77,9 @@ void shm() {
     line("slot size", sizeof(Slot));
     const uint64_t stamp = Slot::word(stamp_of(0x1234567FFull), 0x01020304);
     bytes("slot word of position 0x1234567FF, length 0x01020304:", &stamp, sizeof stamp);
-    for (const size_t length : {0, 48, 49, 112, 113, 2032})
+    for (const size_t length : std::initializer_list<size_t>{0, 48, 49, 112, 113, 2032})
         line("slots for " + std::to_string(length), slots_for(length));
-    for (const size_t length : {1, 64, 65, 1'000'003})
+    for (const size_t length : std::initializer_list<size_t>{1, 64, 65, 1'000'003})
         line("data footprint of " + std::to_string(length), RingMemory::footprint(length));
     const RingMemory beyond_4g{nullptr, 256, nullptr, 65536};
     line("place of 40000 at 2^32 + 40000", beyond_4g.place((1ull << 32) + 40000, 40000));
@@ -176,7 +177,7 @@ void broadcast() {
     FIELD("broadcast record", Record, zero);
     FIELD("broadcast record", Record, number);
     line("broadcast record size", sizeof(Record));
-    for (const size_t length : {0, 1, 16, 17})
+    for (const size_t length : std::initializer_list<size_t>{0, 1, 16, 17})
         line("broadcast footprint of " + std::to_string(length), footprint(length));
     line("broadcast data of a ring of 64k", data_file_bytes(65536));
     line("broadcast data of a ring of 4G", data_file_bytes(1ull << 32));

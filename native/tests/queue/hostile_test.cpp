@@ -93,7 +93,7 @@ TEST(QueueMemory, DamageIsAStatus) {
             word->store(value);
             exercise();
         }
-    for (const size_t at : {0, 4})
+    for (const size_t at : {size_t{0}, size_t{4}})
         for (const uint32_t value : values) {
             reset();
             ASSERT_EQ(put(*queue, "good"), IPC_OK);
