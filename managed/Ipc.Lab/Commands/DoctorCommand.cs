@@ -69,7 +69,7 @@ internal static class DoctorCommand
         if (side is null)
             return Check.Ok(id, program.Path);
         if (environment is null)
-            return Check.Warn(id, $"'{program.Path}' does not introduce itself", "start it by hand and look at its standard error; then build it anew");
+            return Check.Warn(id, $"'{program.Path}' does not introduce itself", "start it by hand and look at its standard error; then build it again");
         return environment.Build == "release"
             ? Check.Ok(id, $"{program.Path}, {environment.Runtime ?? environment.Compiler}")
             : Check.Warn(id, $"'{program.Path}' is a {environment.Build} build, whose speed says nothing", "build it in Release; `ipc run` refuses it without --allow-debug");

@@ -40,7 +40,7 @@ internal sealed unsafe class CallClientChannel(CallClient client, Address addres
         if (_reply.Kind is not (FrameKind.Reply or FrameKind.Fault) || _reply.Id != id)
         {
             ReleaseFrame();
-            throw Fail(Status.NotOurProtocol, $"what {address} answered is no reply to what it was asked: connect anew");
+            throw Fail(Status.NotOurProtocol, $"what {address} answered is not a reply to what it was asked: reconnect");
         }
         if (_reply.Length > (uint)Limit)
         {

@@ -141,5 +141,5 @@ internal abstract partial class FramedChannel
         return _closed || _failure is not { } failure ? ClosedHere() : new IpcException(failure.Status, failure.Message);
     }
 
-    private static IpcException ClosedHere() => new(Status.Closed, "the channel was closed here: connect anew to go on");
+    private static IpcException ClosedHere() => new(Status.Closed, "the channel was closed here: reconnect to go on");
 }

@@ -202,7 +202,7 @@ internal abstract partial class FramedChannel(int limit) : Channel
             if (newer == 0)
                 return frame.Kind == FrameKind.Reply ? frame : throw TakeFault(frame, deadline);
             if (newer > 0)
-                throw Fail(Status.NotOurProtocol, "the peer answered a call that was never made; connect anew");
+                throw Fail(Status.NotOurProtocol, "the peer answered a call that was never made; reconnect");
             ReleaseFrame();
             frame = NextFrame(deadline);
         }
@@ -329,7 +329,7 @@ internal abstract partial class FramedChannel(int limit) : Channel
             _ => "a fault",
         };
         return Fail(Status.NotOurProtocol,
-            $"the peer sent {what} where {instead} was expected: a channel carries either calls or plain messages; connect anew");
+            $"the peer sent {what} where {instead} was expected: a channel carries either calls or plain messages; reconnect");
     }
 
     // ---- checks; what throws stands apart, so that the checks themselves are inlined

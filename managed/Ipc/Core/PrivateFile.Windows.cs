@@ -196,7 +196,7 @@ internal sealed unsafe class PrivateFile
         if ((about.Attributes & Kind) != Win32.FILE_ATTRIBUTE_DIRECTORY || !Win32.IsOnlyForThisUser(folder))
         {
             throw new IpcException(Status.NoPermission,
-                $"{_folder} is not a folder that only this user may open: remove it, it is made anew when it is needed");
+                $"{_folder} is not a folder that only this user may open: remove it, it is created again when it is needed");
         }
     }
 }

@@ -89,10 +89,10 @@ internal sealed class StreamChannel : FramedChannel
     private IpcException SendFailed(int result, bool begun)
     {
         if (result != ByteStream.TimedOut)
-            return Refuse(Status.PeerClosed, $"the peer at {_address} has closed or died: connect anew");
+            return Refuse(Status.PeerClosed, $"the peer at {_address} has closed or died: reconnect");
         if (!begun)
             return Refuse(Status.TimedOut, $"{_address} took nothing within the time-out; nothing was sent");
-        var failure = Fail(Status.TimedOut, $"the time-out passed half-way through a message to {_address}, so the channel is broken: connect anew");
+        var failure = Fail(Status.TimedOut, $"the time-out passed half-way through a message to {_address}, so the channel is broken: reconnect");
         // The receiver's half may be waiting for an answer to what will never arrive whole.
         _stream.Interrupt();
         return failure;
@@ -159,8 +159,8 @@ internal sealed class StreamChannel : FramedChannel
             return Refuse(Status.TimedOut, $"nothing came from {_address} within the time-out");
         var inside = _hasFrame || _toSkip > 0 || _end != _start;
         return inside
-            ? Fail(Status.Truncated, $"the peer at {_address} closed or died in the middle of a message: connect anew")
-            : Fail(Status.PeerClosed, $"the peer at {_address} closed the connection or died: connect anew");
+            ? Fail(Status.Truncated, $"the peer at {_address} closed or died in the middle of a message: reconnect")
+            : Fail(Status.PeerClosed, $"the peer at {_address} closed the connection or died: reconnect");
     }
 
     protected override void TakeFrame(Span<byte> buffer, Deadline deadline)

@@ -222,7 +222,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
 
     private static ulong NumberOf(Win32Handle handle) => (ulong)handle.DangerousGetHandle();
 
-    private IpcException ServerIsGone() => new(Status.PeerClosed, $"the server at {_address} closed before it accepted this client: connect anew");
+    private IpcException ServerIsGone() => new(Status.PeerClosed, $"the server at {_address} closed before it accepted this client: reconnect");
 
     private IpcException NotOurs() =>
         new(Status.NotOurProtocol, $"what listens at {_address} is not this transport's server, or of another version: check the address");

@@ -10,15 +10,15 @@ internal abstract class SharedMemoryChannel(SharedMemoryLink link, int limit, st
 
     protected IpcException CannotSend(WaitResult result) => result == WaitResult.TimedOut
         ? Refuse(Status.TimedOut, $"{Name} made no room within the time-out; nothing was sent")
-        : Refuse(Status.PeerClosed, $"the peer at {Name} has closed or died: connect anew");
+        : Refuse(Status.PeerClosed, $"the peer at {Name} has closed or died: reconnect");
 
     protected IpcException CannotReceive(WaitResult result, bool inside)
     {
         if (result == WaitResult.TimedOut)
             return Refuse(Status.TimedOut, $"nothing came from {Name} within the time-out");
         return inside
-            ? Fail(Status.Truncated, $"the peer at {Name} closed or died in the middle of a message: connect anew")
-            : Fail(Status.PeerClosed, $"the peer at {Name} closed the connection or died: connect anew");
+            ? Fail(Status.Truncated, $"the peer at {Name} closed or died in the middle of a message: reconnect")
+            : Fail(Status.PeerClosed, $"the peer at {Name} closed the connection or died: reconnect");
     }
 
     protected IpcException TooLarge(ulong length) => Fail(Status.PeerTooLarge,

@@ -62,7 +62,7 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
         foreach (var descriptor in descriptors)
             descriptor.Dispose();
         throw count is 0 or -Libc.ECONNRESET
-            ? new IpcException(Status.PeerClosed, $"the server at {server?.Address} closed before it accepted this client: connect anew")
+            ? new IpcException(Status.PeerClosed, $"the server at {server?.Address} closed before it accepted this client: reconnect")
             : new IpcException(Status.NotOurProtocol, $"what listens at {server?.Address} is not this transport's server, or of another version: check the address");
     }
 

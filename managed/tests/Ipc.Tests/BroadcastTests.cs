@@ -320,7 +320,7 @@ public sealed class BroadcastTests
         Assert.Equal(BroadcastLayout.DataFileBytes(64 * 1024), bytes);
         Assert.Equal(Status.System, Pair.StatusOf(() => SealedMemory.Map(raw.Data, bytes, writable: true)));
         Assert.NotEqual(0, Libc.Truncate(raw.Data, 0));
-        // The owner of a file may open it anew for writing; the seal still refuses.
+        // The owner of a file may open it again for writing; the seal still refuses.
         using var again = Libc.Open($"/proc/self/fd/{raw.Data.DangerousGetHandle()}", Libc.O_RDWR);
         if (again is not null)
             Assert.Equal(Status.System, Pair.StatusOf(() => SealedMemory.Map(again, bytes, writable: true)));

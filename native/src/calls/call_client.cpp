@@ -26,8 +26,8 @@ class CallClientChannel final : public FrameChannel {
     Status reserve(size_t length, void** data, const Deadline&) override {
         if (Status s = check()) return s;
         if (!room_.grow(length != 0 ? length : 1))
-            return fail(IPC_OUT_OF_MEMORY, "there is no memory for a message of %zu bytes to %s: send smaller ones",
-                        length, address_.c_str());
+            return fail(IPC_OUT_OF_MEMORY, "out of memory for a message of %zu bytes to %s: send smaller ones", length,
+                        address_.c_str());
         *data = room_.data();
         return IPC_OK;
     }
@@ -97,7 +97,7 @@ class CallClientChannel final : public FrameChannel {
         has_reply_ = true;
         Status status = IPC_OK;
         if ((reply_.kind != FrameKind::reply && reply_.kind != FrameKind::fault) || reply_.id != id)
-            status = fail(IPC_NOT_OUR_PROTOCOL, "what %s answered is no reply to what it was asked: connect anew",
+            status = fail(IPC_NOT_OUR_PROTOCOL, "what %s answered is not a reply to what it was asked: reconnect",
                           address_.c_str());
         else if (reply_.length > limit())
             status = fail(

@@ -156,7 +156,7 @@ Status CallSession::view(const void** data) {
     }
     if (!exchange.viewed) {
         if (!request_.grow(exchange.length))
-            return fail(IPC_OUT_OF_MEMORY, "there is no memory for a message of %zu bytes from the client of %s",
+            return fail(IPC_OUT_OF_MEMORY, "out of memory for a message of %zu bytes from the client of %s",
                         exchange.length, address_.c_str());
         exchange.viewed = true;
         read(exchange, request_.data(), lock);
@@ -211,7 +211,7 @@ Status CallSession::reserve(size_t length, void** data) {
 
 Status CallSession::room(size_t length, void** data) {
     if (!reply_.grow(length != 0 ? length : 1))
-        return fail(IPC_OUT_OF_MEMORY, "there is no memory for a reply of %zu bytes to the client of %s", length,
+        return fail(IPC_OUT_OF_MEMORY, "out of memory for a reply of %zu bytes to the client of %s", length,
                     address_.c_str());
     *data = reply_.data();
     return IPC_OK;

@@ -49,7 +49,7 @@ Status Conversation::break_order(std::string text) {
 
 Status Conversation::unexpected(FrameKind got, FrameKind wanted) {
     return break_order(std::string("the peer sent ") + kind_text(got) + " where " + kind_text(wanted) +
-                       " was expected: a channel carries either calls or plain messages; connect anew");
+                       " was expected: a channel carries either calls or plain messages; reconnect");
 }
 
 Status Conversation::too_small(size_t length, size_t capacity) {

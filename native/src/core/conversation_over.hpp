@@ -245,7 +245,7 @@ class ConversationOver final : public Conversation {
         if (info.kind != FrameKind::reply && info.kind != FrameKind::fault)
             return unexpected(info.kind, FrameKind::reply);
         const auto newer = static_cast<int32_t>(info.id - call_id_);
-        if (newer > 0) return break_order("the peer answered a call that was never made; connect anew");
+        if (newer > 0) return break_order("the peer answered a call that was never made; reconnect");
         if (newer < 0) return frames_->release();
         const void* text = nullptr;
         if (Status s = frames_->view(&text, deadline)) return s;

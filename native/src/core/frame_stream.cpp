@@ -288,8 +288,8 @@ Status FrameStream::stream_ended() {
 }
 
 Status FrameStream::no_memory(size_t length) {
-    return fail(IPC_OUT_OF_MEMORY, "there is no memory for a message of %zu bytes to or from %s: send smaller ones",
-                length, address_.c_str());
+    return fail(IPC_OUT_OF_MEMORY, "out of memory for a message of %zu bytes to or from %s: send smaller ones", length,
+                address_.c_str());
 }
 
 } // namespace ipc

@@ -87,8 +87,7 @@ Status PipeStream::write_message(Chunk head, Chunk body, const Deadline& deadlin
     if (length > small.size()) {
         large.reset(new (std::nothrow) char[length]);
         if (!large)
-            return fail(IPC_OUT_OF_MEMORY, "there is no memory for a pipe's message of %zu bytes: use mode=byte",
-                        length);
+            return fail(IPC_OUT_OF_MEMORY, "out of memory for a pipe's message of %zu bytes: use mode=byte", length);
     }
     char* const message = large ? large.get() : small.data();
     std::memcpy(message, head.data, head.length);

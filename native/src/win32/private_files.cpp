@@ -58,7 +58,7 @@ Status check_folder(const std::wstring& path, const User& user) {
     LocalFree(descriptor);
     if (plain && ours) return IPC_OK;
     return fail(IPC_NO_PERMISSION,
-                "%s is not a folder that only this user may open: remove it, it is made anew when it is needed",
+                "%s is not a folder that only this user may open: remove it, it is created again when it is needed",
                 shown(path).c_str());
 }
 

@@ -66,7 +66,7 @@ TEST(BroadcastHostile, ASubscriberCannotWriteToTheMessages) {
     Mapping readable;
     ASSERT_EQ(IPC_OK, shared_memory::map_memory(raw.data, bytes, Access::read, &readable));
     EXPECT_EQ(-1, mprotect(readable.data(), bytes, PROT_READ | PROT_WRITE));
-    // The owner of a file may open it anew for writing; the seal still refuses.
+    // The owner of a file may open it again for writing; the seal still refuses.
     const std::string again = "/proc/self/fd/" + std::to_string(raw.data.get());
     const posix::Descriptor reopened(open(again.c_str(), O_RDWR | O_CLOEXEC));
     if (reopened) {

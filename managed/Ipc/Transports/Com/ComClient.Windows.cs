@@ -172,7 +172,7 @@ internal sealed unsafe class ComClient : CallClient
             if (deadline.Expired)
                 throw new IpcException(Status.TimedOut, $"the server at {_address} {what} within the time-out");
             if (_server is { Ended: true })
-                throw new IpcException(Status.PeerClosed, $"the server at {_address} has died: connect anew");
+                throw new IpcException(Status.PeerClosed, $"the server at {_address} has died: reconnect");
             Monitor.Wait(_caller, Math.Max(deadline.SliceMilliseconds(SliceMilliseconds), 1));
         }
         if (_caller.Stopped)
@@ -183,7 +183,7 @@ internal sealed unsafe class ComClient : CallClient
     {
         var request = ComFrames.Make(kind, id, payload);
         if (request == null)
-            throw new IpcException(Status.OutOfMemory, $"there is no memory for a message of {payload.Length} bytes: send smaller ones");
+            throw new IpcException(Status.OutOfMemory, $"out of memory for a message of {payload.Length} bytes: send smaller ones");
         lock (_caller)
         {
             try
@@ -214,7 +214,7 @@ internal sealed unsafe class ComClient : CallClient
                 return default;
             return ComFrames.TryRead(_caller.Reply, out var reply)
                 ? reply
-                : throw new IpcException(Status.NotOurProtocol, $"what {_address} answered is no reply: connect anew");
+                : throw new IpcException(Status.NotOurProtocol, $"what {_address} answered is not a reply: reconnect");
         }
     }
 

@@ -55,10 +55,10 @@ internal static unsafe class ComFrames
         var status = StatusOf(result);
         var sentence = status switch
         {
-            Status.OutOfMemory => $"there is no memory for a message to or from {address}: send smaller ones",
+            Status.OutOfMemory => $"out of memory for a message to or from {address}: send smaller ones",
             Status.NotOurProtocol => $"the object behind {address} does not take our calls: it is another's, or of another version",
             Status.NoPermission => $"the object behind {address} belongs to another user: run both as the same",
-            Status.PeerClosed => $"the server at {address} has closed or died: connect anew",
+            Status.PeerClosed => $"the server at {address} has closed or died: reconnect",
             _ => $"a COM call to {address} failed: {Win32.ErrorText(result)}",
         };
         return new IpcException(status, sentence);

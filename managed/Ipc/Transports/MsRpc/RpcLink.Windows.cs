@@ -191,7 +191,7 @@ internal sealed unsafe class RpcLink(RpcMeeting meeting, Address address, RpcSeq
         }
         catch (OutOfMemoryException)
         {
-            _failure = new IpcException(Status.OutOfMemory, $"there is no memory for a call of {address}");
+            _failure = new IpcException(Status.OutOfMemory, $"out of memory for a call of {address}");
         }
         return true;
     }

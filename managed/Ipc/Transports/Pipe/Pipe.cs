@@ -26,7 +26,7 @@ internal sealed class PipeTransport : Transport
         PlainName.Check(address);
         if (address.Option("mode") != "byte")
             throw new IpcException(Status.BadOption,
-                $"{address} asks for mode=message, which only Windows' pipes have: leave it away; messages stay apart all the same");
+                $"{address} asks for mode=message, which only Windows' pipes have: omit it; message boundaries are kept all the same");
         // Its lock guards this name as well: without the folder a listener could not be, so a client shall hear the same.
         LocalNames.OpenFolder(LocalNames.PrivateFolder).Dispose();
         return new LocalName(address.ToString(), Path.Combine(Path.GetTempPath(), "CoreFxPipe_" + address.Name));

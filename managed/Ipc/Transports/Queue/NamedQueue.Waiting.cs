@@ -79,5 +79,5 @@ internal sealed unsafe partial class NamedQueue
     private static IpcException BufferTooSmall(int length, int room) => new(Status.BufferTooSmall,
         $"the message has {length} bytes and the buffer {room}: it stays for whoever comes next");
 
-    private IpcException Damaged() => new(Status.NotOurProtocol, $"the memory of the queue {_address} is damaged: remove it with RemoveQueue and open it anew");
+    private IpcException Damaged() => new(Status.NotOurProtocol, $"the memory of the queue {_address} is damaged: remove it with RemoveQueue and open it again");
 }

@@ -49,7 +49,7 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
             if (Libc.RemoveIn(folder, name))
                 return;
             throw Libc.LastError == Libc.ENOENT
-                ? new IpcException(Status.NoServer, $"there is no queue {address} to remove")
+                ? new IpcException(Status.NoServer, $"no queue is named {address}: there is nothing to remove")
                 : Libc.Failure(Status.System, $"cannot remove the queue {path}");
         }
     }
@@ -91,7 +91,7 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
                     Make(folder, name, path, size);
                     break;
                 case Libc.ELOOP or Libc.EISDIR or Libc.ENXIO:
-                    throw new IpcException(Status.NotOurProtocol, $"{path} is no queue but a link, folder or socket: remove it");
+                    throw new IpcException(Status.NotOurProtocol, $"{path} is a link, folder or socket, not a queue: remove it");
                 case var error:
                     throw Libc.Failure(error == Libc.EACCES ? Status.NoPermission : Status.System, $"cannot open the queue {path}", error);
             }
@@ -128,7 +128,7 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
         if (!Libc.GetStatus(file, out var status))
             throw Libc.Failure(Status.System, $"cannot look at the queue {path}");
         if (status.Kind != Libc.S_IFREG)
-            throw new IpcException(Status.NotOurProtocol, $"{path} is no queue: remove it");
+            throw new IpcException(Status.NotOurProtocol, $"{path} is not a queue: remove it");
         if (status.User != Libc.EffectiveUser() || (status.Mode & Others) != 0)
         {
             throw new IpcException(Status.NoPermission,
@@ -136,7 +136,7 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
         }
         var form = stackalloc uint[4];
         if (Libc.Read(file, (byte*)form, QueueLayout.FormBytes) != QueueLayout.FormBytes || form[0] != QueueLayout.Magic)
-            throw new IpcException(Status.NotOurProtocol, $"{path} is no queue, or damaged: remove it with RemoveQueue");
+            throw new IpcException(Status.NotOurProtocol, $"{path} is not a queue, or is damaged: remove it with RemoveQueue");
         if (form[1] != QueueLayout.Version)
         {
             throw new IpcException(Status.NotOurProtocol,

@@ -49,7 +49,7 @@ internal sealed unsafe class WindowsQueueFile : QueueFile
     {
         var place = new PrivateFile(address, "queue-");
         using var folder = place.LockFolder();
-        using (var file = place.Open() ?? throw new IpcException(Status.NoServer, $"there is no queue {address} to remove"))
+        using (var file = place.Open() ?? throw new IpcException(Status.NoServer, $"no queue is named {address}: there is nothing to remove"))
             place.Remove(file);
         place.Sweep();
     }
@@ -102,7 +102,7 @@ internal sealed unsafe class WindowsQueueFile : QueueFile
     {
         var form = stackalloc uint[4];
         if (!PrivateFile.ReadBeginning(file, (byte*)form, QueueLayout.FormBytes) || form[0] != QueueLayout.Magic)
-            throw new IpcException(Status.NotOurProtocol, $"{place.Path} is no queue, or damaged: remove it with RemoveQueue");
+            throw new IpcException(Status.NotOurProtocol, $"{place.Path} is not a queue, or is damaged: remove it with RemoveQueue");
         if (form[1] != QueueLayout.Version)
         {
             throw new IpcException(Status.NotOurProtocol,

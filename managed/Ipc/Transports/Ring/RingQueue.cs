@@ -303,5 +303,5 @@ internal sealed unsafe class RingQueue : MessageQueue
         $"a message of {length} bytes does not fit into {_file.Address}, whose blocks have {_blocks.BlockBytes} (this handle's limit is {Limit}): make the ring with a larger block=");
 
     private IpcException Damaged() => new(Status.NotOurProtocol,
-        $"the shared memory of {_file.Address} holds what no writer or reader leaves there: end all who have it open and begin anew");
+        $"the shared memory of {_file.Address} holds what no writer or reader leaves there: end all processes that have it open and start again");
 }

@@ -106,10 +106,10 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     private IpcException SendFailed(WaitResult result, bool begun)
     {
         if (_writer.IsDamaged)
-            return Fail(Status.NotOurProtocol, $"the peer at {Name} says it has read what was never written: connect anew");
+            return Fail(Status.NotOurProtocol, $"the peer at {Name} says it has read what was never written: reconnect");
         if (result != WaitResult.TimedOut || !begun)
             return CannotSend(result);
-        var failure = Fail(Status.TimedOut, $"the time-out passed half-way through a message to {Name}, so the channel is broken: connect anew");
+        var failure = Fail(Status.TimedOut, $"the time-out passed half-way through a message to {Name}, so the channel is broken: reconnect");
         // The peer must not wait for a rest that will not come.
         Link.Close();
         return failure;
@@ -293,5 +293,5 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         }
     }
 
-    private IpcException Damaged() => Fail(Status.NotOurProtocol, $"the peer at {Name} wrote a damaged record: connect anew");
+    private IpcException Damaged() => Fail(Status.NotOurProtocol, $"the peer at {Name} wrote a damaged record: reconnect");
 }

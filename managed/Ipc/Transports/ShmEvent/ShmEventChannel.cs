@@ -88,7 +88,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
         // Copied once: the peer can change them while we check.
         var (kind, id, length) = _in.Header;
         if (kind - 1 > 3)
-            throw Fail(Status.NotOurProtocol, $"the peer at {Name} wrote a damaged block: connect anew");
+            throw Fail(Status.NotOurProtocol, $"the peer at {Name} wrote a damaged block: reconnect");
         if (length > (uint)Limit)
             throw TooLarge(length);
         _frame = new FrameInfo((FrameKind)kind, id, (int)length);

@@ -151,7 +151,7 @@ internal sealed unsafe class WmCopyDataClient : CallClient
         if (answer.Kind == MessageHead.Ended)
             throw ServerGone();
         if ((answer.Kind == MessageHead.Taken) != (kind == FrameKind.Message))
-            throw new IpcException(Status.NotOurProtocol, $"what {_address} answered is no answer to what it was sent: connect anew");
+            throw new IpcException(Status.NotOurProtocol, $"what {_address} answered is not an answer to what it was sent: reconnect");
         return new CallReply { Kind = (FrameKind)answer.Kind, Id = answer.Id, Bytes = _reply.Bytes, Length = answer.Length };
     }
 
@@ -168,7 +168,7 @@ internal sealed unsafe class WmCopyDataClient : CallClient
                 if (sent == OutgoingMessage.Sent.WindowGone)
                     throw ServerGone();
                 if (sent == OutgoingMessage.Sent.Refused)
-                    throw new IpcException(Status.NotOurProtocol, $"the window behind {_address} does not take our messages: connect anew");
+                    throw new IpcException(Status.NotOurProtocol, $"the window behind {_address} does not take our messages: reconnect");
                 LookAround(deadline, "did not take the message");
             }
             head.Offset += Math.Min(head.Length - head.Offset, MessageHead.MostInPiece);
@@ -203,7 +203,7 @@ internal sealed unsafe class WmCopyDataClient : CallClient
             throw new IpcException(Status.TimedOut, $"the server at {_address} {what} within the time-out");
     }
 
-    private IpcException ServerGone() => new(Status.PeerClosed, $"the server at {_address} has closed or died: connect anew");
+    private IpcException ServerGone() => new(Status.PeerClosed, $"the server at {_address} has closed or died: reconnect");
 
     public override void Close()
     {

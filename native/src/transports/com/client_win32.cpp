@@ -148,7 +148,7 @@ Status ComClient::wait_until_idle(std::unique_lock<std::mutex>& lock, const Dead
         if (deadline.expired())
             return fail(IPC_TIMED_OUT, "the server at %s %s within the time-out", address_.c_str(), what);
         if (server_.handle() != nullptr && server_.ended())
-            return fail(IPC_PEER_CLOSED, "the server at %s has died: connect anew", address_.c_str());
+            return fail(IPC_PEER_CLOSED, "the server at %s has died: reconnect", address_.c_str());
         caller_->changed.wait_for(lock, std::chrono::nanoseconds(std::min(deadline.left_ns(), slice_ns)));
     }
     return caller_->stopped ? fail(IPC_CLOSED, "the channel to %s was closed here", address_.c_str()) : IPC_OK;
@@ -175,7 +175,7 @@ Status ComClient::exchange(FrameKind kind, uint32_t id, const void* bytes, size_
                            CallReply* reply) {
     SAFEARRAY* request = frame_array(kind, id, bytes, length);
     if (request == nullptr)
-        return fail(IPC_OUT_OF_MEMORY, "there is no memory for a message of %zu bytes: send smaller ones", length);
+        return fail(IPC_OUT_OF_MEMORY, "out of memory for a message of %zu bytes: send smaller ones", length);
     std::unique_lock lock(caller_->mutex);
     // A call that was given up must have ended first; its answer was dropped.
     Status status = wait_until_idle(lock, deadline, "still answers an earlier call and took no other");
@@ -197,7 +197,7 @@ Status ComClient::exchange(FrameKind kind, uint32_t id, const void* bytes, size_
     FrameInfo frame{};
     const std::byte* payload = nullptr;
     if (!read_frame(caller_->reply, &frame, &payload))
-        return fail(IPC_NOT_OUR_PROTOCOL, "what %s answered is no reply: connect anew", address_.c_str());
+        return fail(IPC_NOT_OUR_PROTOCOL, "what %s answered is not a reply: reconnect", address_.c_str());
     *reply = {frame.kind, frame.id, payload, frame.length};
     return IPC_OK;
 }

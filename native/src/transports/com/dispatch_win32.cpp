@@ -108,8 +108,7 @@ Status to_status(HRESULT result, const std::string& address) {
     const auto code = static_cast<unsigned>(result);
     switch (code) {
     case 0x8007000E: // E_OUTOFMEMORY
-        return fail(IPC_OUT_OF_MEMORY, "there is no memory for a message to or from %s: send smaller ones",
-                    address.c_str());
+        return fail(IPC_OUT_OF_MEMORY, "out of memory for a message to or from %s: send smaller ones", address.c_str());
     case 0x80020003: // DISP_E_MEMBERNOTFOUND
     case 0x80020006: // DISP_E_UNKNOWNNAME
     case 0x80020005: // DISP_E_TYPEMISMATCH
@@ -129,12 +128,12 @@ Status to_status(HRESULT result, const std::string& address) {
     case 0x800706BA: // RPC_S_SERVER_UNAVAILABLE
     case 0x800706BE: // RPC_S_CALL_FAILED
     case 0x800706BF: // RPC_S_CALL_FAILED_DNE
-        return fail(IPC_PEER_CLOSED, "the server at %s has closed or died: connect anew", address.c_str());
+        return fail(IPC_PEER_CLOSED, "the server at %s has closed or died: reconnect", address.c_str());
     default:
         break;
     }
     if (code > 0x80040200 && code < 0x80040300)
-        return fail(IPC_PEER_CLOSED, "the server at %s has ended the conversation: connect anew", address.c_str());
+        return fail(IPC_PEER_CLOSED, "the server at %s has ended the conversation: reconnect", address.c_str());
     return win32::fail_windows(IPC_SYSTEM, static_cast<DWORD>(result), "a COM call to %s failed (0x%08x)",
                                address.c_str(), code);
 }

@@ -69,8 +69,8 @@ Status attach() {
     posix::FileIdentity daemon;
     if (Status s = check_daemon(&daemon)) return s;
     if (attached && (daemon.device != attached_to.device || daemon.inode != attached_to.inode))
-        return fail(IPC_NOT_AVAILABLE, "iceoryx's daemon RouDi was started anew since this process attached to it, and "
-                                       "iceoryx attaches a process only once: start this process anew");
+        return fail(IPC_NOT_AVAILABLE, "iceoryx's daemon RouDi was restarted since this process attached to it, and "
+                                       "iceoryx attaches a process only once: restart this process");
     if (attached) return IPC_OK;
     sweep_runtimes();
     uint64_t number = 0;

@@ -11,10 +11,10 @@ namespace {
 Status find_name(const Address& address, posix::LocalName* name) {
     if (Status status = check_plain_name(address); status != IPC_OK) return status;
     if (address.option("mode") != "byte")
-        return fail(
-            IPC_BAD_OPTION,
-            "%s asks for mode=message, which only Windows' pipes have: leave it away; messages stay apart all the same",
-            address.text().c_str());
+        return fail(IPC_BAD_OPTION,
+                    "%s asks for mode=message, which only Windows' pipes have: omit it; message boundaries are kept "
+                    "all the same",
+                    address.text().c_str());
     // Its lock guards this name as well: without the folder a listener could not be, so a client shall hear the same.
     posix::Descriptor folder;
     if (Status status = posix::open_folder_of_user(posix::private_folder(), &folder); status != IPC_OK) return status;

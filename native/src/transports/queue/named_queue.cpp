@@ -208,7 +208,7 @@ Status NamedQueue::closed_here() const {
 
 Status NamedQueue::damaged() const {
     return fail(IPC_NOT_OUR_PROTOCOL,
-                "the queue's memory is damaged: remove it with ipc_queue_remove and open it anew");
+                "the queue's memory is damaged: remove it with ipc_queue_remove and open it again");
 }
 
 } // namespace ipc::queue

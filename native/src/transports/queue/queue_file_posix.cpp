@@ -58,7 +58,7 @@ Status open_or_make(const Place& place, uint32_t size, posix::Descriptor* file) 
         file->reset(openat(place.folder.get(), place.name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (*file) return IPC_OK;
         if (errno == ELOOP || errno == EISDIR || errno == ENXIO)
-            return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue but a link, folder or socket: remove it",
+            return fail(IPC_NOT_OUR_PROTOCOL, "%s is a link, folder or socket, not a queue: remove it",
                         place.path.c_str());
         if (errno == EACCES)
             return fail_system(IPC_NO_PERMISSION, errno, "cannot open the queue %s", place.path.c_str());
@@ -73,7 +73,7 @@ Status check_file(const posix::Descriptor& file, const Place& place, uint32_t* s
     struct stat about {};
     if (fstat(file.get(), &about) != 0)
         return fail_system(IPC_SYSTEM, errno, "cannot look at the queue %s", place.path.c_str());
-    if (!S_ISREG(about.st_mode)) return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue: remove it", place.path.c_str());
+    if (!S_ISREG(about.st_mode)) return fail(IPC_NOT_OUR_PROTOCOL, "%s is not a queue: remove it", place.path.c_str());
     if (about.st_uid != geteuid() || (about.st_mode & 0077) != 0)
         return fail(IPC_NO_PERMISSION,
                     "the queue %s belongs to another user or is open to others (mode %04o): have it removed",
@@ -81,7 +81,7 @@ Status check_file(const posix::Descriptor& file, const Place& place, uint32_t* s
     Form form{};
     const bool whole = pread(file.get(), &form, sizeof form, 0) == static_cast<ssize_t>(sizeof form);
     if (!whole || form.magic != file_magic)
-        return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue, or damaged: remove it with ipc_queue_remove",
+        return fail(IPC_NOT_OUR_PROTOCOL, "%s is not a queue, or is damaged: remove it with ipc_queue_remove",
                     place.path.c_str());
     if (form.version != file_version)
         return fail(IPC_NOT_OUR_PROTOCOL,
@@ -118,7 +118,8 @@ Status QueueFile::remove(const Address& address) {
     Place place;
     if (Status s = find_place(address, &place)) return s;
     if (unlinkat(place.folder.get(), place.name.c_str(), 0) == 0) return IPC_OK;
-    if (errno == ENOENT) return fail(IPC_NO_SERVER, "there is no queue %s to remove", address.text().c_str());
+    if (errno == ENOENT)
+        return fail(IPC_NO_SERVER, "no queue is named %s: there is nothing to remove", address.text().c_str());
     return fail_system(IPC_SYSTEM, errno, "cannot remove the queue %s", place.path.c_str());
 }
 

@@ -38,7 +38,7 @@ Status make(const PrivateFile& place, uint32_t size, Handle* file) {
 Status check_file(const Handle& file, const PrivateFile& place, uint32_t* size) {
     Form form{};
     if (!win32::read_beginning(file, &form, sizeof form) || form.magic != file_magic)
-        return fail(IPC_NOT_OUR_PROTOCOL, "%s is no queue, or damaged: remove it with ipc_queue_remove",
+        return fail(IPC_NOT_OUR_PROTOCOL, "%s is not a queue, or is damaged: remove it with ipc_queue_remove",
                     shown(place).c_str());
     if (form.version != file_version)
         return fail(IPC_NOT_OUR_PROTOCOL,
@@ -89,7 +89,7 @@ Status QueueFile::remove(const Address& address) {
     if (Status s = win32::private_file(address, "queue-", &place)) return s;
     if (Status s = win32::lock_folder(place, &lock)) return s;
     if (Status s = win32::open_private_file(place, &opened)) return s;
-    if (!opened) return fail(IPC_NO_SERVER, "there is no queue %s to remove", address.text().c_str());
+    if (!opened) return fail(IPC_NO_SERVER, "no queue is named %s: there is nothing to remove", address.text().c_str());
     if (Status s = win32::remove_private_file(place, opened)) return s;
     opened.reset();
     win32::sweep_private_files(place);

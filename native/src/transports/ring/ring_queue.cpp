@@ -190,7 +190,7 @@ bool RingQueue::sweep(bool own_number) {
 Status RingQueue::damaged() const {
     return fail(IPC_NOT_OUR_PROTOCOL,
                 "the shared memory of %s holds what no writer or reader leaves there: "
-                "end all who have it open and begin anew",
+                "end all processes that have it open and start again",
                 file_->address().c_str());
 }
 

@@ -42,8 +42,8 @@ Status ShmChannel::send_in_records(uint32_t kind, uint32_t id, const std::byte* 
             if (done == 0 || s != IPC_TIMED_OUT) return s;
             link_->close(); // the peer must not wait for a rest that will not come
             return fail(IPC_TIMED_OUT,
-                        "timed out after %zu of %zu bytes; the message is cut and the channel closed: connect anew",
-                        done, length);
+                        "timed out after %zu of %zu bytes; the message is cut and the channel closed: reconnect", done,
+                        length);
         }
         std::memcpy(writer_.data_room(now), data + done, now);
         const bool first = done == 0;

@@ -85,7 +85,7 @@ class WindowClient final : public CallClient {
     Status deliver(HWND own, Head head, const void* payload, const Deadline& deadline, const Waiting& waiting);
     Status look_around(const Deadline& deadline, const char* what) const;
     Status server_gone() const {
-        return fail(IPC_PEER_CLOSED, "the server at %s has closed or died: connect anew", address_.c_str());
+        return fail(IPC_PEER_CLOSED, "the server at %s has closed or died: reconnect", address_.c_str());
     }
 
     const std::string address_;
@@ -173,7 +173,7 @@ Status WindowClient::deliver(HWND own, Head head, const void* payload, const Dea
             if (waiting.answered) return IPC_OK;
             if (sent == Sent::window_gone) return server_gone();
             if (sent == Sent::refused)
-                return fail(IPC_NOT_OUR_PROTOCOL, "the window behind %s does not take our messages: connect anew",
+                return fail(IPC_NOT_OUR_PROTOCOL, "the window behind %s does not take our messages: reconnect",
                             address_.c_str());
             taken = sent == Sent::taken;
             if (taken) continue;
@@ -207,7 +207,7 @@ Status WindowClient::exchange(FrameKind kind, uint32_t id, const void* bytes, si
     if (waiting.answer.kind == Kind::ended) return server_gone();
     const bool is_taken = waiting.answer.kind == Kind::taken;
     if (is_taken != (reply == nullptr))
-        return fail(IPC_NOT_OUR_PROTOCOL, "what %s answered is no answer to what it was sent: connect anew",
+        return fail(IPC_NOT_OUR_PROTOCOL, "what %s answered is not an answer to what it was sent: reconnect",
                     address_.c_str());
     if (reply != nullptr)
         *reply = {static_cast<FrameKind>(waiting.answer.kind), waiting.answer.id, reply_.data(), waiting.answer.length};

@@ -116,8 +116,7 @@ Status Outgoing::make(Head head, const void* payload) {
         memory_->capacity = 0;
         memory_->bytes.reset(new (std::nothrow) std::byte[room]);
         if (!memory_->bytes)
-            return fail(IPC_OUT_OF_MEMORY, "there is no memory for a message of %u bytes: send smaller ones",
-                        head.length);
+            return fail(IPC_OUT_OF_MEMORY, "out of memory for a message of %u bytes: send smaller ones", head.length);
         memory_->capacity = room;
     }
     std::memcpy(memory_->bytes.get(), &head, sizeof head);
