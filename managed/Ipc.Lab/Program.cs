@@ -18,7 +18,7 @@ internal static partial class Program
         var root = new Command("ipc", "Measures inter-process communication between C++ and C# on this machine.")
         {
             new HelpOption(), new VersionOption(),
-            ListCommand.Create(), RunCommand.Create(), ReportCommand.Create(), CompareCommand.Create(),
+            ListCommand.Create(), RunCommand.Create(), ReportCommand.Create(), CompareCommand.Create(), MatrixCommand.Create(), AdviseCommand.Create(),
             ServeCommand.Create(), DriveCommand.Create(), DoctorCommand.Create(),
         };
         var parsed = root.Parse(args);

@@ -87,13 +87,14 @@ public static class Registry
 /// <summary>One option of an address. Kind: choice (one of Choices, comma-separated), size (bytes with k, M, G) or count.</summary>
 public sealed record OptionEntry(string Name, string Kind, string Default, string Help, string? Choices = null);
 
-/// <summary>A transport's capabilities. Detail: what its summary, which fits a line of a list, leaves out. Sides: side id to "" or the reason it is missing. Notes: by platform, what must stand beside every figure.
+/// <summary>A transport's capabilities. Network: it reaches other machines. Hardened: a peer that misbehaves or dies cannot hurt the other. Detail: what its summary, which fits a line of a list, leaves out. Sides: side id to "" or the reason it is missing. Notes: by platform, what must stand beside every figure.
 /// Refused: by platform, which <c>option=value</c> cannot be had there, and why.</summary>
 public sealed record TransportEntry(
     string Id, string Summary, string NameForm, string Kind, IReadOnlyList<string> Platforms, bool ZeroCopy, bool Broadcast,
     string LargestMessage, string Floor, IReadOnlyDictionary<string, string> Sides, IReadOnlyList<OptionEntry> Options,
     IReadOnlyDictionary<string, string>? FloorWhen = null, ModuleEntry? Module = null, IReadOnlyDictionary<string, string>? Notes = null,
-    IReadOnlyDictionary<string, IReadOnlyDictionary<string, string>>? Refused = null, string? Detail = null);
+    IReadOnlyDictionary<string, IReadOnlyDictionary<string, string>>? Refused = null, string? Detail = null,
+    bool Network = false, bool Hardened = true);
 
 /// <summary>What a transport needs whose native side is a module, a shared library of its own over a foreign one: the package that
 /// building it takes (Debian's name), and the program that must run meanwhile, with the package that has it.</summary>

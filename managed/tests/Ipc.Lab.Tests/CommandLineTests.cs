@@ -82,6 +82,19 @@ public sealed class CommandLineTests : IDisposable
     }
 
     [Fact]
+    public async Task PairsAreShownAsATablePerTransport()
+    {
+        await RunAsync("run", "--transport", "shm,unix", "--pair", "native:native,native:managed,managed:native", "--workload", "64", "--launches", "1", "--seconds", "0.01", "--out", "results");
+
+        var (code, output, _) = await RunAsync("matrix", "results");
+
+        Assert.Equal(0, code);
+        Assert.Equal(2, output.Split("server \\ client").Length - 1);
+        Assert.Contains("shm: call 64 raw, p50", output, StringComparison.Ordinal);
+        Assert.Matches(@"managed\W+1.00 µs\W+-", output);
+    }
+
+    [Fact]
     public async Task ATableIsPlayedByHandToo()
     {
         var file = _folder.Write("prices.csv", "id,bid,ask\nEURUSD,1,2\n");

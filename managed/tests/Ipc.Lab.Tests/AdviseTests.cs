@@ -1,0 +1,147 @@
+using System.Diagnostics;
+using System.Text.Json.Nodes;
+using Ipc.Lab.Advising;
+using Ipc.Lab.Comparing;
+using Ipc.Lab.Results;
+using Ipc.Lab.Running;
+using Xunit;
+
+namespace Ipc.Lab.Tests;
+
+/// <summary>`ipc advise`: what fits a need, what does not, and the lines that use it.</summary>
+public sealed class AdviseTests : IDisposable
+{
+    private static readonly Need s_calls = new("calls", 64, 64, null, "native", "managed", "linux", KeepOut: true, SurviveCrash: true, Network: false, SpareCore: false);
+    private readonly TemporaryFolder _folder = new();
+
+    public void Dispose() => _folder.Dispose();
+
+    private static (string[] Fit, Dictionary<string, string> Not) CandidatesFor(Need need)
+    {
+        var (fit, not) = Candidates.Of(need, Programs.OfThisTree());
+        return ([.. fit.Select(c => c.Spec)], not.ToDictionary(e => e.Transport, e => e.Why));
+    }
+
+    [Fact]
+    public void WhatCannotServeIsExcludedWithItsReason()
+    {
+        var (fit, not) = CandidatesFor(s_calls);
+
+        Assert.Equal(["pipe", "unix", "tcp", "fifo", "shm", "shm-event"], fit);
+        Assert.Contains("C++ library", not["iceoryx"], StringComparison.Ordinal);
+        Assert.Contains("of kind queue", not["queue"], StringComparison.Ordinal);
+        Assert.Contains("not on linux", not["com"], StringComparison.Ordinal);
+        Assert.Equal(Registry.Transports.Count, fit.Length + not.Count);
+        Assert.Contains("trusts what stands in shared memory", CandidatesFor(s_calls with { Client = "native" }).Not["boost-mq"], StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void ANetworkLeavesTcpAndNobodyKeepsUsersOutThere()
+    {
+        Assert.Equal(["tcp"], CandidatesFor(s_calls with { Network = true, KeepOut = false }).Fit);
+        Assert.Empty(CandidatesFor(s_calls with { Network = true }).Fit);
+    }
+
+    [Fact]
+    public void PatternsTakeTheirTransports()
+    {
+        Assert.Equal(["broadcast"], CandidatesFor(s_calls with { Pattern = "broadcast" }).Fit);
+        Assert.Contains("ring", CandidatesFor(s_calls with { Pattern = "clients" }).Fit);
+        Assert.Equal(["pipe", "tcp", "shm", "shm-event"], CandidatesFor(s_calls with { Platform = "both" }).Fit);
+    }
+
+    [Fact]
+    public void WhoSleepsBetweenMessagesIsMeasuredAsleep()
+    {
+        Assert.Contains("shm?wait=block", CandidatesFor(s_calls with { Rate = 100 }).Fit);
+        Assert.Contains("shm?wait=spin", CandidatesFor(s_calls with { SpareCore = true }).Fit);
+        Assert.DoesNotContain("shm?wait=spin", CandidatesFor(s_calls with { Rate = 100 }).Fit);
+    }
+
+    [Theory]
+    [InlineData("calls", 100, 1000, "0.1k-1k")]
+    [InlineData("calls", 30, 30, "32")]
+    [InlineData("calls", 1000, 9000, "1k-10k")]
+    [InlineData("oneway", 2500, 0, "oneway-3k")]
+    public void TheNearestWorkloadIsMeasured(string pattern, int request, int reply, string workload) =>
+        Assert.Equal(workload, (s_calls with { Pattern = pattern, RequestBytes = request, ReplyBytes = reply }).Workload.Id);
+
+    private static CellResult CellOf(string transport, double p50, double opsPerS = 10_000) => new()
+    {
+        Transport = transport,
+        Pair = "native:managed",
+        Codec = "raw",
+        Scenario = "call",
+        Workload = "64",
+        Count = null,
+        Status = "ok",
+        Reason = null,
+        P50Ns = p50,
+        OpsPerS = opsPerS,
+        EachLaunch = [.. Enumerable.Range(0, 6).Select(i => new LaunchFigures { Round = i, Status = "ok", P50Ns = p50 * (1 + (0.01 * (i - 2.5))) })],
+    };
+
+    [Fact]
+    public void TheFastestIsFirstAndNoDifferenceIsAnAnswer()
+    {
+        Candidate[] candidates = [new("unix", null), new("pipe", null), new("shm", null), new("tcp", null), new("fifo", null)];
+        CellResult[] cells = [CellOf("unix", 1010), CellOf("pipe", 1000), CellOf("shm", 100, opsPerS: 50), CellOf("tcp", 2000)];
+
+        var (ranking, excluded) = Ranking.Of(s_calls with { Rate = 100 }, candidates, cells);
+
+        Assert.Equal([("pipe", "first"), ("unix", CellVerdict.NoDifference), ("tcp", CellVerdict.Slower)], ranking.Select(r => (r.Transport, r.Verdict)));
+        Assert.Equal([("shm", "it manages 50 a second here, and 100 are needed"), ("fifo", "it was not measured")], excluded.Select(e => (e.Transport, e.Why)));
+    }
+
+    [Fact]
+    public void EveryAnswerHasItsLines()
+    {
+        foreach (var (kind, scenario) in ((string, string)[])[("channel", "call"), ("channel", "oneway"), ("queue", "fanin"), ("broadcast", "broadcast")])
+        {
+            foreach (var (role, side) in from r in (string[])["server", "client"] from s in (string[])["native", "managed", "bound"] select (r, s))
+            {
+                var lines = UsageLines.For(kind, scenario, role, side, "unix://mine");
+                Assert.Contains("\"unix://mine\"", lines, StringComparison.Ordinal);
+                Assert.Equal(side switch { "native" => (false, false), "managed" => (true, false), _ => (false, true) }, (lines.Contains("ManagedIpc.", StringComparison.Ordinal), lines.Contains("NativeIpc.", StringComparison.Ordinal)));
+            }
+        }
+    }
+
+    [Fact]
+    public async Task TheLinesOfCppCompile()
+    {
+        // Those of C# are compiled with the lab.
+        var root = RepositoryRoot.Find()!;
+        using var compiler = Process.Start(new ProcessStartInfo(
+            "g++", ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", Path.Combine(root, "native/include"), Path.Combine(root, "managed/Ipc.Lab/Advising/Snippets/snippets.cpp")])
+        {
+            RedirectStandardError = true,
+        })!;
+        var errors = await compiler.StandardError.ReadToEndAsync();
+        await compiler.WaitForExitAsync();
+
+        Assert.Equal((0, ""), (compiler.ExitCode, errors));
+    }
+
+    [Fact]
+    public async Task WhatIsMissingIsMeasuredAndThenUsed()
+    {
+        string[] need = ["advise", "--request", "64", "--reply", "64", "--any-user", "--network", "--json"];
+
+        var (code, output, errors) = await CommandUnderTest.RunAsync(_folder, "right", need);
+        Assert.True(code == 0, errors);
+        var advice = JsonNode.Parse(output)!;
+        Assert.Equal(("tcp://127.0.0.1:5055", "tcp", 6), ((string?)advice["address"], (string?)advice["ranking"]![0]!["transport"], (int?)advice["ranking"]![0]!["launches"]));
+
+        var started = Fakes.StartedPeers(_folder).Count;
+        var again = await CommandUnderTest.RunAsync(_folder, "right", need[..^1]);
+        Assert.Equal(0, again.Code);
+        Assert.Contains("Use tcp://127.0.0.1:5055", again.Output, StringComparison.Ordinal);
+        Assert.Contains("ipc::Server server(\"tcp://0.0.0.0:5055?users=any\"", again.Output, StringComparison.Ordinal);
+        Assert.Contains("ManagedIpc.Connect(\"tcp://127.0.0.1:5055\"", again.Output, StringComparison.Ordinal);
+        Assert.Equal(started, Fakes.StartedPeers(_folder).Count);
+
+        Assert.Equal(1, (await CommandUnderTest.RunAsync(_folder, "right", "advise", "--network")).Code);
+        Assert.Equal(2, (await CommandUnderTest.RunAsync(_folder, "right", "advise", "--pattern", "gossip")).Code);
+    }
+}
