@@ -178,9 +178,9 @@ class Server {
     bool wait_for_room() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] {
-            return stopping_ || clients_.size() < most() ||
-                   std::any_of(clients_.begin(), clients_.end(),
-                               [](const Client& client) { return client.state == State::fresh; });
+            return stopping_ || has_room() || std::any_of(clients_.begin(), clients_.end(), [](const Client& client) {
+                       return client.state == State::fresh;
+                   });
         });
         return !stopping_;
     }
@@ -192,7 +192,7 @@ class Server {
             std::unique_lock lock(mutex_);
             if (clients_.size() >= most()) dropped = make_room();
             // One of those in use, or the one just dropped, will go.
-            changed_.wait(lock, [this] { return stopping_ || clients_.size() < most(); });
+            changed_.wait(lock, [this] { return stopping_ || has_room(); });
             if (stopping_) return;
             const auto client = clients_.emplace(clients_.end(), std::move(channel));
             try {
@@ -239,12 +239,14 @@ class Server {
         {
             const std::lock_guard lock(mutex_);
             finished.splice(finished.end(), clients_, client);
+            ++ending_;
             // A thread cannot wait for its own end: the next one to finish does, or the destructor.
             earlier = std::exchange(last_finished_, std::move(client->thread));
         }
         finished.clear(); // frees the channel
         if (earlier.joinable()) earlier.join();
         const std::lock_guard lock(mutex_);
+        --ending_;
         changed_.notify_all();
     }
 
@@ -288,6 +290,8 @@ class Server {
         }
     }
 
+    // Threads count until they have ended: else a flood of short clients would make more and more of them. Call with the lock held.
+    bool has_room() const { return clients_.size() + ending_ < most(); }
     size_t most() const { return std::max<size_t>(options_.max_clients, 1); }
 
     const ServerOptions options_;
@@ -296,6 +300,7 @@ class Server {
     mutable std::mutex mutex_; // guards what follows
     std::condition_variable changed_;
     std::list<Client> clients_; // a list, because threads keep references to their own element; the oldest first
+    size_t ending_ = 0;         // threads whose client is off the list already
     std::thread last_finished_;
     bool stopping_ = false;
     std::thread acceptor_; // last: starts when everything else stands
