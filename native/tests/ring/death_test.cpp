@@ -85,7 +85,8 @@ void expect_a_working_ring(MessageQueue& ring, unsigned blocks, unsigned waiting
 }
 
 TEST_P(RingDeath, AtAnyStepStopsNobody) {
-    const auto [order, writes] = GetParam();
+    const auto order = std::get<0>(GetParam());
+    const auto writes = std::get<1>(GetParam());
     unsigned step = 0;
     for (bool killed = true; killed; ++step) {
         ASSERT_LT(step, 60u);
@@ -104,7 +105,8 @@ TEST_P(RingDeath, AtAnyStepStopsNobody) {
 }
 
 TEST_P(RingDeath, AtAnyStepKeepsNoPollerOut) {
-    const auto [order, writes] = GetParam();
+    const auto order = std::get<0>(GetParam());
+    const auto writes = std::get<1>(GetParam());
     for (unsigned step = 0; step < 12; ++step) {
         const std::string address = "ring://" + unique_name() + "?blocks=2&block=100&order=" + order;
         const auto ring = opened(address);
@@ -173,7 +175,8 @@ TEST(RingDeathOf, AMakerKilledAtAnyMomentLeavesNothingHalfMade) {
 }
 
 TEST_P(RingDeath, AtRandomMomentsTearsAndDoublesNothing) {
-    const auto [order, writes] = GetParam();
+    const auto order = std::get<0>(GetParam());
+    const auto writes = std::get<1>(GetParam());
     const std::string address = "ring://" + unique_name() + "?blocks=4&block=256&order=" + order;
     const auto ring = opened(address);
     std::mt19937 random(7);

@@ -145,7 +145,8 @@ std::vector<Flood> floods() {
 INSTANTIATE_TEST_SUITE_P(Clients, FloodOf, testing::ValuesIn(floods()), flood_name);
 
 TEST_P(FloodOf, IsNotNoticedByGoodOnes) {
-    const auto [transport, badness] = GetParam();
+    const auto transport = GetParam().transport;
+    const auto badness = GetParam().badness;
     const auto bad = static_cast<size_t>(environment("IPC_FLOOD_CLIENTS", 300));
     const size_t good = std::max<size_t>(bad / 50, 10);
     ServerProcess server(fresh_address(transport));
