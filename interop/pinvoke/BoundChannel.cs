@@ -63,6 +63,10 @@ internal sealed unsafe class BoundChannel : Channel
         NativeStatus.Check(status);
     }
 
+    public override void Cancel()
+    {
+    }
+
     public override ReadOnlySpan<byte> Peek(int timeoutMilliseconds = Forever)
     {
         byte* message;
@@ -136,7 +140,7 @@ internal sealed unsafe class BoundChannel : Channel
         return (int)length;
     }
 
-    public override int ReceiveReply(Span<byte> reply)
+    public override int ReceiveReply(Span<byte> reply, int timeoutMilliseconds = Forever)
     {
         nuint length;
         Status status;

@@ -15,11 +15,12 @@ internal abstract class CallOnlyChannel : Channel
 
     public sealed override Span<byte> Reserve(int length, int timeoutMilliseconds = Forever) => throw Refused();
     public sealed override void Commit(int length, int timeoutMilliseconds = Forever) => throw Refused();
+    public sealed override void Cancel() => throw Refused();
     public sealed override ReadOnlySpan<byte> Peek(int timeoutMilliseconds = Forever) => throw Refused();
     public sealed override void Release() => throw Refused();
     public sealed override int SendBatch(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, int timeoutMilliseconds = Forever) => throw Refused();
     public sealed override int ReceiveBatch(Span<byte> buffer, Span<int> lengths, int timeoutMilliseconds = Forever) => throw Refused();
-    public sealed override int ReceiveReply(Span<byte> reply) => throw Refused();
+    public sealed override int ReceiveReply(Span<byte> reply, int timeoutMilliseconds = Forever) => throw Refused();
     public sealed override ReadOnlySpan<byte> CallInPlace(ReadOnlySpan<byte> request, int timeoutMilliseconds = Forever) => throw Refused();
     public sealed override Span<byte> ReserveReply(int length, int timeoutMilliseconds = Forever) => throw Refused();
     public sealed override void CommitReply(int length, int timeoutMilliseconds = Forever) => throw Refused();

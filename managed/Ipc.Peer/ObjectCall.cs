@@ -8,9 +8,6 @@ internal sealed class ObjectCall<TCodec, TRequest, TReply> : Operation
     where TRequest : class, ISequenced
     where TReply : class, ISequenced
 {
-    // So that a reply a little too long is told apart rather than cut.
-    private const int RoomForTooMuch = 64;
-
     private readonly Channel _channel;
     private readonly Dialogue<TRequest, TReply> _dialogue;
     private readonly MessageBuffer _request = new();
@@ -28,7 +25,7 @@ internal sealed class ObjectCall<TCodec, TRequest, TReply> : Operation
             reply.Sequence = ulong.MaxValue;
             default(TCodec).EncodeReply(reply, longest);
         }
-        _received = new byte[longest.Written.Length + RoomForTooMuch];
+        _received = ObjectRoom.For(longest);
     }
 
     public override Timing Once()
@@ -55,6 +52,16 @@ internal sealed class ObjectCall<TCodec, TRequest, TReply> : Operation
     }
 }
 
+/// <summary>Room for an object as another implementation of its codec may write it.</summary>
+internal static class ObjectRoom
+{
+    // JSON text has at most six times as many bytes, a six-character escape for each character; and white space is allowed.
+    private const int MostGrowth = 6;
+    private const int RoomForNumbers = 64;
+
+    public static byte[] For(MessageBuffer own) => new byte[(int)Math.Min(Array.MaxLength, ((long)MostGrowth * own.Written.Length) + RoomForNumbers)];
+}
+
 /// <summary>Scenario `call` with objects, the server: receives into memory of its own, decodes, answers, and then checks what came.</summary>
 internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
     where TCodec : struct, ICodec<TRequest, TReply>
@@ -64,6 +71,7 @@ internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
     private readonly Dialogue<TRequest, TReply> _dialogue;
     private readonly MessageBuffer _reply = new();
     private readonly byte[] _received;
+    private int _length;
     private ulong _sequence;
 
     public ObjectCallService(Channel channel, Dialogue<TRequest, TReply> dialogue) : base(channel)
@@ -72,7 +80,7 @@ internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
         var longest = new MessageBuffer();
         dialogue.Request.Sequence = ulong.MaxValue;
         default(TCodec).EncodeRequest(dialogue.Request, longest);
-        _received = new byte[longest.Written.Length];
+        _received = ObjectRoom.For(longest);
     }
 
     public override void Once()
@@ -104,6 +112,7 @@ internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
         if (request.Length > _received.Length)
             throw Refuse(Failure.WrongLength("request", request.Length, _received.Length));
         request.CopyTo(_received);
+        _length = request.Length;
         try
         {
             return default(TCodec).DecodeRequest(_received.AsSpan(0, request.Length));
@@ -123,7 +132,7 @@ internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
             throw Failure.WrongContent(
                 $"request {_sequence} does not hold what the client should have sent: compare the seeds and the codecs of both sides");
         }
-        Content.Spoil(_received);
+        Content.Spoil(_received.AsSpan(0, _length));
     }
 
     private Failure Refuse(Failure failure)

@@ -1,6 +1,7 @@
 namespace Ipc.Queues;
 
-/// <summary>Puts messages into a queue. Any number of threads may use one; Dispose comes when nobody is inside a call.</summary>
+/// <summary>Puts messages into a queue. Any number of threads may use one; Dispose may come at any time and ends
+/// calls under way with <see cref="Status.Closed"/>.</summary>
 public interface IPublisher : IDisposable
 {
     /// <summary>The largest message in bytes that the queue takes.</summary>

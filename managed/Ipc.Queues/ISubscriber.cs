@@ -1,7 +1,7 @@
 namespace Ipc.Queues;
 
-/// <summary>Takes messages out of a queue; each message goes to one subscriber. Any number of threads may use one; Dispose comes
-/// when nobody is inside a call.</summary>
+/// <summary>Takes messages out of a queue; each message goes to one subscriber. Any number of threads may use one; Dispose may
+/// come at any time and ends calls under way with <see cref="Status.Closed"/>.</summary>
 /// <remarks>The calls with a buffer of the caller's allocate nothing and return its beginning; a message that does not fit stays in the queue,
 /// and the call fails with <see cref="Status.BufferTooSmall"/>. The others return an array of their own.</remarks>
 public interface ISubscriber : IDisposable
@@ -13,7 +13,7 @@ public interface ISubscriber : IDisposable
     bool TryDequeue(Memory<byte> buffer, CancellationToken cancellation, out ReadOnlyMemory<byte> message);
 
     /// <summary>Takes the oldest message, waiting while there is none.</summary>
-    /// <exception cref="OperationCanceledException">Cancelled, noticed within 100 ms; nothing was taken.</exception>
+    /// <exception cref="OperationCanceledException">Cancelled; nothing was taken.</exception>
     ReadOnlyMemory<byte> Dequeue(CancellationToken cancellation);
 
     /// <summary>The same into the caller's buffer.</summary>

@@ -3,56 +3,57 @@ namespace Ipc.Queues;
 /// <summary>A subscriber over a queue that it owns.</summary>
 internal sealed class QueueSubscriber(MessageQueue queue) : ISubscriber
 {
-    // How long a cancellation may go unnoticed; each slice begins with a short spin, which must not add up while nothing comes.
-    private const int SliceMilliseconds = 100;
     // Most messages fit: they are copied once more rather than asked for twice.
     private const int UsualMessage = 1024;
 
     public bool TryDequeue(CancellationToken cancellation, out ReadOnlyMemory<byte> message)
     {
         cancellation.ThrowIfCancellationRequested();
-        return TryTake(0, out message);
+        return TryTake(wait: false, cancellation, out message);
     }
 
     public bool TryDequeue(Memory<byte> buffer, CancellationToken cancellation, out ReadOnlyMemory<byte> message)
     {
         cancellation.ThrowIfCancellationRequested();
-        return TryTake(buffer, 0, out message);
+        var taken = queue.TryDequeue(buffer.Span, out var length);
+        message = taken ? buffer[..length] : default;
+        return taken;
     }
 
     public ReadOnlyMemory<byte> Dequeue(CancellationToken cancellation)
     {
-        while (true)
-        {
+        cancellation.ThrowIfCancellationRequested();
+        // Most often there is a message, and nothing to be told of a cancellation.
+        if (!TryTake(wait: false, cancellation, out var message) && !TryTake(wait: true, cancellation, out message))
             cancellation.ThrowIfCancellationRequested();
-            if (TryTake(SliceMilliseconds, out var message))
-                return message;
-        }
+        return message;
     }
 
     public ReadOnlyMemory<byte> Dequeue(Memory<byte> buffer, CancellationToken cancellation)
     {
-        while (true)
+        cancellation.ThrowIfCancellationRequested();
+        if (queue.TryDequeue(buffer.Span, out var length))
+            return buffer[..length];
+        switch (queue.Take(buffer.Span, out length, cancellation))
         {
-            cancellation.ThrowIfCancellationRequested();
-            if (TryTake(buffer, SliceMilliseconds, out var message))
-                return message;
+            case Status.Ok:
+                return buffer[..length];
+            case Status.BufferTooSmall:
+                throw new IpcException(Status.BufferTooSmall, $"the message has {length} bytes and the buffer {buffer.Length}: it stays for whoever comes next");
+            default:
+                throw new OperationCanceledException(cancellation);
         }
     }
 
     public void Dispose() => queue.Dispose();
 
-    private bool TryTake(Memory<byte> buffer, int timeoutMilliseconds, out ReadOnlyMemory<byte> message)
-    {
-        var taken = queue.TryDequeue(buffer.Span, out var length, timeoutMilliseconds);
-        message = taken ? buffer[..length] : default;
-        return taken;
-    }
+    private Status Take(Span<byte> buffer, out int length, bool wait, CancellationToken cancellation) =>
+        wait ? queue.Take(buffer, out length, cancellation) : queue.Take(buffer, out length, 0);
 
-    private bool TryTake(int timeoutMilliseconds, out ReadOnlyMemory<byte> message)
+    private bool TryTake(bool wait, CancellationToken cancellation, out ReadOnlyMemory<byte> message)
     {
         Span<byte> usual = stackalloc byte[UsualMessage];
-        var status = queue.Take(usual, out var length, timeoutMilliseconds);
+        var status = Take(usual, out var length, wait, cancellation);
         if (status == Status.Ok)
         {
             message = usual[..length].ToArray();
@@ -62,7 +63,7 @@ internal sealed class QueueSubscriber(MessageQueue queue) : ISubscriber
         while (status == Status.BufferTooSmall)
         {
             var buffer = new byte[length];
-            status = queue.Take(buffer, out length, timeoutMilliseconds);
+            status = Take(buffer, out length, wait, cancellation);
             if (status != Status.Ok)
                 continue;
             message = buffer.AsMemory(0, length);

@@ -1,4 +1,5 @@
 using System.ComponentModel;
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.ExceptionServices;
@@ -42,6 +43,11 @@ internal static class Newer
             if (value > most)
                 throw new ArgumentOutOfRangeException(name, value, $"The value must not be greater than {most}.");
         }
+    }
+
+    extension(Environment)
+    {
+        public static long TickCount64 => Stopwatch.GetTimestamp() / (Stopwatch.Frequency / 1000);
     }
 
     extension(GC)

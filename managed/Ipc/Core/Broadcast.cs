@@ -1,7 +1,7 @@
 namespace Ipc;
 
 /// <summary>The one writer of a broadcast: each message goes to all subscribers (transports of kind "broadcast").</summary>
-/// <remarks>Threads: one at a time; <see cref="Close"/> from any. Failures are <see cref="IpcException"/>s. Nothing is allocated per message.</remarks>
+/// <remarks>Threads: one at a time; <see cref="Close"/> and <see cref="Dispose()"/> from any, at any time and more than once. Failures are <see cref="IpcException"/>s. Nothing is allocated per message.</remarks>
 public abstract class Publisher : IDisposable
 {
     /// <summary>The largest message in bytes.</summary>
@@ -16,7 +16,7 @@ public abstract class Publisher : IDisposable
     /// <summary>Ends the broadcast: subscribers read what was published, then the end.</summary>
     public abstract void Close();
 
-    /// <summary>Closes and releases.</summary>
+    /// <summary>Closes, waits until the thread inside has left, and releases.</summary>
     public void Dispose()
     {
         Dispose(true);
@@ -28,7 +28,7 @@ public abstract class Publisher : IDisposable
 }
 
 /// <summary>One reader of a broadcast, at its own pace.</summary>
-/// <remarks>Threads: one at a time; <see cref="Close"/> from any. Failures are <see cref="IpcException"/>s. Nothing is allocated per message.</remarks>
+/// <remarks>Threads: one at a time; <see cref="Close"/> and <see cref="Dispose()"/> from any, at any time and more than once. Failures are <see cref="IpcException"/>s. Nothing is allocated per message.</remarks>
 public abstract class Subscriber : IDisposable
 {
     /// <summary>Copies the next message and returns its length in bytes. <see cref="Status.PeerClosed"/> once the publisher has
@@ -41,7 +41,7 @@ public abstract class Subscriber : IDisposable
     /// <summary>Leaves, and interrupts a blocked Receive with <see cref="Status.Closed"/>.</summary>
     public abstract void Close();
 
-    /// <summary>Closes and releases.</summary>
+    /// <summary>Closes, waits until the thread inside has left, and releases.</summary>
     public void Dispose()
     {
         Dispose(true);

@@ -15,10 +15,10 @@ public abstract class ReplyWriter
 /// A connected, ordered, message-preserving, two-way connection to one peer.
 /// </summary>
 /// <remarks>
-/// Threads: at most one sends and at most one receives at a time; <see cref="Close"/> may come from any thread and interrupts
-/// both with <see cref="Status.Closed"/>. Time-outs are milliseconds; <see cref="Forever"/> waits without end, 0 does not wait.
-/// Failures are <see cref="IpcException"/>s. A span given out (Reserve, Peek, CallInPlace, ReceiveRequest) is valid until the
-/// matching Commit, Release or Reply and must not outlive it. No method allocates per message.
+/// Threads: at most one sends and at most one receives at a time. <see cref="Close"/> and <see cref="Dispose()"/> may come from any
+/// thread, at any time and more than once; both interrupt with <see cref="Status.Closed"/>. Time-outs are milliseconds; <see cref="Forever"/>
+/// waits without end, 0 does not wait. Failures are <see cref="IpcException"/>s; a broken channel repeats the first. A span given out (Reserve, Peek, CallInPlace,
+/// ReceiveRequest) is valid until the matching Commit, Cancel, Release or Reply, and must outlive neither that nor Dispose. No method allocates per message.
 /// A channel carries either calls or plain messages at a time. Over transports of kind "call" only the client calls or sends, and Send
 /// returns once the server has received the message; a server's Send and a client's Receive are <see cref="Status.WrongState"/>.
 /// </remarks>
@@ -36,13 +36,32 @@ public abstract class Channel : IDisposable
     /// <see cref="Status.BufferTooSmall"/> leaves the message in place: <see cref="Peek"/> gives its length.</summary>
     public abstract int Receive(Span<byte> buffer, int timeoutMilliseconds = Forever);
 
-    /// <summary>Room for one message of at most <paramref name="length"/> bytes, in place where the transport can.</summary>
+    /// <summary>As <see cref="Receive"/>, but false instead of a failure when the time-out passed: for those who look again and again.</summary>
+    public virtual bool TryReceive(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
+    {
+        try
+        {
+            length = Receive(buffer, timeoutMilliseconds);
+            return true;
+        }
+        catch (IpcException e) when (e.Status == Status.TimedOut)
+        {
+            length = 0;
+            return false;
+        }
+    }
+
+    /// <summary>Room for one message of at most <paramref name="length"/> bytes, in place where the transport can. Until it is committed or
+    /// given back by <see cref="Cancel"/>, whatever else sends is <see cref="Status.WrongState"/>; another Reserve replaces it.</summary>
     public abstract Span<byte> Reserve(int length, int timeoutMilliseconds = Forever);
-    /// <summary>Sends the first <paramref name="length"/> bytes of the reserved room.</summary>
+    /// <summary>Sends the first <paramref name="length"/> bytes of the reserved room. After <see cref="Status.TimedOut"/> nothing was sent and
+    /// the room is still lent, unless the channel is broken; after any other failure of the channel there is no room any more.</summary>
     public abstract void Commit(int length, int timeoutMilliseconds = Forever);
+    /// <summary>Gives room of <see cref="Reserve"/> or <see cref="ReserveReply"/> back unsent; <see cref="Status.WrongState"/> if none is lent.</summary>
+    public abstract void Cancel();
     /// <summary>The next message in place until <see cref="Release"/>. The peer of a zero-copy transport can still write there.</summary>
     public abstract ReadOnlySpan<byte> Peek(int timeoutMilliseconds = Forever);
-    /// <summary>Gives a peeked message, or the reply of <see cref="CallInPlace"/>, back.</summary>
+    /// <summary>Gives a peeked message, or the reply of <see cref="CallInPlace"/>, back. Never waits.</summary>
     public abstract void Release();
 
     /// <summary>Sends messages that lie back to back in <paramref name="messages"/>, <paramref name="lengths"/>[i] bytes each, in order,
@@ -59,7 +78,7 @@ public abstract class Channel : IDisposable
     /// than the message: <see cref="ReceiveReply"/> gets it.</summary>
     public abstract int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds = Forever);
     /// <summary>The reply kept by a <see cref="Call"/> that ended in <see cref="Status.BufferTooSmall"/>.</summary>
-    public abstract int ReceiveReply(Span<byte> reply);
+    public abstract int ReceiveReply(Span<byte> reply, int timeoutMilliseconds = Forever);
     /// <summary>As <see cref="Call"/>, with the reply in place until <see cref="Release"/>.</summary>
     public abstract ReadOnlySpan<byte> CallInPlace(ReadOnlySpan<byte> request, int timeoutMilliseconds = Forever);
 
@@ -76,20 +95,28 @@ public abstract class Channel : IDisposable
 
     /// <summary>Answers calls until the peer closes (returns) or the channel fails or is closed here (throws). Over a transport of kind
     /// "call" the handler runs on the transport's threads, one request at a time, while this waits.</summary>
-    public void Serve(RequestHandler handler)
+    /// <param name="handler">Answers one request. It may close and dispose this channel.</param>
+    /// <param name="handlerFailed">Is told what the handler threw, on the handler's thread, after the client has been: for a log. What it throws itself
+    /// ends Serve.</param>
+    public void Serve(RequestHandler handler, Action<Exception>? handlerFailed = null)
     {
         ArgumentNullException.ThrowIfNull(handler);
-        var writer = new ChannelReplyWriter(this);
+        var serving = new Serving(this, handler, handlerFailed);
+        BeginServing();
         try
         {
             if (ServesElsewhere)
-                ServeElsewhere(() => ServeOne(handler, writer));
+                ServeElsewhere(serving.One);
             while (true)
-                ServeOne(handler, writer);
+                serving.One();
         }
-        catch (IpcException e) when (e.Status == Status.PeerClosed)
+        catch (IpcException e) when (e.Status == Status.PeerClosed && !serving.ListenerFailed)
         {
             // The client has all it wanted.
+        }
+        finally
+        {
+            EndServing();
         }
     }
 
@@ -100,35 +127,26 @@ public abstract class Channel : IDisposable
     /// what ends the channel.</summary>
     private protected virtual void ServeElsewhere(Action answerOne) => throw new NotSupportedException();
 
-    /// <summary>Waits for one request and answers it, each time it is run.</summary>
-    internal Action AnswerOneBy(RequestHandler handler)
-    {
-        var writer = new ChannelReplyWriter(this);
-        return () => ServeOne(handler, writer);
-    }
+    /// <summary>Waits for one request and answers it, each time it is run. Whoever closes the channel disposes it only when that has
+    /// returned.</summary>
+    internal Action AnswerOneBy(RequestHandler handler) => new Serving(this, handler, null).One;
 
-    private void ServeOne(RequestHandler handler, ChannelReplyWriter writer)
-    {
-        var request = ReceiveRequest();
-        writer.Begin();
-        try
-        {
-            handler(request, writer);
-        }
-        // Whatever the handler throws belongs to the client that called it, not to this loop; should the channel itself
-        // have failed under the handler, telling the client fails the same way.
-        catch (Exception e)
-        {
-            FailRequest(e.Message);
-            return;
-        }
-        writer.End();
-    }
+    /// <summary>From here to <see cref="EndServing"/> nothing that a handler may be looking at is given back.</summary>
+    private protected virtual void BeginServing() { }
+
+    /// <summary>Serve is over, on the thread that called it; after a Dispose by the handler the resources go now.</summary>
+    private protected virtual void EndServing() { }
+
+    /// <summary>Whether this thread is the one that runs the handler of <see cref="Serve"/>: it cannot wait for itself to leave.</summary>
+    private protected bool RunsHandlerHere => _handlerThread == Environment.CurrentManagedThreadId;
+
+    private int _handlerThread;
 
     /// <summary>Ends the connection and interrupts every blocked call on it. The peer reads what was sent, then the end.</summary>
     public abstract void Close();
 
-    /// <summary>Closes and releases everything; must come when no other thread is inside a call.</summary>
+    /// <summary>Closes, waits until every other thread has left its call on this channel (a handler its request), and releases everything. A call
+    /// that comes later fails with <see cref="Status.Closed"/>. By the handler of <see cref="Serve"/>: does not wait, and Serve releases.</summary>
     public void Dispose()
     {
         Dispose(true);
@@ -137,6 +155,54 @@ public abstract class Channel : IDisposable
 
     /// <summary>Closes and releases.</summary>
     protected abstract void Dispose(bool disposing);
+
+    private sealed class Serving(Channel channel, RequestHandler handler, Action<Exception>? handlerFailed)
+    {
+        private readonly ChannelReplyWriter _writer = new(channel);
+
+        /// <summary>What ends Serve was thrown by the one who is told of failures, whatever it looks like.</summary>
+        public bool ListenerFailed { get; private set; }
+
+        public void One()
+        {
+            var request = channel.ReceiveRequest();
+            _writer.Begin();
+            channel._handlerThread = Environment.CurrentManagedThreadId;
+            try
+            {
+                handler(request, _writer);
+            }
+            // Whatever the handler throws belongs to the client that called it, not to this loop; should the channel itself
+            // have failed under the handler, telling the client fails the same way.
+            catch (Exception e)
+            {
+                try
+                {
+                    _writer.GiveBack();
+                    channel.FailRequest(e.Message);
+                }
+                finally
+                {
+                    Tell(e);
+                }
+                return;
+            }
+            finally
+            {
+                channel._handlerThread = 0;
+            }
+            _writer.End();
+        }
+
+        private void Tell(Exception e)
+        {
+            if (handlerFailed is null)
+                return;
+            ListenerFailed = true;
+            handlerFailed(e);
+            ListenerFailed = false;
+        }
+    }
 
     private sealed class ChannelReplyWriter(Channel channel) : ReplyWriter
     {
@@ -149,6 +215,15 @@ public abstract class Channel : IDisposable
             var room = channel.ReserveReply(length);
             _reserved = length;
             return room;
+        }
+
+        /// <summary>The handler failed after it had reserved room.</summary>
+        public void GiveBack()
+        {
+            if (_reserved < 0)
+                return;
+            _reserved = -1;
+            channel.Cancel();
         }
 
         public void End()

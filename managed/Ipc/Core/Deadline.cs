@@ -24,6 +24,9 @@ internal readonly struct Deadline
 
     public bool Forever => _end == Never;
 
+    /// <summary>A time-out of 0: look once, do not wait.</summary>
+    public bool IsNow => _end == Now;
+
     /// <summary>Whether the deadline has passed at <paramref name="timestamp"/>, a reading of <see cref="Stopwatch"/>.</summary>
     public bool HasPassed(long timestamp) => timestamp >= _end && _end != Never;
 

@@ -5,9 +5,16 @@ namespace Ipc;
 /// <summary>The half that transports see: the frame primitives they implement, and how a channel ends.</summary>
 internal abstract partial class FramedChannel
 {
+    // Doors of the gate: a thread each is in the sender's and in the receiver's half.
+    private const int Sender = 0, Receiver = 1;
+
+    // Milliseconds for a server that has died: a call must not outlast its own time-out because it clears up.
+    private const int LeastPatience = 8, MostPatience = 100;
+
+    private readonly HandleGate _gate = new(2);
     private IpcException? _failure;
     private int _closeStarted;
-    private int _disposed;
+    private bool _disposedInside; // by a handler: the serving thread goes through with it
     private int _peerGoneTold;
     private volatile bool _closed;
     // Closed or failed: the one word that every operation looks at.
@@ -42,6 +49,10 @@ internal abstract partial class FramedChannel
         return false;
     }
 
+    /// <summary>Waits until NextFrame would wait for nothing more; false when the deadline passed first. Transports that can tell so
+    /// without a failure do; otherwise true at once.</summary>
+    protected virtual bool AwaitFrame(Deadline deadline) => true;
+
     /// <summary>After NextFrame: copies the whole payload, for which <paramref name="buffer"/> has exactly the room, and consumes
     /// the frame. Timing out keeps the frame and what has come of it.</summary>
     protected abstract void TakeFrame(Span<byte> buffer, Deadline deadline);
@@ -69,13 +80,14 @@ internal abstract partial class FramedChannel
     /// <summary>Releases everything, after CloseFrames; nobody is inside.</summary>
     protected abstract void DisposeFrames();
 
-    /// <summary>Called once when the peer has ended or died without our closing first; must not throw.</summary>
-    protected virtual void PeerGone() { }
+    /// <summary>Called once when the peer has ended or died without our closing first; must not throw, nor take longer than so many
+    /// milliseconds by much.</summary>
+    protected virtual void PeerGone(int patienceMilliseconds) { }
 
     // ---- the end of a channel
 
     /// <summary>Breaks the channel: every later operation repeats the first such failure. Returns what to throw now.</summary>
-    protected IpcException Fail(Status status, string sentence)
+    protected IpcException Fail(Status status, string sentence, Deadline deadline = default)
     {
         if (_closed)
             return ClosedHere();
@@ -84,41 +96,74 @@ internal abstract partial class FramedChannel
         _stopped = true;
         if (earlier is not null)
             return new IpcException(earlier.Status, earlier.Message);
-        TellIfPeerGone(status);
+        TellIfPeerGone(status, deadline);
         return failure;
     }
 
     /// <summary>A failure of one operation that leaves the channel as it is. Returns what to throw.</summary>
-    protected IpcException Refuse(Status status, string sentence)
+    protected IpcException Refuse(Status status, string sentence, Deadline deadline = default)
     {
         if (_closed)
             return ClosedHere();
-        TellIfPeerGone(status);
+        TellIfPeerGone(status, deadline);
         return new IpcException(status, sentence);
     }
 
     // The sender's half may be the first to learn of the peer's end, and the only one that ever asks.
-    private void TellIfPeerGone(Status status)
+    private void TellIfPeerGone(Status status, Deadline deadline)
     {
         if (status is Status.PeerClosed or Status.Truncated && Interlocked.Exchange(ref _peerGoneTold, 1) == 0)
-            PeerGone();
+            PeerGone(Math.Max(deadline.SliceMilliseconds(MostPatience), LeastPatience));
     }
 
     public sealed override void Close()
     {
         _closed = true;
-        if (Interlocked.Exchange(ref _closeStarted, 1) != 0)
-            return;
         _stopped = true;
-        CloseFrames();
+        if (!_gate.TryEnterBeside())
+            return;
+        try
+        {
+            if (Interlocked.Exchange(ref _closeStarted, 1) == 0)
+                CloseFrames();
+        }
+        finally
+        {
+            _gate.LeaveBeside();
+        }
     }
 
     protected sealed override void Dispose(bool disposing)
     {
-        if (!disposing || Interlocked.Exchange(ref _disposed, 1) != 0)
+        if (!disposing)
             return;
         Close();
+        if (!_gate.TryEnd())
+            return;
+        if (RunsHandlerHere)
+            _disposedInside = true;
+        else
+            GiveAllBack();
+    }
+
+    private void GiveAllBack()
+    {
+        _gate.AwaitEmpty();
         DisposeFrames();
+    }
+
+    private protected sealed override void BeginServing()
+    {
+        if (!_gate.TryEnterBeside())
+            throw ClosedHere();
+    }
+
+    private protected sealed override void EndServing()
+    {
+        _gate.LeaveBeside();
+        // The handler was this thread's, or this thread waited for it: whoever ended the channel in it is out.
+        if (_disposedInside)
+            GiveAllBack();
     }
 
     /// <summary>Whether the calling thread answers a request that was under way when the channel was closed, and still may.</summary>

@@ -16,8 +16,9 @@ internal abstract partial class FramedChannel(int limit) : Channel
     private const int Nothing = -1;
     private const int LongestFaultText = 1000;
 
-    // sender's half
+    // sender's half: bytes of the lent room, and whether it is a reply's
     private int _reserved = Nothing;
+    private bool _reservedForReply;
 
     // receiver's half
     private Holding _holding;
@@ -30,68 +31,126 @@ internal abstract partial class FramedChannel(int limit) : Channel
 
     public sealed override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds)
     {
-        var deadline = Begin(timeoutMilliseconds);
-        CheckLength(message.Length);
-        _reserved = Nothing;
-        SendFrame(FrameKind.Message, 0, message, deadline);
+        var byTheDoor = _gate.Enter(Sender);
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            CheckLength(message.Length);
+            CheckNoRoomLent(nameof(Send));
+            SendFrame(FrameKind.Message, 0, message, deadline);
+        }
+        finally
+        {
+            _gate.Leave(Sender, byTheDoor);
+        }
     }
 
     public sealed override int Receive(Span<byte> buffer, int timeoutMilliseconds)
     {
-        var deadline = Begin(timeoutMilliseconds);
-        CheckHoldingNothing(nameof(Receive));
-        // The next message of a stream is there already. Not as a batch of one, which takes more steps: docs/performance.md.
-        if (TryTakeNext(FrameKind.Message, 0, false, buffer, out var length))
-            return length;
+        var byTheDoor = _gate.Enter(Receiver);
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            CheckHoldingNothing(nameof(Receive));
+            // The next message of a stream is there already. Not as a batch of one, which takes more steps: docs/performance.md.
+            if (TryTakeNext(FrameKind.Message, 0, false, buffer, out var length))
+                return length;
+            return TakeMessage(buffer, deadline);
+        }
+        finally
+        {
+            _gate.Leave(Receiver, byTheDoor);
+        }
+    }
+
+    public sealed override bool TryReceive(Span<byte> buffer, out int length, int timeoutMilliseconds)
+    {
+        var byTheDoor = _gate.Enter(Receiver);
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            CheckHoldingNothing(nameof(TryReceive));
+            if (TryTakeNext(FrameKind.Message, 0, false, buffer, out length))
+                return true;
+            if (!AwaitFrame(deadline))
+                return false;
+            length = TakeMessage(buffer, deadline);
+            return true;
+        }
+        catch (IpcException e) when (e.Status == Status.TimedOut && !_stopped)
+        {
+            length = 0;
+            return false; // some of a message is here, or of one to be skipped: the rest is waited for by the next call
+        }
+        finally
+        {
+            _gate.Leave(Receiver, byTheDoor);
+        }
+    }
+
+    private int TakeMessage(Span<byte> buffer, Deadline deadline)
+    {
         var frame = Expect(FrameKind.Message, deadline);
         CheckRoom(frame.Length, buffer.Length);
         TakeFrame(buffer[..frame.Length], deadline);
         return frame.Length;
     }
 
-    public sealed override Span<byte> Reserve(int length, int timeoutMilliseconds)
-    {
-        var deadline = Begin(timeoutMilliseconds);
-        _reserved = Nothing;
-        CheckLength(length);
-        var room = ReserveFrame(length, deadline);
-        _reserved = length;
-        return room;
-    }
-
-    public sealed override void Commit(int length, int timeoutMilliseconds)
-    {
-        var deadline = Begin(timeoutMilliseconds);
-        CheckCommit(length, nameof(Commit), nameof(Reserve));
-        CommitFrame(FrameKind.Message, 0, length, deadline);
-        _reserved = Nothing;
-    }
-
     public sealed override ReadOnlySpan<byte> Peek(int timeoutMilliseconds)
     {
-        var deadline = Begin(timeoutMilliseconds);
-        if (_holding != Holding.Message)
-            CheckHoldingNothing(nameof(Peek));
-        Expect(FrameKind.Message, deadline);
-        var message = ViewFrame(deadline);
-        _holding = Holding.Message;
-        return message;
+        var byTheDoor = _gate.Enter(Receiver);
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            if (_holding != Holding.Message)
+                CheckHoldingNothing(nameof(Peek));
+            Expect(FrameKind.Message, deadline);
+            var message = ViewFrame(deadline);
+            _holding = Holding.Message;
+            return message;
+        }
+        finally
+        {
+            _gate.Leave(Receiver, byTheDoor);
+        }
     }
 
     public sealed override void Release()
     {
-        if (_holding is not (Holding.Message or Holding.ReplyInPlace))
-            throw new IpcException(Status.WrongState, "Release without a message in place: call Peek or CallInPlace first");
-        _holding = Holding.Nothing;
-        ReleaseFrame();
+        var byTheDoor = _gate.Enter(Receiver);
+        try
+        {
+            if (_holding is not (Holding.Message or Holding.ReplyInPlace))
+                throw new IpcException(Status.WrongState, "Release without a message in place: call Peek or CallInPlace first");
+            _holding = Holding.Nothing;
+            if (!_gate.HasEnded)
+                ReleaseFrame();
+        }
+        finally
+        {
+            _gate.Leave(Receiver, byTheDoor);
+        }
     }
 
     // ---- batches
 
     public sealed override int SendBatch(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, int timeoutMilliseconds)
     {
-        var deadline = Begin(timeoutMilliseconds);
-        _reserved = Nothing;
+        var byTheDoor = _gate.Enter(Sender);
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            CheckNoRoomLent(nameof(SendBatch));
+            return SendOneByOne(messages, lengths, deadline);
+        }
+        finally
+        {
+            _gate.Leave(Sender, byTheDoor);
+        }
+    }
+
+    private int SendOneByOne(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, Deadline deadline)
+    {
         var sent = 0;
         while (sent < lengths.Length)
         {
@@ -122,56 +181,85 @@ internal abstract partial class FramedChannel(int limit) : Channel
 
     public sealed override int ReceiveBatch(Span<byte> buffer, Span<int> lengths, int timeoutMilliseconds)
     {
-        var deadline = Begin(timeoutMilliseconds);
-        CheckHoldingNothing(nameof(ReceiveBatch));
-        if (lengths.IsEmpty)
-            throw new IpcException(Status.InvalidArgument, "ReceiveBatch with room for the lengths of no message");
-        var count = TakeMany(buffer, lengths);
-        if (count > 0)
-            return count;
-        var frame = Expect(FrameKind.Message, deadline);
-        CheckRoom(frame.Length, buffer.Length);
-        TakeFrame(buffer[..frame.Length], deadline);
-        lengths[0] = frame.Length;
-        return 1 + TakeMany(buffer[frame.Length..], lengths[1..]);
+        var byTheDoor = _gate.Enter(Receiver);
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            CheckHoldingNothing(nameof(ReceiveBatch));
+            if (lengths.IsEmpty)
+                throw new IpcException(Status.InvalidArgument, "ReceiveBatch with room for the lengths of no message");
+            var count = TakeMany(buffer, lengths);
+            if (count > 0)
+                return count;
+            lengths[0] = TakeMessage(buffer, deadline);
+            return 1 + TakeMany(buffer[lengths[0]..], lengths[1..]);
+        }
+        finally
+        {
+            _gate.Leave(Receiver, byTheDoor);
+        }
     }
 
-    // ---- calls, the client's end
+    // ---- calls, the client's end: nobody else may send meanwhile, so the receiver's door stands for both halves
 
     public sealed override int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds)
     {
-        var deadline = Begin(timeoutMilliseconds);
-        StartCall(request, deadline);
-        if (TryTakeNext(FrameKind.Reply, _callId, true, reply, out var length))
-            return length;
-        var frame = AwaitReply(deadline);
-        if (frame.Length > reply.Length)
-            _holding = Holding.KeptReply;
-        CheckRoom(frame.Length, reply.Length);
-        TakeFrame(reply[..frame.Length], deadline);
-        return frame.Length;
+        var byTheDoor = _gate.Enter(Receiver);
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            StartCall(request, deadline);
+            if (TryTakeNext(FrameKind.Reply, _callId, true, reply, out var length))
+                return length;
+            var frame = AwaitReply(deadline);
+            if (frame.Length > reply.Length)
+                _holding = Holding.KeptReply;
+            CheckRoom(frame.Length, reply.Length);
+            TakeFrame(reply[..frame.Length], deadline);
+            return frame.Length;
+        }
+        finally
+        {
+            _gate.Leave(Receiver, byTheDoor);
+        }
     }
 
-    public sealed override int ReceiveReply(Span<byte> reply)
+    public sealed override int ReceiveReply(Span<byte> reply, int timeoutMilliseconds)
     {
-        var deadline = Begin(Forever);
-        if (_holding != Holding.KeptReply)
-            throw new IpcException(Status.WrongState, "no reply is kept: ReceiveReply follows a Call that ended in BufferTooSmall");
-        var frame = NextFrame(deadline);
-        CheckRoom(frame.Length, reply.Length);
-        TakeFrame(reply[..frame.Length], deadline);
-        _holding = Holding.Nothing;
-        return frame.Length;
+        var byTheDoor = _gate.Enter(Receiver);
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            if (_holding != Holding.KeptReply)
+                throw new IpcException(Status.WrongState, "no reply is kept: ReceiveReply follows a Call that ended in BufferTooSmall");
+            var frame = NextFrame(deadline);
+            CheckRoom(frame.Length, reply.Length);
+            TakeFrame(reply[..frame.Length], deadline);
+            _holding = Holding.Nothing;
+            return frame.Length;
+        }
+        finally
+        {
+            _gate.Leave(Receiver, byTheDoor);
+        }
     }
 
     public sealed override ReadOnlySpan<byte> CallInPlace(ReadOnlySpan<byte> request, int timeoutMilliseconds)
     {
-        var deadline = Begin(timeoutMilliseconds);
-        StartCall(request, deadline);
-        AwaitReply(deadline);
-        var reply = ViewFrame(deadline);
-        _holding = Holding.ReplyInPlace;
-        return reply;
+        var byTheDoor = _gate.Enter(Receiver);
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            StartCall(request, deadline);
+            AwaitReply(deadline);
+            var reply = ViewFrame(deadline);
+            _holding = Holding.ReplyInPlace;
+            return reply;
+        }
+        finally
+        {
+            _gate.Leave(Receiver, byTheDoor);
+        }
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -179,8 +267,8 @@ internal abstract partial class FramedChannel(int limit) : Channel
     {
         CheckHoldingNothing(nameof(Call));
         CheckLength(request.Length);
+        CheckNoRoomLent(nameof(Call));
         var id = _callId + 1;
-        _reserved = Nothing;
         // 0 is the number of plain messages.
         _callId = id = id == 0 ? 1 : id;
         SendFrame(FrameKind.Request, id, request, deadline);
@@ -221,69 +309,68 @@ internal abstract partial class FramedChannel(int limit) : Channel
 
     public sealed override ReadOnlySpan<byte> ReceiveRequest(int timeoutMilliseconds)
     {
-        var deadline = Begin(timeoutMilliseconds);
-        CheckHoldingNothing(nameof(ReceiveRequest));
-        var frame = Expect(FrameKind.Request, deadline);
-        var request = ViewFrame(deadline);
-        _requestId = frame.Id;
-        _holding = Holding.Request;
-        return request;
+        var byTheDoor = _gate.Enter(Receiver);
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            CheckHoldingNothing(nameof(ReceiveRequest));
+            var frame = Expect(FrameKind.Request, deadline);
+            var request = ViewFrame(deadline);
+            _requestId = frame.Id;
+            _holding = Holding.Request;
+            return request;
+        }
+        finally
+        {
+            _gate.Leave(Receiver, byTheDoor);
+        }
     }
 
     public sealed override void Reply(ReadOnlySpan<byte> reply, int timeoutMilliseconds)
     {
-        var deadline = Begin(timeoutMilliseconds);
-        CheckRequest(nameof(Reply));
-        CheckLength(reply.Length);
-        Answer(FrameKind.Reply, reply, deadline);
-    }
-
-    public sealed override Span<byte> ReserveReply(int length, int timeoutMilliseconds)
-    {
-        CheckRequest(nameof(ReserveReply));
-        return Reserve(length, timeoutMilliseconds);
-    }
-
-    public sealed override void CommitReply(int length, int timeoutMilliseconds)
-    {
-        var deadline = Begin(timeoutMilliseconds);
-        CheckRequest(nameof(CommitReply));
-        CheckCommit(length, nameof(CommitReply), nameof(ReserveReply));
+        var byTheDoor = _gate.Enter(Receiver);
         try
         {
-            CommitAnswer(_requestId, length, deadline);
+            var deadline = Begin(timeoutMilliseconds);
+            CheckRequest(nameof(Reply));
+            CheckLength(reply.Length);
+            Answer(FrameKind.Reply, reply, deadline, nameof(Reply));
         }
-        catch (IpcException e) when (e.Status != Status.TimedOut)
+        finally
         {
-            AbandonRequest();
-            throw;
+            _gate.Leave(Receiver, byTheDoor);
         }
-        _reserved = Nothing;
-        _holding = Holding.Nothing;
     }
 
     public sealed override void FailRequest(string text, int timeoutMilliseconds)
     {
         ArgumentNullException.ThrowIfNull(text);
-        var deadline = Begin(timeoutMilliseconds);
-        CheckRequest(nameof(FailRequest));
-        var bytes = Encoding.UTF8.GetBytes(text);
-        Answer(FrameKind.Fault, bytes.AsSpan(0, Math.Min(bytes.Length, Limit)), deadline);
+        var byTheDoor = _gate.Enter(Receiver);
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            CheckRequest(nameof(FailRequest));
+            var bytes = Encoding.UTF8.GetBytes(text);
+            Answer(FrameKind.Fault, bytes.AsSpan(0, Math.Min(bytes.Length, Limit)), deadline, nameof(FailRequest));
+        }
+        finally
+        {
+            _gate.Leave(Receiver, byTheDoor);
+        }
     }
 
-    private void Answer(FrameKind kind, ReadOnlySpan<byte> payload, Deadline deadline)
+    private void Answer(FrameKind kind, ReadOnlySpan<byte> payload, Deadline deadline, string function)
     {
+        CheckNoRoomLent(function);
         try
         {
             AnswerFrame(kind, _requestId, payload, deadline);
         }
-        catch (IpcException e) when (e.Status != Status.TimedOut)
+        catch (IpcException e) when (!MayTryAgain(e))
         {
             AbandonRequest();
             throw;
         }
-        // A fault may come instead of a reply that was reserved already.
-        _reserved = Nothing;
         _holding = Holding.Nothing;
     }
 
@@ -373,10 +460,10 @@ internal abstract partial class FramedChannel(int limit) : Channel
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void CheckCommit(int length, string function, string before)
+    private void CheckNoRoomLent(string function)
     {
-        if ((uint)length > (uint)_reserved || _reserved < 0)
-            throw WrongCommit(length, function, before);
+        if (_reserved >= 0)
+            throw RoomIsLent(function);
     }
 
     private IpcException WrongLength(int length) => length < 0
@@ -389,8 +476,4 @@ internal abstract partial class FramedChannel(int limit) : Channel
 
     private static IpcException TooFewBytes(int index, int length, int left) => new(Status.InvalidArgument,
         $"SendBatch: message {index} has {length} bytes by its length and {left} are left: give all messages back to back");
-
-    private IpcException WrongCommit(int length, string function, string before) => _reserved < 0
-        ? new IpcException(Status.WrongState, $"{function} without {before}: reserve the room first")
-        : new IpcException(Status.InvalidArgument, $"{function} of {length} bytes where {_reserved} were reserved: commit at most those");
 }

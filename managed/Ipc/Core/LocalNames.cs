@@ -24,13 +24,13 @@ internal static partial class LocalNames
     }
 
     /// <summary>The lock under which names are made, judged dead and removed; disposing gives it back.</summary>
-    public static Descriptor Lock() => Lock(PrivateFolder);
+    public static Descriptor Lock(int patienceMilliseconds = LockPatienceMilliseconds) => Lock(PrivateFolder, patienceMilliseconds);
 
     /// <summary>The same for the names in either folder, which is made if missing.</summary>
-    public static Descriptor Lock(string path)
+    public static Descriptor Lock(string path, int patienceMilliseconds = LockPatienceMilliseconds)
     {
         var folder = OpenFolder(path);
-        var end = new Deadline(LockPatienceMilliseconds);
+        var end = new Deadline(patienceMilliseconds);
         while (Libc.Lock(folder, Libc.LOCK_EX | Libc.LOCK_NB) != 0)
         {
             var error = Libc.LastError;
@@ -42,7 +42,7 @@ internal static partial class LocalNames
             folder.Dispose();
             throw error is Libc.EAGAIN or Libc.EINTR
                 ? new IpcException(Status.System,
-                    $"another process has kept {path} locked for {LockPatienceMilliseconds / 1000} s: find it with 'fuser {path}' and end it")
+                    $"another process has kept {path} locked for {patienceMilliseconds / 1000} s: find it with 'fuser {path}' and end it")
                 : Libc.Failure(Status.System, $"cannot lock the private folder {path}", error);
         }
         return folder;
@@ -63,27 +63,20 @@ internal static partial class LocalNames
         }
     }
 
-    /// <summary>True while the process is there and not on its way out; also when that cannot be known.</summary>
-    public static bool IsRunning(int process)
+    /// <summary>True while the process is on its way out and may not have closed all its descriptors yet.</summary>
+    public static bool IsDying(int process)
     {
         try
         {
             var text = File.ReadAllText(FormattableString.Invariant($"/proc/{process}/stat"));
             // pid (name) state parent group session terminal foreground-group flags ...: the name may hold anything, even ')'.
             var fields = text[(text.LastIndexOf(')') + 2)..].Split(' ');
-            return (ulong.Parse(fields[6], CultureInfo.InvariantCulture) & ExitingFlag) == 0;
+            // Also while it waits for its parent: another thread of it may still have its descriptors.
+            return (ulong.Parse(fields[6], CultureInfo.InvariantCulture) & ExitingFlag) != 0;
         }
-        catch (Exception e) when (e is FileNotFoundException or DirectoryNotFoundException)
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or FormatException or IndexOutOfRangeException)
         {
-            return false;
-        }
-        catch (IOException)
-        {
-            return false; // it went while we read
-        }
-        catch (Exception e) when (e is UnauthorizedAccessException or FormatException or IndexOutOfRangeException)
-        {
-            return true;
+            return false; // it is gone, or nothing can be known
         }
     }
 }

@@ -8,8 +8,6 @@ namespace Ipc;
 [SupportedOSPlatform("linux")]
 internal static unsafe class LocalSocket
 {
-    // A dying process closes its descriptors one by one, perhaps a connection before its listener.
-    private const int DyingMilliseconds = 100;
 
     [StructLayout(LayoutKind.Sequential)]
     public struct Credentials
@@ -67,17 +65,21 @@ internal static unsafe class LocalSocket
 
     /// <summary>For a client whose connection has ended: removes its server's name if the server is dead, or found dying.
     /// Never throws.</summary>
-    public static void ForgetDeadServer(LocalName name, Descriptor socket)
+    public static void ForgetDeadServer(LocalName name, Descriptor socket, int patienceMilliseconds)
     {
         try
         {
             var server = PeerOf(socket).Process;
-            var patience = new Deadline(DyingMilliseconds);
+            var patience = new Deadline(patienceMilliseconds);
             while (IsOwnSocket(name.Path))
             {
-                var running = server <= 0 || LocalNames.IsRunning(server);
-                if (RemoveIfDead(name) || running || patience.Expired)
-                    return;
+                // It closes its descriptors one by one, perhaps a connection before its listener. Looked at first: once it is gone, whoever still has the name bound is another server.
+                var dying = server > 0 && LocalNames.IsDying(server);
+                using (var names = LocalNames.Lock(patienceMilliseconds))
+                {
+                    if (RemoveIfDeadLocked(name) || !dying || patience.Expired)
+                        return;
+                }
                 Thread.Sleep(1);
             }
         }

@@ -6,13 +6,16 @@ namespace Ipc;
 /// A named queue in one direction: many writers, many readers, each message to one reader (transports of kind "queue").
 /// </summary>
 /// <remarks>
-/// Threads: any number may use one queue at once; <see cref="Close"/> may come from any thread and interrupts all with
-/// <see cref="Status.Closed"/>; Dispose comes when nobody is inside. Time-outs are milliseconds; <see cref="Channel.Forever"/> waits
+/// Threads: any number may use one queue at once; <see cref="Close"/> and <see cref="Dispose()"/> may come from any thread, at any time and more
+/// than once, and interrupt all with <see cref="Status.Closed"/>. Time-outs are milliseconds; <see cref="Channel.Forever"/> waits
 /// without end, 0 tries once. Failures are <see cref="IpcException"/>s. No method allocates per message.
 /// </remarks>
 [SuppressMessage("Naming", "CA1711", Justification = "It is one; the rule's collection it is not.")]
 public abstract class MessageQueue : IDisposable
 {
+    // How long a cancellation may go unnoticed where the queue has no way to be woken for it.
+    private const int SliceMilliseconds = 100;
+
     /// <summary>The largest message in bytes that this queue takes.</summary>
     public abstract int Limit { get; }
 
@@ -52,10 +55,31 @@ public abstract class MessageQueue : IDisposable
         }
     }
 
+    /// <summary>As <see cref="Take(Span{byte}, out int, int)"/>, waiting until it is cancelled: <see cref="Status.TimedOut"/> then.</summary>
+    internal virtual Status Take(Span<byte> buffer, out int length, CancellationToken cancellation)
+    {
+        Status status;
+        while ((status = Take(buffer, out length, SliceMilliseconds)) == Status.TimedOut && !cancellation.IsCancellationRequested)
+        {
+        }
+        return status;
+    }
+
+    /// <summary>As <see cref="TryEnqueue(ReadOnlySpan{byte}, int)"/>, waiting until it is cancelled: false then.</summary>
+    internal virtual bool TryEnqueue(ReadOnlySpan<byte> message, CancellationToken cancellation)
+    {
+        while (!TryEnqueue(message, SliceMilliseconds))
+        {
+            if (cancellation.IsCancellationRequested)
+                return false;
+        }
+        return true;
+    }
+
     /// <summary>Interrupts everything on this handle; the queue itself goes on.</summary>
     public abstract void Close();
 
-    /// <summary>Closes and releases this handle.</summary>
+    /// <summary>Closes, waits until all threads have left their calls on this handle, and releases it.</summary>
     public void Dispose()
     {
         Dispose(true);

@@ -77,7 +77,7 @@ internal sealed class StreamChannel : FramedChannel
             if (sent == left)
                 return;
             if (sent <= 0)
-                throw SendFailed(sent, begun);
+                throw SendFailed(sent, begun, deadline);
             begun = true;
             left -= sent;
             var ofHead = Math.Min(sent, head.Length);
@@ -86,10 +86,10 @@ internal sealed class StreamChannel : FramedChannel
         }
     }
 
-    private IpcException SendFailed(int result, bool begun)
+    private IpcException SendFailed(int result, bool begun, Deadline deadline)
     {
         if (result != ByteStream.TimedOut)
-            return Refuse(Status.PeerClosed, $"the peer at {_address} has closed or died: reconnect");
+            return Refuse(Status.PeerClosed, $"the peer at {_address} has closed or died: reconnect", deadline);
         if (!begun)
             return Refuse(Status.TimedOut, $"{_address} took nothing within the time-out; nothing was sent");
         var failure = Fail(Status.TimedOut, $"the time-out passed half-way through a message to {_address}, so the channel is broken: reconnect");
@@ -129,14 +129,25 @@ internal sealed class StreamChannel : FramedChannel
         return _frame;
     }
 
+    // Up to four bytes, as many as have come.
+    private static bool BeginsLikeAHeader(ReadOnlySpan<byte> bytes)
+    {
+        for (var i = 0; i < bytes.Length; i++)
+        {
+            if (bytes[i] != (byte)(Magic >> (8 * i)))
+                return false;
+        }
+        return true;
+    }
+
     private IpcException Garbage() =>
         Fail(Status.NotOurProtocol, $"what came from {_address} is no frame of ipc: check that the peer uses the same transport");
 
     private void FillForHeader(Deadline deadline)
     {
         var have = _end - _start;
-        // A stranger that speaks another protocol may never send a header's worth: look at what there is.
-        if (have >= sizeof(uint) && BinaryPrimitives.ReadUInt32LittleEndian(_buffer.AsSpan(_start)) != Magic)
+        // A stranger that speaks another protocol may never send a header's worth: the first byte that no header has is enough.
+        if (!BeginsLikeAHeader(_buffer.AsSpan(_start, Math.Min(have, sizeof(uint)))))
             throw Garbage();
         if (_start > 0)
         {
@@ -148,19 +159,19 @@ internal sealed class StreamChannel : FramedChannel
     }
 
     // Receives something behind what is in the buffer, up to the place `until` in it.
-    private void Fill(int until, Deadline deadline) => _end += Received(_stream.Receive(_buffer.AsSpan(_end, until - _end), false, deadline));
+    private void Fill(int until, Deadline deadline) => _end += Received(_stream.Receive(_buffer.AsSpan(_end, until - _end), false, deadline), deadline);
 
     // The count of a receive; throws what its failure means.
-    private int Received(int count) => count > 0 ? count : throw ReceiveFailed(count);
+    private int Received(int count, Deadline deadline) => count > 0 ? count : throw ReceiveFailed(count, deadline);
 
-    private IpcException ReceiveFailed(int count)
+    private IpcException ReceiveFailed(int count, Deadline deadline)
     {
         if (count == ByteStream.TimedOut)
             return Refuse(Status.TimedOut, $"nothing came from {_address} within the time-out");
         var inside = _hasFrame || _toSkip > 0 || _end != _start;
         return inside
-            ? Fail(Status.Truncated, $"the peer at {_address} closed or died in the middle of a message: reconnect")
-            : Fail(Status.PeerClosed, $"the peer at {_address} closed the connection or died: reconnect");
+            ? Fail(Status.Truncated, $"the peer at {_address} closed or died in the middle of a message: reconnect", deadline)
+            : Fail(Status.PeerClosed, $"the peer at {_address} closed the connection or died: reconnect", deadline);
     }
 
     protected override void TakeFrame(Span<byte> buffer, Deadline deadline)
@@ -176,7 +187,7 @@ internal sealed class StreamChannel : FramedChannel
             var count = _stream.Receive(buffer[have..], true, deadline);
             if (count == ByteStream.TimedOut)
                 KeepPart(buffer[..have]);
-            have += Received(count);
+            have += Received(count, deadline);
         }
         _hasFrame = false;
     }
@@ -211,7 +222,7 @@ internal sealed class StreamChannel : FramedChannel
         _gathered.Append(_buffer.AsSpan(_start, buffered));
         _start += buffered;
         while (_gathered.Count < length)
-            _gathered.Advance(Received(_stream.Receive(_gathered.Room(length), true, deadline)));
+            _gathered.Advance(Received(_stream.Receive(_gathered.Room(length), true, deadline), deadline));
         return _gathered.Bytes;
     }
 
@@ -230,13 +241,13 @@ internal sealed class StreamChannel : FramedChannel
     {
         // Nothing of the next frame is in the buffer yet, or there would be nothing to skip.
         while (_toSkip > 0)
-            _toSkip -= Received(_stream.Receive(_buffer.AsSpan(0, (int)Math.Min(_toSkip, BufferSize)), false, deadline));
+            _toSkip -= Received(_stream.Receive(_buffer.AsSpan(0, (int)Math.Min(_toSkip, BufferSize)), false, deadline), deadline);
         _start = _end = 0;
     }
 
     // ---- the end
 
-    protected override void PeerGone() => _stream.PeerGone();
+    protected override void PeerGone(int patienceMilliseconds) => _stream.PeerGone(patienceMilliseconds);
     protected override void CloseFrames() => _stream.Interrupt();
     protected override void DisposeFrames() => _stream.Dispose();
 }

@@ -93,7 +93,7 @@ internal static unsafe class SharedMemoryHandover
         catch (Exception e)
         {
             if (e is IpcException { Status: Status.PeerClosed })
-                peer.ForgetDeadServer();
+                peer.ForgetDeadServer(Math.Max(deadline.SliceMilliseconds(100), 8));
             GiveUp(peer, memory, bytes);
             throw;
         }

@@ -8,6 +8,7 @@ internal sealed unsafe partial class SharedMemoryLink
     private const int SliceMilliseconds = 200; // a peer killed outright is noticed between two
 
     private readonly WaitPolicy _policy;
+    private LookTimer _lastLook;
 
     /// <summary>How often this side looks before it first reads the clock; 1 if it does not spin.</summary>
     public int LooksInABout => _policy.Mode == WaitMode.Block || _policy.OneProcessor ? 1 : SharedMemoryWait.LooksInABout;
@@ -67,10 +68,13 @@ internal sealed unsafe partial class SharedMemoryLink
 
         public WaitResult? ReasonToStop(bool look) => link.ReasonToStop(look);
 
+        public bool LookIsDue() => link._lastLook.IsDue();
+
         public bool Sleep(int milliseconds)
         {
             // Whoever publishes or closes after our looks sees the 1 and wakes us; what came before, the looks see.
             Interlocked.Exchange(ref *parked, 1);
+            Interlocked.MemoryBarrier(); // of its own: on arm64 an exchange need not keep later loads behind its store
             var sleptItAll = !condition.IsMet() && link.ReasonToStop(false) is null && !SharedWord.SleepOn(parked, 1, milliseconds);
             Volatile.Write(ref *parked, 0);
             return sleptItAll;

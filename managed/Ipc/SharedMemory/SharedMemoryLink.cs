@@ -62,7 +62,7 @@ internal sealed unsafe partial class SharedMemoryLink : IDisposable
     }
 
     /// <summary>A client whose server is dead clears its name away.</summary>
-    public void ForgetDeadServer() => _peer.ForgetDeadServer();
+    public void ForgetDeadServer(int patienceMilliseconds) => _peer.ForgetDeadServer(patienceMilliseconds);
 
     /// <summary>Unmaps; once, after Close, when nobody is inside.</summary>
     public void Dispose()

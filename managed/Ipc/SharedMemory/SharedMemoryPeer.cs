@@ -27,7 +27,7 @@ internal abstract unsafe class SharedMemoryPeer : IDisposable
     public abstract void HangUp();
 
     /// <summary>A client whose server is dead clears its name away.</summary>
-    public abstract void ForgetDeadServer();
+    public abstract void ForgetDeadServer(int patienceMilliseconds);
 
     public abstract void Dispose();
 

@@ -24,6 +24,10 @@ internal interface IWaiting : IWaitCondition
     /// <summary>Why the wait must end, or null. <paramref name="look"/>: a look at a socket is due, a system call.</summary>
     WaitResult? ReasonToStop(bool look);
 
+    /// <summary>Whether that look is due although nobody has waited for long: a caller with a short time-out, or none, may come again and
+    /// again, and has to learn of a peer that was killed. Reads a coarse clock.</summary>
+    bool LookIsDue();
+
     /// <summary>Announces that this side sleeps, makes sure that the condition is still not met and that there is still no reason to
     /// stop, since whoever came before the announcement woke nobody, and sleeps at most so long; true after the whole time.</summary>
     bool Sleep(int milliseconds);
@@ -58,14 +62,17 @@ internal static partial class SharedMemoryWait
     {
         if (waiting.IsMet())
             return WaitResult.Ready;
+        if (deadline.IsNow)
+            return GiveUp(waiting);
         if (policy.Mode != WaitMode.Block && Spin(waiting, policy, budget, deadline) is { } result)
             return result;
         var sleptAWholeSlice = false; // then the other party may have died without a word
         while (true)
         {
-            var reason = waiting.ReasonToStop(sleptAWholeSlice) ?? (deadline.Expired ? WaitResult.TimedOut : null);
-            if (reason is { } known)
+            if (waiting.ReasonToStop(sleptAWholeSlice) is { } known)
                 return waiting.IsMet() ? WaitResult.Ready : known;
+            if (deadline.Expired)
+                return GiveUp(waiting);
             sleptAWholeSlice = waiting.Sleep(deadline.SliceMilliseconds(policy.SliceMilliseconds));
             if (waiting.IsMet())
                 return WaitResult.Ready;
@@ -104,9 +111,17 @@ internal static partial class SharedMemoryWait
             var lookAtSocket = spun >= nextLook;
             if (lookAtSocket)
                 nextLook = spun + s_lookInterval;
-            var reason = waiting.ReasonToStop(lookAtSocket) ?? (deadline.HasPassed(now) ? WaitResult.TimedOut : null);
-            if (reason is { } known)
+            if (waiting.ReasonToStop(lookAtSocket) is { } known)
                 return waiting.IsMet() ? WaitResult.Ready : known;
+            if (deadline.HasPassed(now))
+                return GiveUp(waiting);
         }
+    }
+
+    // The time is over.
+    private static WaitResult GiveUp<T>(T waiting) where T : struct, IWaiting
+    {
+        var reason = waiting.ReasonToStop(waiting.LookIsDue()) ?? WaitResult.TimedOut;
+        return waiting.IsMet() ? WaitResult.Ready : reason;
     }
 }

@@ -79,10 +79,10 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
 
     public override void HangUp() => LocalSocket.ShutDown(socket);
 
-    public override void ForgetDeadServer()
+    public override void ForgetDeadServer(int patienceMilliseconds)
     {
         if (server is not null)
-            LocalSocket.ForgetDeadServer(server, socket);
+            LocalSocket.ForgetDeadServer(server, socket, patienceMilliseconds);
     }
 
     public override void Dispose()

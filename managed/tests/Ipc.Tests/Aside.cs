@@ -6,6 +6,7 @@ namespace Ipc.Tests;
 internal sealed class Aside<T>
 {
     private readonly Thread _thread;
+    private readonly ThreadLook _look = new();
     private T? _result;
     private Exception? _failure;
 
@@ -15,6 +16,7 @@ internal sealed class Aside<T>
         {
             try
             {
+                _look.IsMine();
                 _result = work();
             }
             catch (Exception e)
@@ -27,6 +29,14 @@ internal sealed class Aside<T>
     }
 
     public bool IsCompleted => !_thread.IsAlive;
+
+    /// <summary>Returns once the thread has gone to sleep in the work's call, or spins there: what comes after it meets a thread that
+    /// really waits.</summary>
+    public void UntilItWaits()
+    {
+        Pair.Until(() => IsCompleted || _look.Waits());
+        Assert.False(IsCompleted, "the work is done where it should wait");
+    }
 
     public T Join()
     {

@@ -149,7 +149,7 @@ public sealed class BroadcastTests
         using var idle = ManagedIpc.Subscribe(address);
         using var other = ManagedIpc.Subscribe(address);
         var receiving = Aside.Run(() => Pair.StatusOf(() => idle.Receive(new byte[1], out _)));
-        Thread.Sleep(30);
+        receiving.UntilItWaits();
         var start = Environment.TickCount64;
         idle.Close();
         Assert.Equal(Status.Closed, receiving.Join());
@@ -161,7 +161,7 @@ public sealed class BroadcastTests
             while (true)
                 publisher.Publish(new byte[1000]);
         }));
-        Thread.Sleep(30);
+        publishing.UntilItWaits();
         start = Environment.TickCount64;
         publisher.Close();
         Assert.Equal(Status.Closed, publishing.Join());
@@ -279,7 +279,7 @@ public sealed class BroadcastTests
             using var subscriber = new BroadcastSubscriber(address, name, socket, new Deadline(Pair.Patience));
             Assert.Equal(Status.TimedOut, Pair.StatusOf(() => Publish(publisher, 0, 10_000, 0)));
             var publishing = Aside.Run(() => publisher.Publish(new byte[1000]));
-            Thread.Sleep(50);
+            publishing.UntilItWaits();
             var start = Environment.TickCount64;
             // What the kernel does when a process is killed: its end of the socket goes, and nothing else happens.
             LocalSocket.ShutDown(socket);

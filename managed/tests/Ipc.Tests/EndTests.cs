@@ -47,8 +47,7 @@ public sealed class EndTests
         {
             using var pair = new Pair(transport);
             var receiving = Aside.Run(() => Pair.StatusOf(() => pair.Server.Receive(new byte[10], timeout)));
-            Thread.Sleep(60);
-            Assert.False(receiving.IsCompleted);
+            receiving.UntilItWaits();
             var start = Environment.TickCount64;
             pair.Server.Close();
             Assert.Equal(Status.Closed, receiving.Join());
@@ -70,8 +69,7 @@ public sealed class EndTests
                 while (true)
                     pair.Client.Send(new byte[1_000_000], timeout);
             }));
-            Thread.Sleep(100);
-            Assert.False(sending.IsCompleted);
+            sending.UntilItWaits();
             var start = Environment.TickCount64;
             pair.Client.Close();
             Assert.Equal(Status.Closed, sending.Join());
@@ -89,7 +87,7 @@ public sealed class EndTests
             while (true)
                 pair.Client.Send(new byte[1_000_000], Pair.Patience);
         }));
-        Thread.Sleep(100);
+        sending.UntilItWaits();
         pair.Server.Close();
         Assert.Equal(Status.PeerClosed, sending.Join());
     }
@@ -136,8 +134,8 @@ public sealed class EndTests
             if (!transport.StartsWith("tcp", StringComparison.Ordinal))
                 Assert.Equal(Status.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(address).Dispose()));
             Aside<Status>[] accepting = [Accepting(listener, Channel.Forever), Accepting(listener, 60_000)];
-            Thread.Sleep(60);
-            Assert.DoesNotContain(accepting, a => a.IsCompleted);
+            foreach (var accept in accepting)
+                accept.UntilItWaits();
             listener.Close();
             foreach (var accept in accepting)
                 Assert.Equal(Status.Closed, accept.Join());

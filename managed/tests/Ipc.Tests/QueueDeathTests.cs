@@ -88,7 +88,7 @@ public sealed class QueueDeathTests
         using var name = new QueueName();
         using var queue = name.Open("size=64k&wait=block");
         var sleeping = Aside.Run(() => QueueName.Take(queue, Pair.Patience));
-        Thread.Sleep(30);
+        sleeping.UntilItWaits();
         var clock = Stopwatch.StartNew();
         Die(new Dying(name).Lock(QueueLayout.WriterLock).Publish("unannounced"));
         Assert.Equal("unannounced", sleeping.Join());
@@ -104,9 +104,9 @@ public sealed class QueueDeathTests
         var clock = Stopwatch.StartNew();
         Assert.False(queue.TryEnqueue([1]));
         Assert.False(queue.TryEnqueue([1], 200));
-        Assert.InRange(clock.ElapsedMilliseconds, 299, long.MaxValue);
+        Assert.InRange(clock.ElapsedMilliseconds, 209, long.MaxValue);
         var waiting = Aside.Run(() => Pair.StatusOf(() => queue.Enqueue([1])));
-        Thread.Sleep(30);
+        waiting.UntilItWaits();
         queue.Close();
         Assert.Equal(Status.Closed, waiting.Join());
     }

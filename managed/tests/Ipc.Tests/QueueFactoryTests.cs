@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Ipc.Queues;
 using Microsoft.Extensions.DependencyInjection;
 
@@ -44,31 +43,55 @@ public sealed class QueueFactoryTests
         foreach (var buffer in new[] { null, new byte[10] })
         {
             using var cancellation = new CancellationTokenSource();
-            var clock = new Stopwatch();
-            var cancelling = CancelSoon(cancellation, clock);
-            Assert.Throws<OperationCanceledException>(() =>
-                buffer is null ? subscriber.Dequeue(cancellation.Token) : subscriber.Dequeue(buffer, cancellation.Token));
-            Assert.InRange(clock.ElapsedMilliseconds, 0, 2000);
-            cancelling.Join();
+            Cancel(cancellation, () =>
+            {
+                _ = buffer is null ? subscriber.Dequeue(cancellation.Token) : subscriber.Dequeue(buffer, cancellation.Token);
+            });
         }
         while (publisher.TryEnqueue(new byte[10_000]))
         {
         }
         using var late = new CancellationTokenSource();
-        var cancellingLate = CancelSoon(late, new Stopwatch());
-        Assert.Throws<OperationCanceledException>(() => publisher.Enqueue(new byte[10_000], late.Token));
+        Cancel(late, () => publisher.Enqueue(new byte[10_000], late.Token));
         Assert.Throws<OperationCanceledException>(() => subscriber.TryDequeue(late.Token, out _));
         Assert.True(subscriber.TryDequeue(default, out _));
-        cancellingLate.Join();
     }
 
-    // On a thread of its own: a timer's callback waits for the pool, which other tests keep busy.
-    private static Aside<bool> CancelSoon(CancellationTokenSource cancellation, Stopwatch sinceThen) => Aside.Run(() =>
+    // A cancellation wakes: nobody notices it between two looks only, which would be 50 ms on average.
+    [Fact]
+    public void ACancellationIsNoticedAtOnce()
     {
-        Thread.Sleep(30);
-        sinceThen.Start();
+        const int Rounds = 20;
+        foreach (var address in new[] { "queue://{0}?size=64k&wait=block", "ring://{0}?blocks=2&wait=block", "ring://{0}?blocks=2&wait=block&order=lifo" })
+        {
+            using var name = new QueueName();
+            using var subscriber = new QueueFactory(_ => ManagedIpc.OpenQueue(string.Format(System.Globalization.CultureInfo.InvariantCulture, address, name.Name)))
+                .CreateSubscriber(Options(name));
+            long milliseconds = 0;
+            for (var round = 0; round < Rounds; round++)
+            {
+                using var cancellation = new CancellationTokenSource();
+                milliseconds += Cancel(cancellation, () => subscriber.Dequeue(cancellation.Token));
+            }
+            Assert.InRange(milliseconds, 0, Rounds * 20);
+        }
+    }
+
+    // How many milliseconds the wait goes on after it was cancelled.
+    private static long Cancel(CancellationTokenSource cancellation, Action wait)
+    {
+        var waiting = Aside.Run(() =>
+        {
+            Assert.Throws<OperationCanceledException>(wait);
+            return Environment.TickCount64;
+        });
+        waiting.UntilItWaits();
+        var start = Environment.TickCount64;
         cancellation.Cancel();
-    });
+        var took = waiting.Join() - start;
+        Assert.InRange(took, 0, 2000);
+        return took;
+    }
 
     [Fact]
     public void OptionsAmountToAnAddress()

@@ -162,7 +162,7 @@ public sealed class QueueTests
                 else
                     queue.Dequeue(new byte[8000]);
             }));
-            Thread.Sleep(30);
+            waiting.UntilItWaits();
             var clock = Stopwatch.StartNew();
             queue.Close();
             Assert.Equal(Status.Closed, waiting.Join());

@@ -73,12 +73,12 @@ public sealed class RingTests
         Assert.False(Send(ring, "3", 60));
         Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ring.Enqueue([1], 1)));
         var writing = Aside.Run(() => Send(ring, "3"));
-        Thread.Sleep(30);
+        writing.UntilItWaits();
         var got = new HashSet<string> { Received(other), Received(other), Received(other) };
         Assert.True(writing.Join());
         Assert.Equal(new HashSet<string> { "1", "2", "3" }, got);
         var reading = Aside.Run(() => Received(other));
-        Thread.Sleep(30);
+        reading.UntilItWaits();
         Assert.True(Send(ring, "hello"));
         Assert.Equal("hello", reading.Join());
     }
@@ -91,13 +91,13 @@ public sealed class RingTests
         using var ring = ManagedIpc.OpenQueue(address);
         using var other = ManagedIpc.OpenQueue(address);
         var reading = Aside.Run(() => Pair.StatusOf(() => ring.Dequeue(new byte[10])));
-        Thread.Sleep(20);
+        reading.UntilItWaits();
         ring.Close();
         Assert.Equal(Status.Closed, reading.Join());
         Assert.Equal(Status.Closed, Pair.StatusOf(() => ring.TryEnqueue([1])));
         Assert.True(Send(other, "1", 0) && Send(other, "2", 0));
         var writing = Aside.Run(() => Pair.StatusOf(() => other.Enqueue([3])));
-        Thread.Sleep(20);
+        writing.UntilItWaits();
         other.Close();
         Assert.Equal(Status.Closed, writing.Join());
     }

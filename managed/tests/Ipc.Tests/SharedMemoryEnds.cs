@@ -11,9 +11,9 @@ internal sealed class SharedMemoryEnds : IDisposable
     public Channel Client { get; }
     public Channel Server { get; }
 
-    public SharedMemoryEnds(bool rings, string options = "", ulong firstSlot = 0, ulong firstData = 0, uint slots = 16)
+    public SharedMemoryEnds(bool rings, string options = "", ulong firstSlot = 0, ulong firstData = 0, uint slots = 16, string wait = "block")
     {
-        var address = Address.Parse($"{(rings ? "shm" : "shm-event")}://test-{Guid.NewGuid():N}?wait=block{options}");
+        var address = Address.Parse($"{(rings ? "shm" : "shm-event")}://test-{Guid.NewGuid():N}?wait={wait}{options}");
         var name = LocalNames.InPrivateFolder(address, "shm-");
         var layout = rings ? SharedMemoryLayout.Slots : SharedMemoryLayout.Event;
         var policy = WaitPolicy.Of(address);

@@ -48,7 +48,7 @@ public sealed class SharedMemoryTests
             ends.Client.Send([1]);
             Assert.Equal(1, ends.Server.Receive(new byte[1], timeout));
             var receiving = Aside.Run(() => Pair.StatusOf(() => ends.Server.Receive(new byte[1], timeout)));
-            Thread.Sleep(30);
+            receiving.UntilItWaits();
             var start = Environment.TickCount64;
             ends.KillClient();
             Assert.Equal(Status.PeerClosed, receiving.Join());

@@ -16,9 +16,9 @@ internal sealed unsafe class BroadcastPublisher : Publisher
     private readonly ulong _ringBytes;
     private readonly BroadcastReaders _readers = new();
     private readonly BroadcastAdmission _admission;
-    private readonly Lock _closing = new();
+    private readonly HandleGate _gate = new(1);
+    private int _closeStarted;
     private volatile bool _closed;
-    private bool _disposed;
 
     // The publishing thread's.
     private ulong _position;
@@ -73,38 +73,47 @@ internal sealed unsafe class BroadcastPublisher : Publisher
 
     public override void Publish(ReadOnlySpan<byte> message, int timeoutMilliseconds = Channel.Forever)
     {
-        if (message.Length > Limit || _closed || timeoutMilliseconds < Channel.Forever)
-            throw Refusal(message.Length, timeoutMilliseconds);
-        var end = _position + BroadcastLayout.Footprint(message.Length);
-        if (BroadcastLayout.Ahead(end, _claimed) > 0)
-            Claim(end, timeoutMilliseconds);
-        var record = _ring + (_position & (_ringBytes - 1));
-        *(int*)record = message.Length;
-        *(ulong*)(record + 8) = _number;
-        message.CopyTo(new Span<byte>(record + BroadcastLayout.RecordHeaderBytes, message.Length));
-        Volatile.Write(ref _numberBefore, ++_number);
-        // Release: whoever sees this position sees the record whole, and _numberBefore.
-        Volatile.Write(ref *_header.Published, end);
-        Volatile.Write(ref _numberAfter, _number);
-        _position = end;
-        if (_readers.MayPark)
-            WakeReaders();
+        var byTheDoor = _gate.Enter(0);
+        try
+        {
+            if (message.Length > Limit || _closed || timeoutMilliseconds < Channel.Forever)
+                throw Refusal(message.Length, timeoutMilliseconds);
+            var end = _position + BroadcastLayout.Footprint(message.Length);
+            if (BroadcastLayout.Ahead(end, _claimed) > 0)
+                Claim(end, timeoutMilliseconds);
+            var record = _ring + (_position & (_ringBytes - 1));
+            *(int*)record = message.Length;
+            *(ulong*)(record + 8) = _number;
+            message.CopyTo(new Span<byte>(record + BroadcastLayout.RecordHeaderBytes, message.Length));
+            Volatile.Write(ref _numberBefore, ++_number);
+            // Release: whoever sees this position sees the record whole, and _numberBefore.
+            Volatile.Write(ref *_header.Published, end);
+            Volatile.Write(ref _numberAfter, _number);
+            _position = end;
+            if (_readers.MayPark)
+                WakeReaders();
+        }
+        finally
+        {
+            _gate.Leave(0, byTheDoor);
+        }
         GC.KeepAlive(this);
     }
 
     public override void Close()
     {
-        lock (_closing)
+        _closed = true;
+        if (!_gate.TryEnterBeside())
+            return;
+        if (Interlocked.Exchange(ref _closeStarted, 1) == 0)
         {
-            if (_closed)
-                return;
-            _closed = true;
             Interlocked.Exchange(ref *_header.Closed, 1);
             _admission.Close();
             Interlocked.Increment(ref *_header.Wakes);
             Libc.WakeAll(_header.Wakes);
             _readers.WakePublisher();
         }
+        _gate.LeaveBeside();
     }
 
     protected override void Dispose(bool disposing)
@@ -112,15 +121,12 @@ internal sealed unsafe class BroadcastPublisher : Publisher
         if (!disposing)
             return;
         Close();
-        lock (_closing)
-        {
-            if (_disposed)
-                return;
-            _disposed = true;
-            _admission.Join(); // its thread uses the rest
-            _readers.Dispose();
-            _memory.Dispose();
-        }
+        if (!_gate.TryEnd())
+            return;
+        _gate.AwaitEmpty();
+        _admission.Join(); // its thread uses the rest
+        _readers.Dispose();
+        _memory.Dispose();
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -217,12 +223,15 @@ internal sealed unsafe class BroadcastPublisher : Publisher
 
         public WaitResult? ReasonToStop(bool look) => publisher._closed ? WaitResult.ClosedHere : null;
 
+        public bool LookIsDue() => false; // the admitting thread sees readers go
+
         public bool Sleep(int milliseconds)
         {
             var asked = publisher._slowest;
             var wanted = publisher._readers.Page(asked).RoomWanted;
             // Full fence: the reader that moves its cursor after our look sees the 1.
             Interlocked.Exchange(ref *wanted, 1);
+            Interlocked.MemoryBarrier(); // of its own: on arm64 an exchange need not keep later loads behind its store
             // Another reader may have become the slowest meanwhile: then there is news, and the wait starts anew.
             if (IsMet() || publisher._slowest != asked || publisher._closed)
                 return false;

@@ -26,7 +26,8 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
     private readonly BroadcastPage _page;
     private readonly byte* _ring;
     private readonly ulong _ringBytes;
-    private readonly Lock _closing = new();
+    private readonly HandleGate _gate = new(1);
+    private int _closeStarted;
     private volatile bool _closed;
 
     // The receiving thread's.
@@ -35,6 +36,7 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
     private bool _overtaken; // messages were lost since the last one delivered
     private bool _publisherGone;
     private Status _broken;
+    private LookTimer _lastLook;
 
     /// <summary>Joins over a connection, which it then owns, also when this throws.</summary>
     public BroadcastSubscriber(Address address, LocalName name, Descriptor connection, Deadline deadline)
@@ -69,7 +71,7 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
         catch (Exception e)
         {
             if (e is IpcException { Status: Status.PeerClosed })
-                LocalSocket.ForgetDeadServer(name, connection);
+                LocalSocket.ForgetDeadServer(name, connection, Math.Max(deadline.SliceMilliseconds(100), 8));
             _data?.Dispose();
             _ownPage?.Dispose();
             connection.Dispose();
@@ -79,27 +81,36 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
 
     public override int Receive(Span<byte> buffer, out long lost, int timeoutMilliseconds = Channel.Forever)
     {
-        if (_closed || _broken != Status.Ok || timeoutMilliseconds < Channel.Forever)
-            throw Refusal(timeoutMilliseconds);
-        if (!HasMessage || !TryTake(buffer, out var length, out lost))
-            length = ReceiveSlowly(buffer, out lost, timeoutMilliseconds);
-        GC.KeepAlive(this);
-        return length;
+        var byTheDoor = _gate.Enter(0);
+        try
+        {
+            if (_closed || _broken != Status.Ok || timeoutMilliseconds < Channel.Forever)
+                throw Refusal(timeoutMilliseconds);
+            if (!HasMessage || !TryTake(buffer, out var length, out lost))
+                length = ReceiveSlowly(buffer, out lost, timeoutMilliseconds);
+            return length;
+        }
+        finally
+        {
+            _gate.Leave(0, byTheDoor);
+            GC.KeepAlive(this);
+        }
     }
 
     public override void Close()
     {
-        lock (_closing)
+        _closed = true;
+        if (!_gate.TryEnterBeside())
+            return;
+        if (Interlocked.Exchange(ref _closeStarted, 1) == 0)
         {
-            if (_closed)
-                return;
-            _closed = true;
             // All readers share the word they sleep on, and it cannot be written here: wake them all, they look and sleep again.
             // A thread of our own on its way to sleep misses that, and looks around after a slice.
             Interlocked.MemoryBarrier();
             Libc.WakeAll(_header.Wakes);
             LocalSocket.ShutDown(_socket);
         }
+        _gate.LeaveBeside();
     }
 
     protected override void Dispose(bool disposing)
@@ -107,6 +118,9 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
         if (!disposing)
             return;
         Close();
+        if (!_gate.TryEnd())
+            return;
+        _gate.AwaitEmpty();
         _data.Dispose();
         _ownPage.Dispose();
         _socket.Dispose();
@@ -298,7 +312,7 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
         if (!look || Libc.Poll(_socket, Libc.POLLIN, 0) == 0)
             return null;
         _publisherGone = true;
-        LocalSocket.ForgetDeadServer(_name, _socket);
+        LocalSocket.ForgetDeadServer(_name, _socket, 8);
         return WaitResult.PeerGone;
     }
 
@@ -335,11 +349,14 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
 
         public WaitResult? ReasonToStop(bool look) => subscriber.ReasonToStop(look);
 
+        public bool LookIsDue() => subscriber._lastLook.IsDue();
+
         public bool Sleep(int milliseconds)
         {
             var parked = subscriber._page.Parked;
             // Full fence: whoever publishes after our look sees the 1.
             Interlocked.Exchange(ref *parked, 1);
+            Interlocked.MemoryBarrier(); // of its own: on arm64 an exchange need not keep later loads behind its store
             // Seen before the last look: whoever publishes after that look changes it, and then there is no sleep.
             var wakes = Volatile.Read(ref *subscriber._header.Wakes);
             var quiet = !IsMet() && Volatile.Read(ref *subscriber._header.Closed) == 0 && !subscriber._closed;

@@ -28,7 +28,7 @@ internal sealed unsafe class FifoTransport : Transport
             using (pair)
             {
                 var up = Meet(name, rendezvous, pair, down, new Deadline(timeoutMilliseconds));
-                return new StreamChannel(new FifoStream(down, up, () => FifoNames.ForgetDeadServer(name.Path)), address);
+                return new StreamChannel(new FifoStream(down, up, patience => FifoNames.ForgetDeadServer(name.Path, patience)), address);
             }
         }
         catch

@@ -53,17 +53,17 @@ internal static class FifoNames
     }
 
     /// <summary>For a client whose connection has ended: removes its server's name if nobody reads there. Never throws.</summary>
-    public static void ForgetDeadServer(string path)
+    public static void ForgetDeadServer(string path, int patienceMilliseconds)
     {
         // A dying process closes its descriptors one by one, perhaps this connection before its rendezvous.
-        const int Looks = 6;
+        var patience = new Deadline(Math.Min(patienceMilliseconds, 8));
         try
         {
-            for (var look = 0; look < Looks && Libc.GetStatus(path, out _); look++)
+            for (var look = 0; (look == 0 || !patience.Expired) && Libc.GetStatus(path, out _); look++)
             {
                 if (look > 0)
                     Thread.Sleep(1);
-                using var names = LocalNames.Lock();
+                using var names = LocalNames.Lock(patienceMilliseconds);
                 if (RemoveDead(path))
                     return;
             }

@@ -31,20 +31,43 @@ internal sealed unsafe partial class NamedQueue
         return used > _size || Fits(used, tail, footprint, out _); // nonsense is for the lock's holder to judge
     }
 
-    private WaitResult Wait<T>(T condition, uint* parked, Deadline deadline) where T : struct, IWaitCondition
+    // A cancellation counts as the end of the time; whoever cancels wakes everybody here.
+    private WaitResult Wait<T>(T condition, uint* parked, Deadline deadline, CancellationToken cancellation) where T : struct, IWaitCondition
     {
         if (condition.IsMet())
             return WaitResult.Ready;
         // Who only polls does not spin.
-        return deadline.Expired ? WaitResult.TimedOut : SharedMemoryWait.Until(new Waiting<T>(this, condition, parked), _policy, null, deadline);
+        return deadline.Expired
+            ? WaitResult.TimedOut
+            : SharedMemoryWait.Until(new Waiting<T>(this, condition, parked, cancellation), _policy, null, deadline);
     }
 
-    private readonly struct Waiting<T>(NamedQueue queue, T condition, uint* parked) : IWaiting where T : struct, IWaitCondition
+    // A holder of the lock that is stopped must not keep a cancellation from being noticed.
+    private bool TakeLock(PartyLock partyLock, Deadline deadline, CancellationToken cancellation)
+    {
+        if (!cancellation.CanBeCanceled)
+            return IsReady(partyLock.Take(deadline, in _closed));
+        while (!IsReady(partyLock.Take(new Deadline(0), in _closed)))
+        {
+            if (cancellation.IsCancellationRequested || deadline.Expired)
+                return false;
+        }
+        return true;
+    }
+
+    private readonly struct Waiting<T>(NamedQueue queue, T condition, uint* parked, CancellationToken cancellation) : IWaiting where T : struct, IWaitCondition
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public bool IsMet() => condition.IsMet();
 
-        public WaitResult? ReasonToStop(bool look) => Volatile.Read(ref queue._closed) ? WaitResult.ClosedHere : null;
+        public WaitResult? ReasonToStop(bool look)
+        {
+            if (Volatile.Read(ref queue._closed))
+                return WaitResult.ClosedHere;
+            return cancellation.IsCancellationRequested ? WaitResult.TimedOut : null;
+        }
+
+        public bool LookIsDue() => false; // there is nobody to look at
 
         public bool Sleep(int milliseconds)
         {
@@ -68,7 +91,7 @@ internal sealed unsafe partial class NamedQueue
     private IpcException ClosedHere()
     {
         // A waker may have meant this thread, which does not come any more.
-        if (_file.Memory != null && MayHaveMessage())
+        if (!_gate.HasEnded && MayHaveMessage())
             Parking.WakeOne(_readersParked);
         return new IpcException(Status.Closed, $"the queue {_address} was closed here: open it again to go on");
     }

@@ -13,6 +13,8 @@ namespace Ipc;
 [SuppressMessage("Naming", "CA1711", Justification = "It is one.")]
 internal sealed unsafe partial class NamedQueue : MessageQueue
 {
+    private const int Doors = 16; // of threads; more threads than these, at once, go in by locked instructions
+
     private enum Found { Yes, No, Damage }
 
     private readonly QueueFile _file;
@@ -29,7 +31,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
     private readonly uint* _writersParked;
     private readonly uint _size;
     private readonly uint _mask;
-    private readonly Lock _ending = new(); // Close may come at any time, also while another thread disposes
+    private readonly HandleGate _gate = new(Doors);
     private bool _closed;
 
     /// <param name="file">Owned from now on.</param>
@@ -57,8 +59,22 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
 
     public override bool TryEnqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = 0)
     {
-        if (Volatile.Read(ref _closed))
-            throw ClosedHere();
+        var door = _gate.EnterAny();
+        try
+        {
+            if (Volatile.Read(ref _closed))
+                throw ClosedHere();
+            return Put(message, timeoutMilliseconds, CancellationToken.None);
+        }
+        finally
+        {
+            _gate.LeaveAny(door);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool Put(ReadOnlySpan<byte> message, int timeoutMilliseconds, CancellationToken cancellation)
+    {
         if (message.Length > Limit)
             throw TooLarge(message.Length);
         var footprint = QueueLayout.Footprint((uint)message.Length);
@@ -72,7 +88,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
                 return true;
             }
         }
-        return EnqueueSlowly(message, footprint, timeoutMilliseconds);
+        return EnqueueSlowly(message, footprint, timeoutMilliseconds, cancellation);
     }
 
     public override bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
@@ -85,50 +101,95 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
 
     internal override Status Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
     {
-        if (Volatile.Read(ref _closed))
-            throw ClosedHere();
-        if (MayHaveMessage() && _readers.TryTake())
+        var door = _gate.EnterAny();
+        try
         {
-            var found = Get(buffer, out length);
-            _readers.GiveBack();
-            if (found == Found.Yes && length <= buffer.Length)
+            if (Volatile.Read(ref _closed))
+                throw ClosedHere();
+            if (MayHaveMessage() && _readers.TryTake())
             {
-                // All: how much room each of them needs is not known here.
-                Parking.WakeAll(_writersParked);
-                return Status.Ok;
+                var found = Get(buffer, out length);
+                _readers.GiveBack();
+                if (found == Found.Yes && length <= buffer.Length)
+                {
+                    // All: how much room each of them needs is not known here.
+                    Parking.WakeAll(_writersParked);
+                    return Status.Ok;
+                }
             }
+            return TakeSlowly(buffer, out length, timeoutMilliseconds, CancellationToken.None);
         }
-        return TakeSlowly(buffer, out length, timeoutMilliseconds);
+        finally
+        {
+            _gate.LeaveAny(door);
+        }
+    }
+
+    internal override bool TryEnqueue(ReadOnlySpan<byte> message, CancellationToken cancellation)
+    {
+        using var waking = cancellation.UnsafeRegister(queue => ((NamedQueue)queue!).WakeAllHere(), this);
+        var door = _gate.EnterAny();
+        try
+        {
+            if (Volatile.Read(ref _closed))
+                throw ClosedHere();
+            return Put(message, Channel.Forever, cancellation);
+        }
+        finally
+        {
+            _gate.LeaveAny(door);
+        }
+    }
+
+    internal override Status Take(Span<byte> buffer, out int length, CancellationToken cancellation)
+    {
+        using var waking = cancellation.UnsafeRegister(queue => ((NamedQueue)queue!).WakeAllHere(), this);
+        var door = _gate.EnterAny();
+        try
+        {
+            if (Volatile.Read(ref _closed))
+                throw ClosedHere();
+            return TakeSlowly(buffer, out length, Channel.Forever, cancellation);
+        }
+        finally
+        {
+            _gate.LeaveAny(door);
+        }
     }
 
     public override void Close()
     {
-        lock (_ending)
-        {
-            Volatile.Write(ref _closed, true);
-            if (_file.Memory == null)
-                return; // disposed
-            // Everybody's waiters wake and look around; those of other handles go back to sleep.
-            Interlocked.MemoryBarrier();
-            Parking.WakeAll(_readersParked);
-            Parking.WakeAll(_writersParked);
-        }
+        Volatile.Write(ref _closed, true);
+        WakeAllHere();
+    }
+
+    // Everybody's waiters wake and look around; those of other handles go back to sleep.
+    private void WakeAllHere()
+    {
+        if (!_gate.TryEnterBeside())
+            return;
+        Interlocked.MemoryBarrier();
+        Parking.WakeAll(_readersParked);
+        Parking.WakeAll(_writersParked);
+        _gate.LeaveBeside();
     }
 
     protected override void Dispose(bool disposing)
     {
         Close();
-        lock (_ending)
-            _file.Dispose();
+        if (!_gate.TryEnd())
+            return;
+        _gate.AwaitEmpty();
+        _file.Dispose();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool EnqueueSlowly(ReadOnlySpan<byte> message, uint footprint, int timeoutMilliseconds)
+    private bool EnqueueSlowly(ReadOnlySpan<byte> message, uint footprint, int timeoutMilliseconds, CancellationToken cancellation)
     {
         var deadline = DeadlineOf(timeoutMilliseconds);
         while (true)
         {
-            if (!IsReady(_writers.Take(deadline, in _closed)))
+            if (!TakeLock(_writers, deadline, cancellation))
                 return false;
             var found = Put(message, footprint);
             _writers.GiveBack();
@@ -139,19 +200,19 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
             }
             if (found == Found.Damage)
                 throw Damaged();
-            if (!IsReady(Wait(new RoomCondition(this, footprint), _writersParked, deadline)))
+            if (!IsReady(Wait(new RoomCondition(this, footprint), _writersParked, deadline, cancellation)))
                 return false;
         }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private Status TakeSlowly(Span<byte> buffer, out int length, int timeoutMilliseconds)
+    private Status TakeSlowly(Span<byte> buffer, out int length, int timeoutMilliseconds, CancellationToken cancellation)
     {
         var deadline = DeadlineOf(timeoutMilliseconds);
         while (true)
         {
             length = 0;
-            if (!IsReady(Wait(new MessageCondition(this), _readersParked, deadline)) || !IsReady(_readers.Take(deadline, in _closed)))
+            if (!IsReady(Wait(new MessageCondition(this), _readersParked, deadline, cancellation)) || !TakeLock(_readers, deadline, cancellation))
                 return Status.TimedOut;
             var found = Get(buffer, out length);
             _readers.GiveBack();

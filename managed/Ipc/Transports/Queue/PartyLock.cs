@@ -7,7 +7,7 @@ namespace Ipc;
 internal sealed unsafe class PartyLock(uint* word, QueueFile file)
 {
     private const uint SomebodySleeps = 1;
-    private const int LeastPatienceMilliseconds = 100;
+    private const int LeastPatienceMilliseconds = 10;
     // A holder that is gone shows in the first slice; one that merely copies a large message is not asked about.
     private const int FirstSliceMilliseconds = 1;
     private const int SliceMilliseconds = 10;
@@ -28,7 +28,7 @@ internal sealed unsafe class PartyLock(uint* word, QueueFile file)
     }
 
     /// <summary>Takes the lock, waiting for it. <see cref="WaitResult.TimedOut"/>: somebody alive (stopped, or starved of
-    /// processor) kept it for the whole time-out and not less than 100 ms: "0 does not wait" is about messages and room, not
+    /// processor) kept it for the whole time-out and not less than 10 ms: "0 does not wait" is about messages and room, not
     /// about a neighbour's few nanoseconds.</summary>
     public WaitResult Take(Deadline deadline, ref readonly bool closed)
     {

@@ -7,6 +7,8 @@ namespace Ipc;
 /// native/src/transports/ring/ring_queue.cpp.</summary>
 internal sealed unsafe class RingQueue : MessageQueue
 {
+    private const int Doors = 16; // of threads; more threads than these, at once, go in by locked instructions
+
     private static readonly long s_slice = SharedMemoryWait.SliceMilliseconds * Stopwatch.Frequency / 1000;
 
     private readonly RingFile _file;
@@ -17,8 +19,8 @@ internal sealed unsafe class RingQueue : MessageQueue
     private readonly bool _inOrder;
     private readonly uint _me;
     private long _lastBurial;
+    private readonly HandleGate _gate = new(Doors);
     private volatile bool _closed;
-    private bool _disposed;
 
     /// <param name="file">Owned from now on.</param>
     /// <param name="policy">How this handle waits.</param>
@@ -42,63 +44,119 @@ internal sealed unsafe class RingQueue : MessageQueue
     {
         if (timeoutMilliseconds < Channel.Forever)
             throw BadTimeout(timeoutMilliseconds);
+        return Enqueue(message, timeoutMilliseconds, CancellationToken.None);
+    }
+
+    internal override bool TryEnqueue(ReadOnlySpan<byte> message, CancellationToken cancellation)
+    {
+        using var waking = cancellation.UnsafeRegister(ring => ((RingQueue)ring!).WakeAllHere(), this);
+        return Enqueue(message, Channel.Forever, cancellation);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool Enqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds, CancellationToken cancellation)
+    {
         if (message.Length > Limit)
             throw TooLarge(message.Length);
-        if (_closed)
-            throw IsClosed();
-        var attempt = new Writing(this, message);
-        var claim = attempt.Try();
-        if (claim != RingClaim.Taken)
-            claim = WaitLonger(ref attempt, RingSide.Writers, claim, timeoutMilliseconds);
-        return claim switch
+        var door = _gate.EnterAny();
+        try
         {
-            RingClaim.Taken => true,
-            RingClaim.Blocked or RingClaim.Contended => false,
-            _ => throw Damaged(),
-        };
+            if (_closed)
+                throw IsClosed();
+            var attempt = new Writing(this, message);
+            var claim = attempt.Try();
+            if (claim != RingClaim.Taken)
+                claim = WaitLonger(ref attempt, RingSide.Writers, claim, timeoutMilliseconds, cancellation);
+            return claim switch
+            {
+                RingClaim.Taken => true,
+                RingClaim.Blocked or RingClaim.Contended => false,
+                _ => throw Damaged(),
+            };
+        }
+        finally
+        {
+            _gate.LeaveAny(door);
+        }
     }
 
     public override bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
     {
         if (timeoutMilliseconds < Channel.Forever)
             throw BadTimeout(timeoutMilliseconds);
-        if (_closed)
-            throw IsClosed();
-        var attempt = new Reading(this, buffer);
-        var claim = attempt.Try();
-        if (claim != RingClaim.Taken)
-            claim = WaitLonger(ref attempt, RingSide.Readers, claim, timeoutMilliseconds);
-        length = claim == RingClaim.Taken ? (int)attempt.Length : 0;
-        return claim switch
+        var status = Dequeue(buffer, out length, timeoutMilliseconds, CancellationToken.None);
+        if (status == Status.BufferTooSmall)
         {
-            RingClaim.Taken => true,
-            RingClaim.Blocked or RingClaim.Contended => false,
-            RingClaim.TooSmall => throw new IpcException(Status.BufferTooSmall,
-                $"the next message of {_file.Address} has {attempt.Length} bytes, the buffer {buffer.Length}: ask again with room for it"),
-            _ => throw Damaged(),
-        };
+            var needed = length;
+            length = 0;
+            throw new IpcException(Status.BufferTooSmall,
+                $"the next message of {_file.Address} has {needed} bytes, the buffer {buffer.Length}: ask again with room for it");
+        }
+        return status == Status.Ok;
+    }
+
+    internal override Status Take(Span<byte> buffer, out int length, int timeoutMilliseconds) =>
+        Dequeue(buffer, out length, timeoutMilliseconds, CancellationToken.None);
+
+    internal override Status Take(Span<byte> buffer, out int length, CancellationToken cancellation)
+    {
+        using var waking = cancellation.UnsafeRegister(ring => ((RingQueue)ring!).WakeAllHere(), this);
+        return Dequeue(buffer, out length, Channel.Forever, cancellation);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private Status Dequeue(Span<byte> buffer, out int length, int timeoutMilliseconds, CancellationToken cancellation)
+    {
+        var door = _gate.EnterAny();
+        try
+        {
+            if (_closed)
+                throw IsClosed();
+            var attempt = new Reading(this, buffer);
+            var claim = attempt.Try();
+            if (claim != RingClaim.Taken)
+                claim = WaitLonger(ref attempt, RingSide.Readers, claim, timeoutMilliseconds, cancellation);
+            length = claim is RingClaim.Taken or RingClaim.TooSmall ? (int)attempt.Length : 0;
+            return claim switch
+            {
+                RingClaim.Taken => Status.Ok,
+                RingClaim.Blocked or RingClaim.Contended => Status.TimedOut,
+                RingClaim.TooSmall => Status.BufferTooSmall,
+                _ => throw Damaged(),
+            };
+        }
+        finally
+        {
+            _gate.LeaveAny(door);
+        }
     }
 
     public override void Close()
     {
-        if (_closed)
-            return;
         _closed = true;
-        // Our own threads may be among the sleepers; the others find nothing changed and sleep on. The exchange is a full fence
-        // between closing and looking, so that nobody goes to sleep unseen.
+        WakeAllHere();
+    }
+
+    // Our own threads may be among the sleepers; the others find nothing changed and sleep on. The exchange is a full fence
+    // between what our threads are to see and looking, so that nobody goes to sleep unseen.
+    private void WakeAllHere()
+    {
+        if (!_gate.TryEnterBeside())
+            return;
         foreach (var side in (ReadOnlySpan<RingSide>)[RingSide.Readers, RingSide.Writers])
         {
             if (Interlocked.Exchange(ref *_blocks.Parked(side), 0) != 0)
                 SharedWord.WakeAll(_blocks.Parked(side));
         }
+        _gate.LeaveBeside();
     }
 
     protected override void Dispose(bool disposing)
     {
-        if (_disposed)
-            return;
         Close();
-        _disposed = true;
+        if (!_gate.TryEnd())
+            return;
+        _gate.AwaitEmpty();
         _file.Dispose();
     }
 
@@ -177,7 +235,7 @@ internal sealed unsafe class RingQueue : MessageQueue
 
     // Repeats the attempt until it no longer waits or the time is over, when its last outcome comes back. Throws when closed.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private RingClaim WaitLonger<T>(ref T attempt, RingSide side, RingClaim claim, int timeoutMilliseconds) where T : IAttempt, allows ref struct
+    private RingClaim WaitLonger<T>(ref T attempt, RingSide side, RingClaim claim, int timeoutMilliseconds, CancellationToken cancellation) where T : IAttempt, allows ref struct
     {
         if (!Waits(claim))
             return claim;
@@ -186,16 +244,16 @@ internal sealed unsafe class RingQueue : MessageQueue
         if (deadline.Expired && Bury(side, attempt.Blocker))
             claim = attempt.Try();
         if (_policy.Mode != WaitMode.Block)
-            claim = Spin(ref attempt, side, claim, deadline);
+            claim = Spin(ref attempt, side, claim, deadline, cancellation);
         if (!Waits(claim))
             return claim;
         if (_closed)
             throw IsClosed();
         // Somebody who only polls must not make the other side believe that a sleeper is to be woken.
-        return deadline.Expired ? claim : Park(ref attempt, side, deadline);
+        return deadline.Expired ? claim : Park(ref attempt, side, deadline, cancellation);
     }
 
-    private RingClaim Spin<T>(ref T attempt, RingSide side, RingClaim claim, Deadline deadline) where T : IAttempt, allows ref struct
+    private RingClaim Spin<T>(ref T attempt, RingSide side, RingClaim claim, Deadline deadline, CancellationToken cancellation) where T : IAttempt, allows ref struct
     {
         long start = 0, spun = 0;
         while (Waits(claim) && !deadline.Expired)
@@ -205,7 +263,7 @@ internal sealed unsafe class RingQueue : MessageQueue
                 SharedMemoryWait.Relax();
                 claim = attempt.Try();
             }
-            if (!Waits(claim) || _closed)
+            if (!Waits(claim) || _closed || cancellation.IsCancellationRequested)
                 break;
             var now = Stopwatch.GetTimestamp();
             if (start == 0)
@@ -227,7 +285,7 @@ internal sealed unsafe class RingQueue : MessageQueue
     // wakes one. The one may find that another was faster, or take one message while more came; and the clearing may have been
     // meant for one who was not asleep yet, whose word somebody else has set again. So whoever leaves sets the word for those who
     // still sleep, looks, and hands the wake-up on.
-    private RingClaim Park<T>(ref T attempt, RingSide side, Deadline deadline) where T : IAttempt, allows ref struct
+    private RingClaim Park<T>(ref T attempt, RingSide side, Deadline deadline, CancellationToken cancellation) where T : IAttempt, allows ref struct
     {
         var parked = _blocks.Parked(side);
         var slept = false;
@@ -235,8 +293,9 @@ internal sealed unsafe class RingQueue : MessageQueue
         while (true)
         {
             Interlocked.Exchange(ref *parked, 1);
+            Interlocked.MemoryBarrier(); // of its own: on arm64 an exchange need not keep later loads behind its store
             claim = attempt.Try();
-            if (!Waits(claim) || _closed || deadline.Expired)
+            if (!Waits(claim) || _closed || deadline.Expired || cancellation.IsCancellationRequested)
                 break;
             if (claim == RingClaim.Contended)
                 continue;

@@ -86,7 +86,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             var length = Math.Min(portion, payload.Length - done);
             var result = _writer.WaitForData(length, deadline);
             if (result != WaitResult.Ready || _writer.IsDamaged)
-                throw SendFailed(result, done > 0);
+                throw SendFailed(result, done > 0, deadline);
             payload.Slice(done, length).CopyTo(new Span<byte>(_writer.DataRoom(length), length));
             var first = done == 0;
             if (first)
@@ -100,15 +100,15 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     private void CheckRoom(WaitResult result)
     {
         if (result != WaitResult.Ready || _writer.IsDamaged)
-            throw SendFailed(result, false);
+            throw SendFailed(result, false, default);
     }
 
-    private IpcException SendFailed(WaitResult result, bool begun)
+    private IpcException SendFailed(WaitResult result, bool begun, Deadline deadline)
     {
         if (_writer.IsDamaged)
             return Fail(Status.NotOurProtocol, $"the peer at {Name} says it has read what was never written: reconnect");
         if (result != WaitResult.TimedOut || !begun)
-            return CannotSend(result);
+            return CannotSend(result, deadline);
         var failure = Fail(Status.TimedOut, $"the time-out passed half-way through a message to {Name}, so the channel is broken: reconnect");
         // The peer must not wait for a rest that will not come.
         Link.Close();
@@ -162,6 +162,9 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
 
     // ---- receiver's half
 
+    // What Wait finds stays where it is for NextFrame to read.
+    protected override bool AwaitFrame(Deadline deadline) => _hasFrame || _toSkip > 0 || _reader.Wait(deadline) != WaitResult.TimedOut;
+
     protected override FrameInfo NextFrame(Deadline deadline)
     {
         if (_hasFrame)
@@ -170,7 +173,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             SkipRest(deadline);
         var result = _reader.Wait(deadline);
         if (result != WaitResult.Ready)
-            throw CannotReceive(result, false);
+            throw CannotReceive(result, false, deadline);
         if (_reader.IsDamaged || _reader.Kind - 1 > 3 || (_reader.Flags & ShmRingMemory.Continues) != 0)
             throw Damaged();
         _inSeveral = (_reader.Flags & ShmRingMemory.More) != 0;
@@ -227,7 +230,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
                 // The buffer is its owner's again: what has come is kept here for the next attempt.
                 _gathered.Clear();
                 _gathered.Append(buffer[..have]);
-                throw CannotReceive(WaitResult.TimedOut, true);
+                throw CannotReceive(WaitResult.TimedOut, true, deadline);
             }
             _reader.Bytes.CopyTo(buffer[have..]);
             have += _reader.Length;
@@ -243,7 +246,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         while (_gathered.Count < _frame.Length)
         {
             if (!TryPiece(_gathered.Count, deadline))
-                throw CannotReceive(WaitResult.TimedOut, true);
+                throw CannotReceive(WaitResult.TimedOut, true, deadline);
             _gathered.Append(_reader.Bytes);
             _reader.Consume();
         }
@@ -260,7 +263,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             if (result == WaitResult.TimedOut)
                 return false;
             if (result != WaitResult.Ready)
-                throw CannotReceive(result, true);
+                throw CannotReceive(result, true, deadline);
         }
         var rest = _frame.Length - have;
         var flags = ShmRingMemory.InData | (have > 0 ? ShmRingMemory.Continues : 0) | (_reader.Length < rest ? ShmRingMemory.More : 0);
@@ -287,7 +290,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         while (_toSkip > 0)
         {
             if (!TryPiece(_frame.Length - _toSkip, deadline))
-                throw CannotReceive(WaitResult.TimedOut, true);
+                throw CannotReceive(WaitResult.TimedOut, true, deadline);
             _toSkip -= _reader.Length;
             _reader.Consume();
         }

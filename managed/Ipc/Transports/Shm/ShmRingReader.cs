@@ -66,7 +66,7 @@ internal sealed unsafe class ShmRingReader
     public WaitResult Wait(Deadline deadline)
     {
         var slot = _slot;
-        if (!LookForIt(slot, _looks, out var word))
+        if (!LookForIt(slot, deadline.IsNow ? 1 : _looks, out var word))
         {
             var result = WaitLonger(new StampCondition((ulong*)slot, ShmRingMemory.Stamp(_slotPosition)), deadline);
             if (result != WaitResult.Ready)

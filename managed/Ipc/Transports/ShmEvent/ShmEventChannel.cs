@@ -73,18 +73,23 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
             ? WaitResult.PeerGone
             : Link.Wait(new StateCondition(_out.State, Empty), Link.Outgoing.WriterParked, _sendBudget, deadline);
         if (result != WaitResult.Ready)
-            throw CannotSend(result);
+            throw CannotSend(result, deadline);
     }
 
     // ---- receiver's half
+
+    protected override bool AwaitFrame(Deadline deadline) => _hasFrame || Await(deadline) != WaitResult.TimedOut;
+
+    private WaitResult Await(Deadline deadline) =>
+        Link.Wait(new StateCondition(_in.State, Full), Link.Incoming.ReaderParked, _receiveBudget, deadline);
 
     protected override FrameInfo NextFrame(Deadline deadline)
     {
         if (_hasFrame)
             return _frame;
-        var result = Link.Wait(new StateCondition(_in.State, Full), Link.Incoming.ReaderParked, _receiveBudget, deadline);
+        var result = Await(deadline);
         if (result != WaitResult.Ready)
-            throw CannotReceive(result, false);
+            throw CannotReceive(result, false, deadline);
         // Copied once: the peer can change them while we check.
         var (kind, id, length) = _in.Header;
         if (kind - 1 > 3)

@@ -39,6 +39,6 @@ internal static class LocalStreams
     public static Channel Connect(LocalName name, Address address, int timeoutMilliseconds)
     {
         var connection = LocalSocket.Connect(name, new Deadline(timeoutMilliseconds));
-        return new StreamChannel(new SocketStream(connection, () => LocalSocket.ForgetDeadServer(name, connection)), address);
+        return new StreamChannel(new SocketStream(connection, patience => LocalSocket.ForgetDeadServer(name, connection, patience)), address);
     }
 }

@@ -97,12 +97,6 @@ internal sealed unsafe class ArrivingMessage : IDisposable
         if (piece.Head.Length > (uint)limit)
             return Outcome.Complete;
         _length = (int)piece.Head.Length;
-        if (_capacity < _length)
-        {
-            _capacity = (int)Math.Min(limit, Math.Max(_length, 2L * _capacity));
-            NativeMemory.Free(Bytes);
-            Bytes = (byte*)NativeMemory.Alloc((nuint)_capacity);
-        }
         return Append(piece.Bytes);
     }
 
@@ -114,8 +108,15 @@ internal sealed unsafe class ArrivingMessage : IDisposable
         return piece.Head.Offset == (uint)_arrived && piece.Head.Length == (uint)_length ? Append(piece.Bytes) : Outcome.Refused;
     }
 
+    // The room grows with what has come, never by what is announced: at most twice what a peer has really sent.
     private Outcome Append(ReadOnlySpan<byte> bytes)
     {
+        var needed = _arrived + bytes.Length;
+        if (_capacity < needed)
+        {
+            _capacity = (int)Math.Max(needed, Math.Min(_length, 2L * needed));
+            Bytes = (byte*)NativeMemory.Realloc(Bytes, (nuint)_capacity);
+        }
         bytes.CopyTo(new Span<byte>(Bytes + _arrived, _capacity - _arrived));
         _arrived += bytes.Length;
         return _arrived == _length ? Outcome.Complete : Outcome.More;

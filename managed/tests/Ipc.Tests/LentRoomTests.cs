@@ -1,0 +1,141 @@
+namespace Ipc.Tests;
+
+/// <summary>Reserved room: one answer on all transports to whatever comes between Reserve and Commit.</summary>
+public sealed class LentRoomTests
+{
+    [Theory]
+    [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
+    public void NothingElseIsSentMeanwhile(string transport)
+    {
+        foreach (var size in new[] { 10, 5000, 300_000 })
+        {
+            using var pair = new Pair(transport);
+            var client = pair.Client;
+            var room = client.Reserve(size, Pair.Patience);
+            foreach (var send in new Action[]
+            {
+                () => client.Send([1], 0), () => client.SendBatch([1, 2], [1, 1], 0), () => client.Call([1], [], 0), () => _ = client.CallInPlace([1], 0),
+            })
+            {
+                var failure = Assert.Throws<IpcException>(send);
+                Assert.Equal(Status.WrongState, failure.Status);
+                Assert.Contains("Cancel", failure.Message, StringComparison.Ordinal);
+            }
+            // Receiving is the other half's.
+            pair.Server.Send([9]);
+            Assert.Equal(1, client.Receive(new byte[10], Pair.Patience));
+            Pair.Bytes(size).CopyTo(room);
+            var committing = Aside.Run(() => client.Commit(size, Pair.Patience));
+            var received = new byte[size];
+            Assert.Equal(size, pair.Server.Receive(received, Pair.Patience));
+            Assert.True(received.AsSpan().SequenceEqual(Pair.Bytes(size)));
+            committing.Join();
+            Assert.False(pair.Server.TryReceive(received, out _));
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
+    public void CancelGivesItBackUnsent(string transport)
+    {
+        using var pair = new Pair(transport);
+        var buffer = new byte[10];
+        Assert.Equal(Status.WrongState, Pair.StatusOf(pair.Client.Cancel));
+        for (byte i = 0; i < 100; i++)
+        {
+            pair.Client.Reserve(i % 3 == 0 ? 10 : 3000 * i, Pair.Patience).Fill(0xFF);
+            pair.Client.Cancel();
+            Assert.Equal(Status.WrongState, Pair.StatusOf(pair.Client.Cancel));
+            Assert.Equal(Status.WrongState, Pair.StatusOf(() => pair.Client.Commit(10)));
+            pair.Client.Send([i]);
+            Assert.Equal(1, pair.Server.Receive(buffer, Pair.Patience));
+            Assert.Equal(i, buffer[0]);
+        }
+        Assert.False(pair.Server.TryReceive(buffer, out _));
+    }
+
+    [Theory]
+    [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
+    public void AReplysRoomIsAReplys(string transport)
+    {
+        using var pair = new Pair(transport);
+        var calling = Aside.Run(() =>
+        {
+            var reply = new byte[10];
+            Assert.Equal(1, pair.Client.Call([1], reply, Pair.Patience));
+            return reply[0];
+        });
+        var server = pair.Server;
+        Assert.Equal(1, server.ReceiveRequest(Pair.Patience).Length);
+        server.Reserve(10, Pair.Patience);
+        Assert.Equal(Status.WrongState, Pair.StatusOf(() => server.CommitReply(1)));
+        server.Cancel();
+        server.ReserveReply(10, Pair.Patience)[0] = 77;
+        Assert.Equal(Status.WrongState, Pair.StatusOf(() => server.Commit(1)));
+        Assert.Equal(Status.WrongState, Pair.StatusOf(() => server.Reply([1])));
+        Assert.Equal(Status.WrongState, Pair.StatusOf(() => server.FailRequest("no")));
+        server.CommitReply(1, Pair.Patience);
+        Assert.Equal(77, calling.Join());
+    }
+
+    [Theory]
+    [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
+    public void ATimedOutCommitKeepsTheRoom(string transport)
+    {
+        // A room longer than what the transport can lend in place waits, at its commit, for the reader.
+        using var pair = new Pair(transport, transport.StartsWith("shm?", StringComparison.Ordinal) ? "size=64k" : "");
+        var filler = new byte[30_000];
+        while (TrySend(pair.Client, filler))
+        {
+        }
+        Span<byte> room;
+        try
+        {
+            room = pair.Client.Reserve(200_000, 0);
+        }
+        catch (IpcException e) when (e.Status == Status.TimedOut)
+        {
+            return; // this transport lends in place only, and says so here
+        }
+        Pair.Bytes(200_000).CopyTo(room);
+        try
+        {
+            pair.Client.Commit(200_000, 0);
+        }
+        catch (IpcException e) when (e.Status == Status.TimedOut)
+        {
+            // Nothing went, or some: then the channel is broken and repeats it.
+        }
+        try
+        {
+            pair.Client.Send([1], 0);
+        }
+        catch (IpcException e) when (e.Status == Status.TimedOut)
+        {
+            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => pair.Client.Commit(200_000, 0)));
+            return;
+        }
+        catch (IpcException e) when (e.Status == Status.WrongState)
+        {
+            var committing = Aside.Run(() => pair.Client.Commit(200_000, Pair.Patience));
+            while (pair.Server.Receive(filler = new byte[200_000], Pair.Patience) != 200_000)
+            {
+            }
+            Assert.True(filler.AsSpan().SequenceEqual(Pair.Bytes(200_000)));
+            committing.Join();
+        }
+    }
+
+    private static bool TrySend(Channel channel, byte[] message)
+    {
+        try
+        {
+            channel.Send(message, 0);
+            return true;
+        }
+        catch (IpcException e) when (e.Status == Status.TimedOut)
+        {
+            return false;
+        }
+    }
+}
