@@ -3,6 +3,7 @@ using System.Text.Json;
 using Ipc.Lab.Comparing;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Reporting;
+using Ipc.Lab.Reporting.Model;
 using Ipc.Lab.Results;
 using Ipc.Lab.Running;
 
@@ -29,10 +30,10 @@ internal static class RunAction
             await Console.Error.WriteLineAsync("stopped before anything was measured").ConfigureAwait(false);
             return ExitCodes.Interrupted;
         }
-        return await MeasureAsync(folder, runs[0], runs.Count > 1 ? runs[1] : null, destination.Json, interruption.Stop).ConfigureAwait(false);
+        return await MeasureAsync(folder, runs[0], runs.Count > 1 ? runs[1] : null, destination, interruption.Stop).ConfigureAwait(false);
     }
 
-    private static async Task<int> MeasureAsync(string folder, PreparedRun run, PreparedRun? other, bool json, CancellationToken stop)
+    private static async Task<int> MeasureAsync(string folder, PreparedRun run, PreparedRun? other, RunDestination destination, CancellationToken stop)
     {
         using var alone = run.Folder.Lock();
         using var otherAlone = other?.Folder.Lock();
@@ -49,12 +50,14 @@ internal static class RunAction
         var results = session.WriteResults();
         AtomicFile.Write(run.Folder.MarkdownFile, MarkdownReport.Write(results));
         var otherResults = twin?.WriteResults();
+        var machine = MachineReport.Of([new ReportRun(Path.GetFileName(run.Folder.Path), results)]).Single();
         if (other is null)
-            Show(results, json);
+            Show(results, machine, destination);
         else
-            ShowComparison(folder, json);
+            ShowComparison(folder, destination.Json);
         await Console.Error.WriteLineAsync(other is null ? $"results: {run.Folder.ResultsFile} and {run.Folder.MarkdownFile}"
             : $"results: {run.Folder.ResultsFile} and {other.Folder.ResultsFile}; again by: ipc compare '{folder}'").ConfigureAwait(false);
+        await WriteReportAsync(run.Folder, machine).ConfigureAwait(false);
         if (!finished)
         {
             await Console.Error.WriteLineAsync($"stopped; go on with: ipc run --resume '{folder}'").ConfigureAwait(false);
@@ -103,15 +106,30 @@ internal static class RunAction
         }
     }
 
-    private static void Show(RunResults results, bool json)
+    // Last, because it is what one looks at next. The results are kept whatever becomes of it.
+    private static async Task WriteReportAsync(ResultsFolder folder, MachineReport machine)
     {
-        if (json)
+        try
+        {
+            await Console.Error.WriteLineAsync($"report: {string.Join(" and ", ReportFiles.Write(folder.Path, [machine], withMarkdown: false))}").ConfigureAwait(false);
+        }
+        catch (UserMistakeException problem)
+        {
+            await Console.Error.WriteLineAsync(problem.Message).ConfigureAwait(false);
+        }
+    }
+
+    private static void Show(RunResults results, MachineReport machine, RunDestination destination)
+    {
+        if (destination.Json)
             Console.Out.WriteLine(JsonSerializer.Serialize(results, LabJson.Indented));
         else if (Console.IsOutputRedirected)
             ConsoleReport.WriteLines(Console.Out, results);
-        else
+        else if (destination.All)
             ConsoleReport.WriteTables(Terminal.Output, results);
-        if (!json && results.Run.Preset == "seed")
+        else
+            ConsoleSummary.Write(Terminal.Output, machine);
+        if (!destination.Json && results.Run.Preset == "seed" && (destination.All || Console.IsOutputRedirected))
             PublishedTable.Write(Terminal.Output, results.Cells);
     }
 

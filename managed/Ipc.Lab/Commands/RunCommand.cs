@@ -20,6 +20,7 @@ internal static class RunCommand
     private static readonly Option<string?> s_out = Options.File("--out", "folder for the results; results/<time> in the current folder when omitted");
     private static readonly Option<string?> s_resume = Options.File("--resume", "go on with the interrupted run in this folder, or in --out", valueMayBeMissing: true);
     private static readonly Option<bool> s_json = Options.Flag("--json", "print results.json instead of tables");
+    private static readonly Option<bool> s_all = Options.Flag("--all", "print every cell at the end, not only what matters");
     private static readonly Option<bool> s_allowDebug = Options.Flag("--allow-debug", "measure debug builds, and label them so");
     private static readonly Option<string?> s_against = Options.File("--against", "another checkout with its built programs: its launches alternate with this one's, and both are compared at the end");
     private static readonly Option<string[]> s_peer = PeerOptions.Create();
@@ -30,7 +31,7 @@ internal static class RunCommand
         var command = new Command("run", "Measures cells: each as two real processes, several launches, in shuffled order.")
         {
             s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_out, s_resume, s_json,
-            s_against, s_peer, s_allowDebug,
+            s_all, s_against, s_peer, s_allowDebug,
         };
         s_table.AddTo(command);
         command.SetAction((parsed, _) => RunAction.RunAsync(Request(parsed), Destination(parsed)));
@@ -60,7 +61,7 @@ internal static class RunCommand
         var resumes = parsed.Has(s_resume);
         var folder = parsed.GetValue(s_resume) ?? parsed.GetValue(s_out);
         if (!resumes)
-            return new RunDestination(folder, Resume: false, parsed.GetValue(s_json), parsed.GetValue(s_against));
+            return new RunDestination(folder, Resume: false, parsed.GetValue(s_json), parsed.GetValue(s_all), parsed.GetValue(s_against));
         if (folder is null)
             throw new UserMistakeException("--resume needs the folder of the interrupted run: --resume DIR");
         foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_table.File, s_against, s_peer])
@@ -68,11 +69,12 @@ internal static class RunCommand
             if (parsed.Has(option))
                 throw new UserMistakeException($"--resume goes on with the plan kept in '{folder}'; omit {option.Name}");
         }
-        return new RunDestination(folder, Resume: true, parsed.GetValue(s_json), Against: null);
+        return new RunDestination(folder, Resume: true, parsed.GetValue(s_json), parsed.GetValue(s_all), Against: null);
     }
 }
 
 /// <summary>Where results go, and how they are shown.</summary>
 /// <param name="Folder">Null: a new one below results/.</param>
+/// <param name="All">Whether every cell is printed rather than what matters.</param>
 /// <param name="Against">Another tree, whose launches alternate with this one's; null for none.</param>
-internal sealed record RunDestination(string? Folder, bool Resume, bool Json, string? Against);
+internal sealed record RunDestination(string? Folder, bool Resume, bool Json, bool All, string? Against);

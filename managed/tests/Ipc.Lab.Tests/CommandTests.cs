@@ -31,8 +31,9 @@ public sealed class CommandTests : IDisposable
         Assert.Contains("plan chosen: 1 cells x 2 launches = 2 launches", errors, StringComparison.Ordinal);
         Assert.DoesNotContain('\u001b', output + errors);
         Assert.Equal(
-            ["floors.jsonl", "launches.jsonl", "plan.json", "results.json", "results.md", "samples"],
-            Directory.EnumerateFileSystemEntries(Results).Select(Path.GetFileName).Order(StringComparer.Ordinal));
+            ["floors.jsonl", "launches.jsonl", "htm", "measurements.xlsx", "plan.json", "results.json", "results.md", "samples"],
+            Directory.EnumerateFileSystemEntries(Results).Select(Path.GetFileName).Order(StringComparer.Ordinal).Select(n => n!.EndsWith(".htm", StringComparison.Ordinal) ? "htm" : n));
+        Assert.Contains("report: ", errors, StringComparison.Ordinal);
     }
 
     [Fact]

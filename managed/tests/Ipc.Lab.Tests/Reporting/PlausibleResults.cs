@@ -30,9 +30,9 @@ internal sealed class PlausibleResults(int seed)
                 from server in Sides from client in Sides select $"{server}:{client}",
                 Grid.AllCodecs, Grid.AllScenarios.Where(s => wine is not null || !s.StartsWith("ui-", StringComparison.Ordinal)), Grid.AllWorkloads)
             .Concat(PublishedFigures.All.Select(f => f.ToCell().Cell).OfType<Cell>()).Distinct().ToList();
-        // Evenly from everything, so that few cells still are of every kind.
-        var step = Math.Max(1.0, (double)all.Count / cells);
-        var taken = Enumerable.Range(0, Math.Min(cells, all.Count)).Select(i => all[(int)(i * step)]).ToList();
+        // Whole pairs as far as they go: charts then have lines, not stray points.
+        string[] first = ["native:managed", "native:native", "managed:managed"];
+        var taken = all.OrderBy(c => c.Count is null).ThenBy(c => first.TakeWhile(p => p != c.Pair).Count()).ThenBy(c => c.Pair, StringComparer.Ordinal).Take(cells).ToList();
         return new RunResults
         {
             Schema = RunResults.CurrentSchema,

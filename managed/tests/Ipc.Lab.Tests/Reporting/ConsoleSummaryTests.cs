@@ -1,0 +1,28 @@
+using Ipc.Lab.Reporting;
+using Spectre.Console;
+using Xunit;
+
+namespace Ipc.Lab.Tests.Reporting;
+
+public sealed class ConsoleSummaryTests
+{
+    [Theory]
+    [InlineData(80)]
+    [InlineData(200)]
+    public void IsOneScreenThatBreaksNoLine(int width)
+    {
+        using var text = new StringWriter();
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, ColorSystem = ColorSystemSupport.NoColors, Out = new AnsiConsoleOutput(text) });
+        console.Profile.Width = width;
+
+        ConsoleSummary.Write(console, new PlausibleResults(31).Machine(cells: 3000));
+
+        var lines = text.ToString().TrimEnd().Split('\n');
+        Assert.InRange(lines.Length, 5, 20);
+        Assert.All(lines, line => Assert.True(line.TrimEnd().Length < width, $"{line.Length}: {line}"));
+        Assert.Contains("native:", lines[0], StringComparison.Ordinal);
+        Assert.Contains(lines, line => line.StartsWith("failed: ", StringComparison.Ordinal));
+        if (Environment.GetEnvironmentVariable("IPC_KEEP_REPORTS") is { Length: > 0 } folder)
+            File.WriteAllText(Path.Combine(folder, $"console-{width}.txt"), text.ToString());
+    }
+}
