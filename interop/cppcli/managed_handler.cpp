@@ -22,7 +22,7 @@ struct Served {
     gcroot<Handler^> handler;
 };
 
-ipc_status answer(void* user, const void* request, size_t length, ipc_reply_writer* writer) {
+ipc_status IPC_CALL answer(void* user, const void* request, size_t length, ipc_reply_writer* writer) {
     try {
         if (length > static_cast<size_t>(Int32::MaxValue)) {
             ipc_reply_fail(writer, "the request does not fit a .NET array: give the address a smaller max=");

@@ -65,6 +65,9 @@ internal sealed unsafe class BoundChannel : Channel
 
     public override void Cancel()
     {
+        var status = NativeMethods.Cancel(Open());
+        GC.KeepAlive(this);
+        NativeStatus.Check(status);
     }
 
     public override ReadOnlySpan<byte> Peek(int timeoutMilliseconds = Forever)
@@ -145,7 +148,7 @@ internal sealed unsafe class BoundChannel : Channel
         nuint length;
         Status status;
         fixed (byte* bytes = reply)
-            status = NativeMethods.ReceiveReply(Open(), bytes, (nuint)reply.Length, &length);
+            status = NativeMethods.ReceiveReply(Open(), bytes, (nuint)reply.Length, &length, timeoutMilliseconds);
         GC.KeepAlive(this);
         NativeStatus.Check(status);
         return (int)length;

@@ -74,6 +74,9 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(Library, EntryPoint = "ipc_commit")]
     public static partial Status Commit(NativeChannel* channel, nuint length, int timeoutMilliseconds);
 
+    [LibraryImport(Library, EntryPoint = "ipc_cancel")]
+    public static partial Status Cancel(NativeChannel* channel);
+
     [LibraryImport(Library, EntryPoint = "ipc_peek")]
     public static partial Status Peek(NativeChannel* channel, byte** message, nuint* length, int timeoutMilliseconds);
 
@@ -93,7 +96,8 @@ internal static unsafe partial class NativeMethods
         nuint replyCapacity, nuint* replyLength, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_receive_reply")]
-    public static partial Status ReceiveReply(NativeChannel* channel, byte* reply, nuint capacity, nuint* length);
+    public static partial Status ReceiveReply(
+        NativeChannel* channel, byte* reply, nuint capacity, nuint* length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_call_peek")]
     public static partial Status CallPeek(NativeChannel* channel, byte* request, nuint requestLength, byte** reply,

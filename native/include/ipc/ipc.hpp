@@ -68,6 +68,10 @@ class ReplyWriter {
     // For Server, which receives requests itself.
     friend class Server;
     explicit ReplyWriter(ipc_channel* channel) : channel_(channel) {}
+    void fail(const char* text) {
+        if (reserved_) check(ipc_cancel(channel_));
+        check(ipc_fail_request(channel_, text, forever));
+    }
     void send() {
         check(reserved_ ? ipc_commit_reply(channel_, size_, forever) : ipc_reply(channel_, nullptr, 0, forever));
     }
@@ -115,11 +119,20 @@ class Channel {
         check(ipc_reserve(handle_.get(), size, &room, timeout_ms));
         return static_cast<std::byte*>(room);
     }
+    // If the time-out passes the room is kept: commit again, or cancel.
     void commit(size_t size, int32_t timeout_ms = forever) { check(ipc_commit(handle_.get(), size, timeout_ms)); }
+    // Gives the reserved room back unsent.
+    void cancel() { check(ipc_cancel(handle_.get())); }
 
     size_t call(const void* request, size_t size, void* reply, size_t capacity, int32_t timeout_ms = forever) {
         size_t reply_size = 0;
         check(ipc_call(handle_.get(), request, size, reply, capacity, &reply_size, timeout_ms));
+        return reply_size;
+    }
+    // The reply that a call kept because the buffer was too small for it (Error(IPC_BUFFER_TOO_SMALL)).
+    size_t receive_reply(void* reply, size_t capacity, int32_t timeout_ms = forever) {
+        size_t reply_size = 0;
+        check(ipc_receive_reply(handle_.get(), reply, capacity, &reply_size, timeout_ms));
         return reply_size;
     }
     // The reply as a string, whatever its length.
@@ -153,6 +166,12 @@ class Channel {
     }
 
     size_t limit() const { return ipc_channel_limit(handle_.get()); }
+    // What an event loop waits on; throws Error(IPC_NOT_AVAILABLE) where there is none (ipc_channel_fd).
+    intptr_t descriptor() const {
+        intptr_t descriptor = -1;
+        check(ipc_channel_fd(handle_.get(), &descriptor));
+        return descriptor;
+    }
     // From any thread: interrupts whatever is blocked on this channel.
     void close() { ipc_channel_close(handle_.get()); }
     ipc_channel* handle() const { return handle_.get(); }

@@ -260,7 +260,7 @@ class Server {
         ReplyWriter reply(channel);
         const std::string failure = call_handler(Bytes{static_cast<const std::byte*>(request), size}, reply);
         if (!failure.empty())
-            check(ipc_fail_request(channel, failure.c_str(), forever));
+            reply.fail(failure.c_str());
         else
             reply.send();
         return client.end();

@@ -16,10 +16,9 @@ class CallClientChannel final : public FrameChannel {
 
     Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override {
         if (Status s = check()) return s;
-        if (kind == FrameKind::message)
-            return ended(client_->exchange(kind, id, data, length, deadline, nullptr), &send_failure_);
+        if (kind == FrameKind::message) return ended(client_->exchange(kind, id, data, length, deadline, nullptr));
         release();
-        if (Status s = ended(client_->exchange(kind, id, data, length, deadline, &reply_), &send_failure_)) return s;
+        if (Status s = ended(client_->exchange(kind, id, data, length, deadline, &reply_))) return s;
         return check_reply(id);
     }
 
@@ -37,7 +36,7 @@ class CallClientChannel final : public FrameChannel {
     }
 
     Status next(FrameInfo* info, const Deadline&) override {
-        if (closed_) return closed_here();
+        if (Status s = receiving_failure()) return s;
         if (!has_reply_)
             return fail(
                 IPC_WRONG_STATE,
@@ -64,32 +63,29 @@ class CallClientChannel final : public FrameChannel {
     }
 
     void close() override {
-        if (!closed_.exchange(true)) client_->close();
+        closed_ = true;
+        hang_up();
     }
+    Status ended_here() const override { return closed_ ? closed_here() : IPC_OK; }
 
   private:
-    // The first failure after which no exchange can succeed.
-    struct Failure {
-        Status status = IPC_OK;
-        std::string sentence;
-    };
+    void hang_up() override {
+        if (!client_closed_.exchange(true)) client_->close();
+    }
 
     Status closed_here() const { return fail(IPC_CLOSED, "the channel to %s was closed here", address_.c_str()); }
 
-    Status check() const {
-        if (closed_) return closed_here();
-        return send_failure_.status == IPC_OK ? IPC_OK
-                                              : fail(send_failure_.status, "%s", send_failure_.sentence.c_str());
-    }
+    Status check() const { return sending_failure(); }
 
     // What an exchange's status means for the channel.
-    Status ended(Status status, Failure* failure) {
+    Status ended(Status status) {
         if (status == IPC_OK) return IPC_OK;
         if (closed_) return closed_here();
         const bool channel_is_good =
             status == IPC_TIMED_OUT || status == IPC_OUT_OF_MEMORY || status == IPC_MESSAGE_TOO_LARGE;
-        if (!channel_is_good) *failure = {status, last_error()};
-        return status;
+        if (channel_is_good) return status;
+        receiving_failure_.keep(status);
+        return sending_failure_.keep(status);
     }
 
     // The reply of a server that may be anybody's.
@@ -97,7 +93,7 @@ class CallClientChannel final : public FrameChannel {
         has_reply_ = true;
         Status status = IPC_OK;
         if ((reply_.kind != FrameKind::reply && reply_.kind != FrameKind::fault) || reply_.id != id)
-            status = fail(IPC_NOT_OUR_PROTOCOL, "what %s answered is not a reply to what it was asked: reconnect",
+            status = fail(IPC_NOT_OUR_PROTOCOL, "what %s answered is no reply to what it was asked: reconnect",
                           address_.c_str());
         else if (reply_.length > limit())
             status = fail(
@@ -105,15 +101,15 @@ class CallClientChannel final : public FrameChannel {
                 "the server at %s answered with %zu bytes, over this side's limit of %zu: raise it with option max=",
                 address_.c_str(), reply_.length, limit());
         if (status == IPC_OK) return IPC_OK;
-        send_failure_ = {status, last_error()};
+        status = give_up(status);
         release();
         return status;
     }
 
     const std::unique_ptr<CallClient> client_;
     const std::string address_;
-    std::atomic<bool> closed_{false};
-    Failure send_failure_;
+    std::atomic<bool> closed_{false};        // by close()
+    std::atomic<bool> client_closed_{false}; // also when the channel broke
     GrowingBuffer room_;
     CallReply reply_{};
     bool has_reply_ = false;

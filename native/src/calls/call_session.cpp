@@ -1,6 +1,7 @@
 #include "calls/call_session.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -267,23 +268,37 @@ class CallServerChannel final : public FrameChannel {
 
     // A plain message finds no request to answer and is refused; requests cannot be made here at all.
     Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline&) override {
+        if (Status s = sending_failure_.any() ? sending_failure() : IPC_OK) return s;
         return session_->reply(kind, id, length != 0 ? data : "", length);
     }
     Status reserve(size_t length, void** data, const Deadline&) override { return session_->reserve(length, data); }
     Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline&) override {
         return session_->reply(kind, id, nullptr, length);
     }
-    Status next(FrameInfo* info, const Deadline& deadline) override { return session_->next(info, deadline); }
+    Status next(FrameInfo* info, const Deadline& deadline) override {
+        if (Status s = receiving_failure_.any() ? receiving_failure() : IPC_OK) return s;
+        return session_->next(info, deadline);
+    }
     Status take(void* buffer, const Deadline&) override { return session_->take(buffer); }
     Status view(const void** data, const Deadline&) override { return session_->view(data); }
     Status release() override { return session_->release(); }
-    void close() override { session_->close(); }
+    void close() override {
+        closed_ = true;
+        session_->close();
+    }
+    Status ended_here() const override { return closed_ ? session_->closed_here() : IPC_OK; }
 
     bool serves_elsewhere() const override { return true; }
-    Status serve_elsewhere(const std::function<Status()>& answer_one) override { return session_->serve(answer_one); }
+    Status serve_elsewhere(const std::function<Status()>& answer_one) override {
+        const Status status = session_->serve(answer_one);
+        return receiving_failure_.any() ? receiving_failure() : status;
+    }
 
   private:
+    void hang_up() override { session_->close(); }
+
     const std::shared_ptr<CallSession> session_;
+    std::atomic<bool> closed_{false}; // by close(); the session is closed also when the channel breaks
 };
 
 } // namespace

@@ -48,6 +48,7 @@ class CallSession {
 
     // ---- for the thread that serves, through CallServerChannel
     size_t limit() const { return limit_; }
+    Status closed_here() const;
     Status next(FrameInfo* info, const Deadline& deadline);
     Status view(const void** data);
     Status take(void* buffer);
@@ -81,7 +82,6 @@ class CallSession {
     void finish();
     Status room(size_t length, void** data);
     Status ended() const;
-    Status closed_here() const;
     Status client_has_gone() const;
     Status nothing_told() const;
 

@@ -3,24 +3,32 @@
 #include "core/address.hpp"
 #include "core/conversation.hpp"
 #include "core/frame_channel.hpp"
+#include "core/handle_gate.hpp"
 #include "core/registry.hpp"
 #include "core/transport.hpp"
 #include "ipc/ipc.h"
 
+#include <array>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <new>
 #include <string>
+#include <thread>
 
 using ipc::Deadline;
 using ipc::fail;
 using ipc::abi::check;
 using ipc::abi::check_timeout;
 using ipc::abi::guarded;
+using ipc::abi::quietly;
+
+using ipc::HandleGate;
 
 struct ipc_listener {
     std::unique_ptr<ipc::FrameListener> frames;
+    HandleGate gate;
 };
 
 struct ipc_channel {
@@ -29,6 +37,11 @@ struct ipc_channel {
         conversation = self.converse(std::move(frames));
     }
     std::unique_ptr<ipc::Conversation> conversation;
+    std::atomic<bool> closed{false};
+    std::atomic<bool> free_after_serving{false};
+    std::atomic<std::thread::id> handling{}; // the thread that may be in the handler of ipc_serve
+    HandleGate gate;
+    std::array<HandleGate::Door, 2> doors; // who sends, who receives
 };
 
 struct ipc_reply_writer {
@@ -48,6 +61,86 @@ ipc_status check_channel(const ipc_channel* channel, const void* memory, size_t 
     if (channel == nullptr) return check(false, function, "the channel is NULL");
     if (timeout_ms < IPC_FOREVER) return check_timeout(timeout_ms, function);
     return check(false, function, "the memory is NULL but its length is not 0");
+}
+
+ipc_status closed_here(const ipc_channel* channel) {
+    if (ipc_status status = channel->conversation->ended_here()) return status;
+    return fail(IPC_CLOSED, "this channel was closed here"); // just now
+}
+
+// Whose side of a channel a function is on: at most one thread at a time is on each.
+enum Side { sending, receiving };
+
+// Around the work of every function that sends or receives. ipc_call does both and needs one door: nobody else may send then.
+template <class Body>
+ipc_status by(Side side, ipc_channel* channel, Body body) noexcept {
+    const HandleGate::Visit visit(channel->gate, channel->doors[side]);
+    if (channel->closed.load(std::memory_order_relaxed)) [[unlikely]]
+        return guarded([&] { return closed_here(channel); });
+    return guarded(body);
+}
+
+// The same for what also a closed channel does.
+template <class Body>
+ipc_status by_even_closed(Side side, ipc_channel* channel, Body body) noexcept {
+    const HandleGate::Visit visit(channel->gate, channel->doors[side]);
+    return guarded(body);
+}
+
+void free_now(ipc_channel* channel) {
+    channel->gate.await_empty(channel->doors);
+    delete channel;
+}
+
+// Marks the thread that may be in the channel's handler, which can free the channel and cannot wait for its own end.
+class Handling {
+  public:
+    explicit Handling(ipc_channel* channel) : channel_(channel) { channel_->handling = std::this_thread::get_id(); }
+    ~Handling() { channel_->handling = std::thread::id(); }
+    Handling(const Handling&) = delete;
+    Handling& operator=(const Handling&) = delete;
+
+  private:
+    ipc_channel* channel_;
+};
+
+// ipc_serve. *free_it: the handler has freed the channel, which the caller must do now.
+ipc_status serve(ipc_channel* channel, ipc_handler handler, void* user, bool* free_it) noexcept {
+    const HandleGate::Visit visit(channel->gate);
+    const ipc_status status = guarded([&]() -> ipc_status {
+        ipc::Conversation& conversation = *channel->conversation;
+        if (channel->closed) return closed_here(channel);
+        IPC_CHECK(conversation.can_serve());
+        const Deadline forever(IPC_FOREVER);
+        ipc_reply_writer writer{&conversation, false, 0, {}};
+        const auto answer_one = [&]() -> ipc_status {
+            const void* request = nullptr;
+            size_t length = 0;
+            IPC_CHECK(conversation.receive_request(&request, &length, forever));
+            writer.reserved = false;
+            writer.failure.clear();
+            ipc_status handled = handler(user, request, length, &writer);
+            if (handled != IPC_OK || !writer.failure.empty()) {
+                if (writer.reserved) conversation.cancel();
+                return conversation.fail_request(
+                    writer.failure.empty() ? ipc_status_text(handled) : writer.failure.c_str(), forever);
+            }
+            if (writer.reserved) return conversation.commit_reply(writer.length, forever);
+            return conversation.reply(nullptr, 0, forever);
+        };
+        ipc_status ended = IPC_OK;
+        if (conversation.serves_elsewhere())
+            ended = conversation.serve_elsewhere([&] {
+                const Handling here(channel);
+                return answer_one();
+            });
+        else
+            for (const Handling here(channel); ended == IPC_OK;) ended = answer_one();
+        // The client has all it wanted, or left while its answer was under way.
+        return ended == IPC_PEER_CLOSED ? IPC_OK : ended;
+    });
+    *free_it = channel->free_after_serving;
+    return status;
 }
 
 } // namespace
@@ -84,6 +177,7 @@ ipc_status ipc_accept(ipc_listener* listener, int32_t timeout_ms, ipc_channel** 
         IPC_CHECK(check_timeout(timeout_ms, "ipc_accept"));
         *channel = nullptr;
         ipc::FrameChannel* frames = nullptr;
+        const HandleGate::Visit visit(listener->gate);
         IPC_CHECK(listener->frames->accept(Deadline(timeout_ms), &frames));
         *channel = new ipc_channel(std::unique_ptr<ipc::FrameChannel>(frames));
         return IPC_OK;
@@ -91,12 +185,16 @@ ipc_status ipc_accept(ipc_listener* listener, int32_t timeout_ms, ipc_channel** 
 }
 
 void ipc_listener_close(ipc_listener* listener) {
-    if (listener) listener->frames->close();
+    if (listener == nullptr) return;
+    const HandleGate::Visit visit(listener->gate);
+    quietly([&] { listener->frames->close(); });
 }
 
 void ipc_listener_free(ipc_listener* listener) {
+    if (listener == nullptr) return;
     ipc_listener_close(listener);
-    delete listener;
+    listener->gate.await_empty();
+    quietly([&] { delete listener; });
 }
 
 ipc_status ipc_connect(const char* address_text, int32_t timeout_ms, ipc_channel** channel) {
@@ -117,12 +215,29 @@ ipc_status ipc_connect(const char* address_text, int32_t timeout_ms, ipc_channel
 }
 
 void ipc_channel_close(ipc_channel* channel) {
-    if (channel) channel->conversation->close();
+    if (channel == nullptr) return;
+    const HandleGate::Visit visit(channel->gate);
+    channel->closed = true;
+    quietly([&] { channel->conversation->close(); });
 }
 
 void ipc_channel_free(ipc_channel* channel) {
+    if (channel == nullptr) return;
+    if (channel->handling.load() == std::this_thread::get_id()) {
+        // From the handler, which cannot wait for its own end: ipc_serve frees when it is out.
+        channel->free_after_serving = true;
+        ipc_channel_close(channel);
+        return;
+    }
     ipc_channel_close(channel);
-    delete channel;
+    quietly([&] { free_now(channel); });
+}
+
+ipc_status ipc_channel_fd(ipc_channel* channel, intptr_t* descriptor) {
+    IPC_CHECK(check_channel(channel, descriptor, 1, 0, "ipc_channel_fd"));
+    *descriptor = -1;
+    const HandleGate::Visit visit(channel->gate);
+    return guarded([&] { return channel->conversation->wait_handle(descriptor); });
 }
 
 size_t ipc_channel_limit(const ipc_channel* channel) {
@@ -133,34 +248,40 @@ size_t ipc_channel_limit(const ipc_channel* channel) {
 
 ipc_status ipc_send(ipc_channel* channel, const void* message, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, message, length, timeout_ms, "ipc_send"));
-    return guarded([&] { return channel->conversation->send(message, length, Deadline(timeout_ms)); });
+    return by(sending, channel, [&] { return channel->conversation->send(message, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_receive(ipc_channel* channel, void* buffer, size_t capacity, size_t* length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, buffer, capacity, timeout_ms, "ipc_receive"));
     IPC_CHECK(check(length != nullptr, "ipc_receive", "length is NULL"));
-    return guarded([&] { return channel->conversation->receive(buffer, capacity, length, Deadline(timeout_ms)); });
+    return by(receiving, channel,
+              [&] { return channel->conversation->receive(buffer, capacity, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_reserve(ipc_channel* channel, size_t length, void** message, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, message, 1, timeout_ms, "ipc_reserve"));
-    return guarded([&] { return channel->conversation->reserve(length, message, Deadline(timeout_ms)); });
+    return by(sending, channel, [&] { return channel->conversation->reserve(length, message, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_commit(ipc_channel* channel, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, nullptr, 0, timeout_ms, "ipc_commit"));
-    return guarded([&] { return channel->conversation->commit(length, Deadline(timeout_ms)); });
+    return by(sending, channel, [&] { return channel->conversation->commit(length, Deadline(timeout_ms)); });
+}
+
+ipc_status ipc_cancel(ipc_channel* channel) {
+    IPC_CHECK(check_channel(channel, nullptr, 0, 0, "ipc_cancel"));
+    return by_even_closed(sending, channel, [&] { return channel->conversation->cancel(); });
 }
 
 ipc_status ipc_peek(ipc_channel* channel, const void** message, size_t* length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, message, 1, timeout_ms, "ipc_peek"));
     IPC_CHECK(check(length != nullptr, "ipc_peek", "length is NULL"));
-    return guarded([&] { return channel->conversation->peek(message, length, Deadline(timeout_ms)); });
+    return by(receiving, channel, [&] { return channel->conversation->peek(message, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_release(ipc_channel* channel) {
     IPC_CHECK(check_channel(channel, nullptr, 0, 0, "ipc_release"));
-    return guarded([&] { return channel->conversation->release(); });
+    return by_even_closed(receiving, channel, [&] { return channel->conversation->release(); });
 }
 
 ipc_status ipc_send_batch(ipc_channel* channel, const void* messages, const uint32_t* lengths, size_t count,
@@ -169,7 +290,7 @@ ipc_status ipc_send_batch(ipc_channel* channel, const void* messages, const uint
     IPC_CHECK(check(sent != nullptr, "ipc_send_batch", "sent is NULL"));
     *sent = 0;
     IPC_CHECK(check(messages != nullptr || count == 0, "ipc_send_batch", "messages is NULL but count is not 0"));
-    return guarded([&] {
+    return by(sending, channel, [&] {
         return channel->conversation->send_batch(static_cast<const std::byte*>(messages), lengths, count, sent,
                                                  Deadline(timeout_ms));
     });
@@ -181,7 +302,7 @@ ipc_status ipc_receive_batch(ipc_channel* channel, void* buffer, size_t capacity
     IPC_CHECK(check(count != nullptr && lengths != nullptr, "ipc_receive_batch", "lengths or count is NULL"));
     *count = 0;
     IPC_CHECK(check(max_count != 0, "ipc_receive_batch", "max_count is 0"));
-    return guarded([&] {
+    return by(receiving, channel, [&] {
         return channel->conversation->receive_batch(static_cast<std::byte*>(buffer), capacity, lengths, max_count,
                                                     count, Deadline(timeout_ms));
     });
@@ -194,23 +315,24 @@ ipc_status ipc_call(ipc_channel* channel, const void* request, size_t request_le
     IPC_CHECK(check_channel(channel, request, request_length, timeout_ms, "ipc_call"));
     IPC_CHECK(check(reply != nullptr || reply_capacity == 0, "ipc_call", "reply is NULL but its capacity is not 0"));
     IPC_CHECK(check(reply_length != nullptr, "ipc_call", "reply_length is NULL"));
-    return guarded([&] {
+    return by(sending, channel, [&] {
         return channel->conversation->call(request, request_length, reply, reply_capacity, reply_length,
                                            Deadline(timeout_ms));
     });
 }
 
-ipc_status ipc_receive_reply(ipc_channel* channel, void* reply, size_t capacity, size_t* length) {
-    IPC_CHECK(check_channel(channel, reply, capacity, 0, "ipc_receive_reply"));
+ipc_status ipc_receive_reply(ipc_channel* channel, void* reply, size_t capacity, size_t* length, int32_t timeout_ms) {
+    IPC_CHECK(check_channel(channel, reply, capacity, timeout_ms, "ipc_receive_reply"));
     IPC_CHECK(check(length != nullptr, "ipc_receive_reply", "length is NULL"));
-    return guarded([&] { return channel->conversation->receive_kept_reply(reply, capacity, length); });
+    return by(receiving, channel,
+              [&] { return channel->conversation->receive_kept_reply(reply, capacity, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_call_peek(ipc_channel* channel, const void* request, size_t request_length, const void** reply,
                          size_t* reply_length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, request, request_length, timeout_ms, "ipc_call_peek"));
     IPC_CHECK(check(reply != nullptr && reply_length != nullptr, "ipc_call_peek", "an argument is NULL"));
-    return guarded([&] {
+    return by(sending, channel, [&] {
         return channel->conversation->call_in_place(request, request_length, reply, reply_length, Deadline(timeout_ms));
     });
 }
@@ -218,6 +340,7 @@ ipc_status ipc_call_peek(ipc_channel* channel, const void* request, size_t reque
 ipc_status ipc_reply_reserve(ipc_reply_writer* writer, size_t length, void** reply) {
     IPC_CHECK(check(writer != nullptr && reply != nullptr, "ipc_reply_reserve", "an argument is NULL"));
     return guarded([&]() -> ipc_status {
+        writer->reserved = false; // a second room takes the place of the first, also when there is none to be had
         IPC_CHECK(writer->conversation->reserve_reply(length, reply, Deadline(IPC_FOREVER)));
         writer->reserved = true;
         writer->length = length;
@@ -236,58 +359,38 @@ ipc_status ipc_reply_fail(ipc_reply_writer* writer, const char* text) {
 ipc_status ipc_serve(ipc_channel* channel, ipc_handler handler, void* user) {
     IPC_CHECK(check_channel(channel, nullptr, 0, 0, "ipc_serve"));
     IPC_CHECK(check(handler != nullptr, "ipc_serve", "the handler is NULL"));
-    return guarded([&]() -> ipc_status {
-        ipc::Conversation& conversation = *channel->conversation;
-        const Deadline forever(IPC_FOREVER);
-        ipc_reply_writer writer{&conversation, false, 0, {}};
-        const auto answer_one = [&]() -> ipc_status {
-            const void* request = nullptr;
-            size_t length = 0;
-            IPC_CHECK(conversation.receive_request(&request, &length, forever));
-            writer.reserved = false;
-            writer.failure.clear();
-            ipc_status handled = handler(user, request, length, &writer);
-            if (handled != IPC_OK)
-                return conversation.fail_request(
-                    writer.failure.empty() ? ipc_status_text(handled) : writer.failure.c_str(), forever);
-            if (!writer.failure.empty()) return conversation.fail_request(writer.failure.c_str(), forever);
-            if (writer.reserved) return conversation.commit_reply(writer.length, forever);
-            return conversation.reply(nullptr, 0, forever);
-        };
-        ipc_status ended = IPC_OK;
-        if (conversation.serves_elsewhere())
-            ended = conversation.serve_elsewhere(std::ref(answer_one));
-        else
-            while (ended == IPC_OK) ended = answer_one();
-        // The client has all it wanted, or left while its answer was under way.
-        return ended == IPC_PEER_CLOSED ? IPC_OK : ended;
-    });
+    bool free_it = false;
+    const ipc_status ended = serve(channel, handler, user, &free_it);
+    if (free_it) quietly([&] { free_now(channel); });
+    return ended;
 }
 
 ipc_status ipc_receive_request(ipc_channel* channel, const void** request, size_t* length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, request, 1, timeout_ms, "ipc_receive_request"));
     IPC_CHECK(check(length != nullptr, "ipc_receive_request", "length is NULL"));
-    return guarded([&] { return channel->conversation->receive_request(request, length, Deadline(timeout_ms)); });
+    return by(receiving, channel,
+              [&] { return channel->conversation->receive_request(request, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_reply(ipc_channel* channel, const void* reply, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, reply, length, timeout_ms, "ipc_reply"));
-    return guarded([&] { return channel->conversation->reply(reply, length, Deadline(timeout_ms)); });
+    return by(sending, channel, [&] { return channel->conversation->reply(reply, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_reserve_reply(ipc_channel* channel, size_t length, void** reply, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, reply, 1, timeout_ms, "ipc_reserve_reply"));
-    return guarded([&] { return channel->conversation->reserve_reply(length, reply, Deadline(timeout_ms)); });
+    return by(sending, channel,
+              [&] { return channel->conversation->reserve_reply(length, reply, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_commit_reply(ipc_channel* channel, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, nullptr, 0, timeout_ms, "ipc_commit_reply"));
-    return guarded([&] { return channel->conversation->commit_reply(length, Deadline(timeout_ms)); });
+    return by(sending, channel, [&] { return channel->conversation->commit_reply(length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_fail_request(ipc_channel* channel, const char* text, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, text, 1, timeout_ms, "ipc_fail_request"));
-    return guarded([&] { return channel->conversation->fail_request(text, Deadline(timeout_ms)); });
+    return by(sending, channel, [&] { return channel->conversation->fail_request(text, Deadline(timeout_ms)); });
 }
 
 } // extern "C"

@@ -1,4 +1,5 @@
 // The part of the C ABI that tells about the library: versions, status texts, the registry.
+#include "core/abi_guard.hpp"
 #include "core/registry.hpp"
 #include "core/status.hpp"
 #include "ipc/ipc.h"
@@ -77,7 +78,9 @@ const char* ipc_transport_id(int32_t index) {
 
 const char* ipc_transport_describe(const char* transport_id) {
     const ipc::TransportEntry* entry = nullptr;
-    return transport_id && ipc::find_transport(transport_id, &entry) == IPC_OK ? entry->describe : nullptr;
+    if (transport_id == nullptr) return nullptr;
+    ipc::abi::quietly([&] { ipc::find_transport(transport_id, &entry); });
+    return entry != nullptr ? entry->describe : nullptr;
 }
 
 } // extern "C"

@@ -1,24 +1,32 @@
 // The C ABI's publishers and subscribers: checks arguments, keeps exceptions in, and does nothing else.
 #include "core/abi_guard.hpp"
 #include "core/address.hpp"
+#include "core/handle_gate.hpp"
 #include "core/registry.hpp"
 #include "core/transport.hpp"
 #include "ipc/ipc.h"
 
+#include <array>
 #include <memory>
 
 using ipc::Deadline;
+using ipc::HandleGate;
 using ipc::abi::check;
 using ipc::abi::check_kind;
 using ipc::abi::check_timeout;
 using ipc::abi::guarded;
+using ipc::abi::quietly;
 
 struct ipc_publisher {
     std::unique_ptr<ipc::BroadcastPublisher> publisher;
+    HandleGate gate;
+    std::array<HandleGate::Door, 1> door;
 };
 
 struct ipc_subscriber {
     std::unique_ptr<ipc::BroadcastSubscriber> subscriber;
+    HandleGate gate;
+    std::array<HandleGate::Door, 1> door;
 };
 
 extern "C" {
@@ -47,6 +55,7 @@ size_t ipc_publisher_limit(const ipc_publisher* publisher) {
 
 ipc_status ipc_publisher_subscribers(ipc_publisher* publisher, size_t* count) {
     IPC_CHECK(check(publisher != nullptr && count != nullptr, "ipc_publisher_subscribers", "an argument is NULL"));
+    const HandleGate::Visit visit(publisher->gate, publisher->door[0]);
     return guarded([&] { return publisher->publisher->subscribers(count); });
 }
 
@@ -54,16 +63,21 @@ ipc_status ipc_publish(ipc_publisher* publisher, const void* message, size_t len
     IPC_CHECK(check(publisher != nullptr, "ipc_publish", "the publisher is NULL"));
     IPC_CHECK(check_timeout(timeout_ms, "ipc_publish"));
     IPC_CHECK(check(message != nullptr || length == 0, "ipc_publish", "the message is NULL but its length is not 0"));
+    const HandleGate::Visit visit(publisher->gate, publisher->door[0]);
     return guarded([&] { return publisher->publisher->publish(message, length, Deadline(timeout_ms)); });
 }
 
 void ipc_publisher_close(ipc_publisher* publisher) {
-    if (publisher) publisher->publisher->close();
+    if (publisher == nullptr) return;
+    const HandleGate::Visit visit(publisher->gate);
+    quietly([&] { publisher->publisher->close(); });
 }
 
 void ipc_publisher_free(ipc_publisher* publisher) {
+    if (publisher == nullptr) return;
     ipc_publisher_close(publisher);
-    delete publisher;
+    publisher->gate.await_empty(publisher->door);
+    quietly([&] { delete publisher; });
 }
 
 ipc_status ipc_subscriber_open(const char* address_text, int32_t timeout_ms, ipc_subscriber** subscriber) {
@@ -93,17 +107,22 @@ ipc_status ipc_subscriber_receive(ipc_subscriber* subscriber, void* buffer, size
     IPC_CHECK(check(length != nullptr && lost != nullptr, "ipc_subscriber_receive", "length or lost is NULL"));
     IPC_CHECK(check(buffer != nullptr || capacity == 0, "ipc_subscriber_receive",
                     "the buffer is NULL but its capacity is not 0"));
+    const HandleGate::Visit visit(subscriber->gate, subscriber->door[0]);
     return guarded(
         [&] { return subscriber->subscriber->receive(buffer, capacity, length, lost, Deadline(timeout_ms)); });
 }
 
 void ipc_subscriber_close(ipc_subscriber* subscriber) {
-    if (subscriber) subscriber->subscriber->close();
+    if (subscriber == nullptr) return;
+    const HandleGate::Visit visit(subscriber->gate);
+    quietly([&] { subscriber->subscriber->close(); });
 }
 
 void ipc_subscriber_free(ipc_subscriber* subscriber) {
+    if (subscriber == nullptr) return;
     ipc_subscriber_close(subscriber);
-    delete subscriber;
+    subscriber->gate.await_empty(subscriber->door);
+    quietly([&] { delete subscriber; });
 }
 
 } // extern "C"

@@ -25,6 +25,15 @@ ipc_status guarded(Body body) noexcept {
     }
 }
 
+// For what has no status to return: closing and freeing, which go on as far as they come without memory.
+template <class Body>
+void quietly(Body body) noexcept {
+    guarded([&] {
+        body();
+        return IPC_OK;
+    });
+}
+
 inline ipc_status check(bool good, const char* function, const char* what) {
     return good ? IPC_OK : fail(IPC_INVALID_ARGUMENT, "%s: %s", function, what);
 }

@@ -1,6 +1,7 @@
 // The C ABI's queues over MessageQueue: checks arguments, keeps exceptions in, and does nothing else.
 #include "core/abi_guard.hpp"
 #include "core/address.hpp"
+#include "core/handle_gate.hpp"
 #include "core/registry.hpp"
 #include "core/transport.hpp"
 #include "ipc/ipc.h"
@@ -8,13 +9,17 @@
 #include <memory>
 
 using ipc::Deadline;
+using ipc::HandleGate;
 using ipc::abi::check;
 using ipc::abi::check_kind;
 using ipc::abi::check_timeout;
 using ipc::abi::guarded;
+using ipc::abi::quietly;
 
 struct ipc_queue {
     std::unique_ptr<ipc::MessageQueue> queue;
+    HandleGate gate;
+    ipc::SharedDoors doors;
 };
 
 namespace {
@@ -26,6 +31,17 @@ ipc_status check_queue(const ipc_queue* queue, const void* memory, size_t length
     if (queue == nullptr) return check(false, function, "the queue is NULL");
     if (timeout_ms < IPC_FOREVER) return check_timeout(timeout_ms, function);
     return check(false, function, "the memory is NULL but its length is not 0");
+}
+
+template <class Body>
+ipc_status inside(ipc_queue* queue, Body body) noexcept {
+    HandleGate::Door* const door = queue->doors.mine();
+    if (door == nullptr) {
+        const HandleGate::Visit visit(queue->gate);
+        return guarded(body);
+    }
+    const HandleGate::Visit visit(queue->gate, *door);
+    return guarded(body);
 }
 
 } // namespace
@@ -57,22 +73,26 @@ size_t ipc_queue_limit(const ipc_queue* queue) {
 
 ipc_status ipc_queue_enqueue(ipc_queue* queue, const void* message, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_queue(queue, message, length, timeout_ms, "ipc_queue_enqueue"));
-    return guarded([&] { return queue->queue->enqueue(message, length, Deadline(timeout_ms)); });
+    return inside(queue, [&] { return queue->queue->enqueue(message, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_queue_dequeue(ipc_queue* queue, void* buffer, size_t capacity, size_t* length, int32_t timeout_ms) {
     IPC_CHECK(check_queue(queue, buffer, capacity, timeout_ms, "ipc_queue_dequeue"));
     IPC_CHECK(check(length != nullptr, "ipc_queue_dequeue", "length is NULL"));
-    return guarded([&] { return queue->queue->dequeue(buffer, capacity, length, Deadline(timeout_ms)); });
+    return inside(queue, [&] { return queue->queue->dequeue(buffer, capacity, length, Deadline(timeout_ms)); });
 }
 
 void ipc_queue_close(ipc_queue* queue) {
-    if (queue) queue->queue->close();
+    if (queue == nullptr) return;
+    const HandleGate::Visit visit(queue->gate);
+    quietly([&] { queue->queue->close(); });
 }
 
 void ipc_queue_free(ipc_queue* queue) {
+    if (queue == nullptr) return;
     ipc_queue_close(queue);
-    delete queue;
+    queue->gate.await_empty(queue->doors.all());
+    quietly([&] { delete queue; });
 }
 
 ipc_status ipc_queue_remove(const char* address_text) {

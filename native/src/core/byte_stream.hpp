@@ -4,6 +4,7 @@
 #include "core/status.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace ipc {
 
@@ -36,9 +37,15 @@ class ByteStream {
     // IPC_CLOSED, a blocked write any failure, within 100 ms. May come more than once.
     virtual void interrupt() = 0;
 
-    // Called when the peer has ended the stream: a client may find its server dead and clear its name away. Never
-    // fails.
-    virtual void peer_gone() {}
+    // Called when the peer has ended the stream: a client may find its server dead and clear its name away, within the
+    // deadline. Never fails.
+    virtual void peer_gone(const Deadline& deadline) { (void)deadline; }
+
+    // What becomes readable when read() may have something: a descriptor, on Windows a SOCKET. False if there is none.
+    virtual bool wait_handle(intptr_t* handle) const {
+        (void)handle;
+        return false;
+    }
 };
 
 } // namespace ipc

@@ -27,29 +27,59 @@ std::unique_ptr<Conversation> FrameChannel::converse(std::unique_ptr<FrameChanne
     return std::make_unique<ConversationOver<FrameChannel>>(std::move(self));
 }
 
+Status Conversation::cannot_send(size_t length, const char* function) const {
+    if (lent_ == Lent::nothing) return too_large(length);
+    if (const Status status = sending_failure()) return status;
+    return fail(IPC_WRONG_STATE, "%s while a room is reserved: commit it, or give it back with ipc_cancel", function);
+}
+
 Status Conversation::too_large(size_t length) const {
+    if (const Status status = sending_failure()) return status;
     return fail(
         IPC_MESSAGE_TOO_LARGE,
         "a message of %zu bytes is over this channel's limit of %zu: raise it with max= at both ends, or send parts",
         length, limit());
 }
 
-Status Conversation::cannot_receive(const char* function) const {
-    if (out_of_order_) return fail(IPC_NOT_OUR_PROTOCOL, "%s", order_text_.c_str());
-    if (holding_ == Holding::request)
-        return fail(IPC_WRONG_STATE, "%s while a request is unanswered: reply to it first", function);
-    return fail(IPC_WRONG_STATE, "%s while a peeked message is held: call ipc_release first", function);
+// The room that is lent out, if any, is not the one this function ends.
+Status Conversation::no_room(const char* function) const {
+    if (const Status status = sending_failure()) return status;
+    if (lent_ == Lent::nothing) return fail(IPC_WRONG_STATE, "%s without a reserved room: reserve one first", function);
+    return fail(IPC_WRONG_STATE,
+                "%s, but the room was reserved by %s: commit it with %s, or give it back with ipc_cancel", function,
+                lent_ == Lent::reply ? "ipc_reserve_reply" : "ipc_reserve",
+                lent_ == Lent::reply ? "ipc_commit_reply" : "ipc_commit");
 }
 
-Status Conversation::break_order(std::string text) {
+Status Conversation::no_request(const char* function) const {
+    if (const Status status = sending_failure()) return status;
+    return fail(IPC_WRONG_STATE, "%s without a request: call ipc_receive_request first", function);
+}
+
+Status Conversation::no_kept_reply() const {
+    if (const Status status = receiving_failure()) return status;
+    return fail(IPC_WRONG_STATE,
+                "no reply is kept: ipc_receive_reply follows an ipc_call that returned IPC_BUFFER_TOO_SMALL");
+}
+
+Status Conversation::cannot_receive(const char* function) const {
+    if (const Status status = receiving_failure()) return status;
+    if (holding_ == Holding::request)
+        return fail(IPC_WRONG_STATE, "%s while a request is unanswered: reply to it first", function);
+    return fail(IPC_WRONG_STATE, "%s while a message is held in place: call ipc_release first", function);
+}
+
+Status Conversation::break_order(const char* text) {
     out_of_order_ = true;
-    order_text_ = std::move(text);
-    return fail(IPC_NOT_OUR_PROTOCOL, "%s", order_text_.c_str());
+    return give_up(fail(IPC_NOT_OUR_PROTOCOL, "%s", text));
 }
 
 Status Conversation::unexpected(FrameKind got, FrameKind wanted) {
-    return break_order(std::string("the peer sent ") + kind_text(got) + " where " + kind_text(wanted) +
-                       " was expected: a channel carries either calls or plain messages; reconnect");
+    fail(IPC_NOT_OUR_PROTOCOL,
+         "the peer sent %s where %s was expected: a channel carries either calls or plain messages; reconnect",
+         kind_text(got), kind_text(wanted));
+    out_of_order_ = true;
+    return give_up(IPC_NOT_OUR_PROTOCOL);
 }
 
 Status Conversation::too_small(size_t length, size_t capacity) {

@@ -18,26 +18,34 @@ class ConversationOver final : public Conversation {
 
     size_t limit() const override { return frames_->limit(); }
     void close() override { frames_->close(); }
+    Status ended_here() const override { return frames_->ended_here(); }
+    Status wait_handle(intptr_t* handle) const override {
+        if (Status s = frames_->receiving_failure()) return s;
+        return frames_->wait_handle(handle);
+    }
 
     // ---- plain messages
 
     Status send(const void* message, size_t length, const Deadline& deadline) override {
-        if (length > limit()) return too_large(length);
+        if (length > limit() || lent_ != Lent::nothing) [[unlikely]]
+            return cannot_send(length, "ipc_send");
         return frames_->send(FrameKind::message, 0, message, length, deadline);
     }
 
     Status reserve(size_t length, void** message, const Deadline& deadline) override {
-        reserved_ = false;
-        if (length > limit()) return too_large(length);
-        if (Status s = frames_->reserve(length, message, deadline)) return s;
-        reserved_ = true;
-        reserved_length_ = length;
-        return IPC_OK;
+        return lend(Lent::message, length, message, deadline);
     }
 
     Status commit(size_t length, const Deadline& deadline) override {
-        if (Status s = end_reserve(length)) return s;
-        return frames_->commit(FrameKind::message, 0, length, deadline);
+        if (Status s = check_room(Lent::message, length, "ipc_commit")) return s;
+        return end_commit(frames_->commit(FrameKind::message, 0, length, deadline));
+    }
+
+    Status cancel() override {
+        if (lent_ == Lent::nothing)
+            return fail(IPC_WRONG_STATE, "ipc_cancel without a reserved room: there is nothing to give back");
+        lent_ = Lent::nothing;
+        return IPC_OK;
     }
 
     Status receive(void* buffer, size_t capacity, size_t* length, const Deadline& deadline) override {
@@ -65,7 +73,7 @@ class ConversationOver final : public Conversation {
 
     Status release() override {
         if (holding_ != Holding::message && holding_ != Holding::reply_in_place)
-            return fail(IPC_WRONG_STATE, "ipc_release without a peeked message");
+            return fail(IPC_WRONG_STATE, "ipc_release without a message held in place: there is nothing to give back");
         holding_ = Holding::nothing;
         return frames_->release();
     }
@@ -74,6 +82,7 @@ class ConversationOver final : public Conversation {
 
     Status send_batch(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* sent,
                       const Deadline& deadline) override {
+        if (lent_ != Lent::nothing) return cannot_send(0, "ipc_send_batch");
         while (*sent < count) {
             size_t at_once;
             if (Status s = frames_->send_many(messages, lengths + *sent, count - *sent, &at_once, deadline)) return s;
@@ -120,14 +129,12 @@ class ConversationOver final : public Conversation {
         return s;
     }
 
-    Status receive_kept_reply(void* reply, size_t capacity, size_t* length) override {
-        if (holding_ != Holding::kept_reply)
-            return fail(IPC_WRONG_STATE, "no reply is kept: ipc_receive_reply follows IPC_BUFFER_TOO_SMALL");
-        const Deadline forever(IPC_FOREVER);
+    Status receive_kept_reply(void* reply, size_t capacity, size_t* length, const Deadline& deadline) override {
+        if (holding_ != Holding::kept_reply) return no_kept_reply();
         FrameInfo info{};
-        if (Status s = frames_->next(&info, forever)) return s;
-        Status s = copy_out(info, reply, capacity, length, forever);
-        if (s != IPC_BUFFER_TOO_SMALL) holding_ = Holding::nothing;
+        if (Status s = frames_->next(&info, deadline)) return s;
+        Status s = copy_out(info, reply, capacity, length, deadline);
+        if (s == IPC_OK) holding_ = Holding::nothing;
         return s;
     }
 
@@ -157,23 +164,25 @@ class ConversationOver final : public Conversation {
 
     Status reply(const void* reply, size_t length, const Deadline& deadline) override {
         if (holding_ != Holding::request) return no_request("ipc_reply");
-        if (length > limit()) return too_large(length);
+        if (length > limit() || lent_ != Lent::nothing) [[unlikely]]
+            return cannot_send(length, "ipc_reply");
         return end_request(frames_->send(FrameKind::reply, request_id_, reply, length, deadline));
     }
 
     Status reserve_reply(size_t length, void** reply, const Deadline& deadline) override {
         if (holding_ != Holding::request) return no_request("ipc_reserve_reply");
-        return reserve(length, reply, deadline);
+        return lend(Lent::reply, length, reply, deadline);
     }
 
     Status commit_reply(size_t length, const Deadline& deadline) override {
         if (holding_ != Holding::request) return no_request("ipc_commit_reply");
-        if (Status s = end_reserve(length)) return s;
-        return end_request(frames_->commit(FrameKind::reply, request_id_, length, deadline));
+        if (Status s = check_room(Lent::reply, length, "ipc_commit_reply")) return s;
+        return end_request(end_commit(frames_->commit(FrameKind::reply, request_id_, length, deadline)));
     }
 
     Status fail_request(const char* text, const Deadline& deadline) override {
         if (holding_ != Holding::request) return no_request("ipc_fail_request");
+        if (lent_ != Lent::nothing) return cannot_send(0, "ipc_fail_request");
         const size_t length = std::min(std::strlen(text), limit());
         return end_request(frames_->send(FrameKind::fault, request_id_, text, length, deadline));
     }
@@ -181,24 +190,48 @@ class ConversationOver final : public Conversation {
     bool serves_elsewhere() const override { return frames_->serves_elsewhere(); }
 
     Status serve_elsewhere(const std::function<Status()>& answer_one) override {
-        if (Status s = check_can_receive("ipc_serve")) return s;
         return frames_->serve_elsewhere(answer_one);
+    }
+    Status can_serve() const override {
+        if (Status s = check_can_receive("ipc_serve")) return s;
+        return lent_ == Lent::nothing ? IPC_OK : cannot_send(0, "ipc_serve");
     }
 
   private:
+    Status sending_failure() const override { return frames_->sending_failure(); }
+    Status receiving_failure() const override { return frames_->receiving_failure(); }
+    Status give_up(Status status) override { return frames_->give_up(status); }
+
     Status check_can_receive(const char* function) const {
         return holding_ <= Holding::kept_reply && !out_of_order_ ? IPC_OK : cannot_receive(function);
     }
 
-    static Status no_request(const char* function) { return fail(IPC_WRONG_STATE, "%s without a request", function); }
-
-    Status end_reserve(size_t length) {
-        if (!reserved_) return fail(IPC_WRONG_STATE, "commit without reserve");
-        if (length > reserved_length_)
-            return fail(IPC_INVALID_ARGUMENT, "commit of %zu bytes where %zu were reserved", length, reserved_length_);
-        reserved_ = false;
+    // A second room takes the place of the first, also when there is none to be had.
+    Status lend(Lent what, size_t length, void** room, const Deadline& deadline) {
+        lent_ = Lent::nothing;
+        if (length > limit()) return too_large(length);
+        if (Status s = frames_->reserve(length, room, deadline)) return s;
+        lent_ = what;
+        reserved_length_ = length;
         return IPC_OK;
     }
+
+    Status check_room(Lent what, size_t length, const char* function) const {
+        if (lent_ != what) return no_room(function);
+        if (length <= reserved_length_) [[likely]]
+            return IPC_OK;
+        return fail(IPC_INVALID_ARGUMENT, "%s of %zu bytes where %zu were reserved: commit at most those", function,
+                    length, reserved_length_);
+    }
+
+    // The room is gone unless the caller may try again.
+    Status end_commit(Status sent) {
+        if (!may_try_again(sent)) lent_ = Lent::nothing;
+        return sent;
+    }
+
+    // Nothing has been sent and the channel is as good as before.
+    bool may_try_again(Status sent) const { return sent == IPC_TIMED_OUT && !frames_->sending_is_broken(); }
 
     Status expect(FrameKind kind, FrameInfo* info, const Deadline& deadline) {
         while (true) {
@@ -209,6 +242,7 @@ class ConversationOver final : public Conversation {
             const bool late = (info->kind == FrameKind::reply || info->kind == FrameKind::fault) && call_id_ != 0 &&
                               static_cast<int32_t>(info->id - call_id_) <= 0;
             if (!late) return unexpected(info->kind, kind);
+            holding_ = Holding::nothing; // it may be the one that an ipc_call kept
             if (Status s = frames_->release()) return s;
         }
     }
@@ -221,7 +255,8 @@ class ConversationOver final : public Conversation {
 
     Status send_request(const void* request, size_t request_length, const Deadline& deadline) {
         if (Status s = check_can_receive("ipc_call")) return s;
-        if (request_length > limit()) return too_large(request_length);
+        if (request_length > limit() || lent_ != Lent::nothing) [[unlikely]]
+            return cannot_send(request_length, "ipc_call");
         if (holding_ == Holding::kept_reply) {
             holding_ = Holding::nothing;
             if (Status s = frames_->release()) return s;
@@ -245,7 +280,7 @@ class ConversationOver final : public Conversation {
         if (info.kind != FrameKind::reply && info.kind != FrameKind::fault)
             return unexpected(info.kind, FrameKind::reply);
         const auto newer = static_cast<int32_t>(info.id - call_id_);
-        if (newer > 0) return break_order("the peer answered a call that was never made; reconnect");
+        if (newer > 0) return break_order("the peer answered a call that was never made: reconnect");
         if (newer < 0) return frames_->release();
         const void* text = nullptr;
         if (Status s = frames_->view(&text, deadline)) return s;
@@ -256,7 +291,7 @@ class ConversationOver final : public Conversation {
 
     // The request's memory goes back once its reply is out, whatever became of the reply, unless the caller may try again.
     Status end_request(Status sent) {
-        if (sent == IPC_TIMED_OUT) return sent;
+        if (may_try_again(sent)) return sent;
         holding_ = Holding::nothing;
         const Status released = frames_->release();
         return sent ? sent : released;

@@ -15,6 +15,8 @@ class Deadline {
     explicit Deadline(int32_t timeout_ms) : timeout_ms_(timeout_ms) {}
 
     bool forever() const { return timeout_ms_ < 0; }
+    // Nothing may be waited for: somebody polls.
+    bool immediate() const { return timeout_ms_ == 0; }
     bool expired() const { return !forever() && (timeout_ms_ == 0 || has_passed()); }
 
     // Nanoseconds left, at least 0; INT64_MAX when there is no end.

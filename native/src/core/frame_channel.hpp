@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/deadline.hpp"
+#include "core/first_failure.hpp"
 #include "core/status.hpp"
 
 #include <atomic>
@@ -24,7 +25,7 @@ struct FrameInfo {
 
 // What a channel transport implements: whole frames in order, both ways. abi.cpp builds messages and calls on it.
 // One thread uses the sender's half and one the receiver's half at a time; close() comes from any thread.
-// Every function leaves its failure's sentence with fail(). A broken channel repeats its first failure.
+// Every function leaves its failure's sentence with fail(). A broken channel repeats its first failure; closed here wins over it.
 class FrameChannel {
   public:
     explicit FrameChannel(size_t limit) : limit_(limit) {}
@@ -36,9 +37,10 @@ class FrameChannel {
 
     // --- sender's half; callers have checked length <= limit()
     virtual Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) = 0;
-    // Room for a payload of at most `length` bytes; a second reserve replaces the first.
+    // Room for a payload of at most `length` bytes; a second reserve replaces the first. Until the commit nothing else is sent,
+    // unless the room is given up, of which the channel need not know.
     virtual Status reserve(size_t length, void** data, const Deadline& deadline) = 0;
-    // Sends the first `length` bytes of the room (length <= reserved).
+    // Sends the first `length` bytes of the room (length <= reserved). Timing out with nothing sent keeps the room.
     virtual Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) = 0;
 
     // Sends plain messages that lie back to back, as many as go at once, and says how many, whatever the status: none where that
@@ -66,8 +68,39 @@ class FrameChannel {
     virtual Status take(void* buffer, const Deadline& deadline) = 0;
     // After next(): the payload in place, until release().
     virtual Status view(const void** data, const Deadline& deadline) = 0;
-    // Consumes the frame of next(), viewed or not (a frame dropped unseen may still have to arrive in full: that waits).
+    // Consumes the frame of next(), viewed or not. Never waits: what of it is still to come is passed over by the next next(),
+    // within that call's deadline.
     virtual Status release() = 0;
+
+    // --- failures
+    // IPC_CLOSED, told, once close() was called.
+    virtual Status ended_here() const { return IPC_OK; }
+    // Why a half can do nothing more, told; IPC_OK as far as is known. The peer's end is no failure of receiving.
+    Status sending_failure() const {
+        if (const Status status = ended_here()) return status;
+        return sending_failure_.repeat();
+    }
+    Status receiving_failure() const {
+        if (const Status status = ended_here()) return status;
+        return receiving_failure_.repeat();
+    }
+    bool sending_is_broken() const { return sending_failure_.any(); }
+    // The peer broke the rules of the conversation: both halves repeat this failure, just told, from now on, and the peer
+    // sees the end. Returns the status.
+    Status give_up(Status status) {
+        sending_failure_.keep(status);
+        status = receiving_failure_.keep(status);
+        hang_up();
+        return status;
+    }
+
+    // For event loops: what becomes readable when there may be something to receive (ipc_channel_fd).
+    virtual Status wait_handle(intptr_t* handle) const {
+        *handle = -1;
+        return fail(IPC_NOT_AVAILABLE,
+                    "this transport has nothing that an event loop could wait on: receive on a thread "
+                    "of its own, or use unix or tcp");
+    }
 
     // --- serving: overridden by transports whose own threads deliver requests (calls/call_session.hpp)
     virtual bool serves_elsewhere() const { return false; }
@@ -83,6 +116,13 @@ class FrameChannel {
 
     // Ends the connection: the peer reads what was sent and then the end; calls blocked here return IPC_CLOSED soon.
     virtual void close() = 0;
+
+  protected:
+    // Ends the connection of a channel that is broken: as close(), but what is blocked or comes later repeats the failure.
+    virtual void hang_up() {}
+
+    FirstFailure sending_failure_;
+    FirstFailure receiving_failure_;
 
   private:
     size_t limit_;

@@ -38,18 +38,23 @@ Status FrameStream::closed_here() const {
     return fail(IPC_CLOSED, "the channel to %s was closed here", address_.c_str());
 }
 
-Status FrameStream::check(const Failure& failure) const {
-    if (closed_.load(std::memory_order_relaxed)) [[unlikely]]
-        return closed_here();
-    if (failure.status != IPC_OK) [[unlikely]]
-        return fail(failure.status, "%s", failure.sentence.c_str());
-    return IPC_OK;
+Status FrameStream::ended_here() const {
+    return closed_ ? closed_here() : IPC_OK;
 }
 
-// Keeps the failure that was just reported with fail(); that half of the channel repeats it from now on.
-Status FrameStream::broken(Failure* failure, Status status) {
-    *failure = {status, last_error()};
-    return status;
+Status FrameStream::check(const FirstFailure& failure) const {
+    if (closed_.load(std::memory_order_relaxed)) [[unlikely]]
+        return closed_here();
+    return failure.any() ? failure.repeat() : IPC_OK;
+}
+
+Status FrameStream::wait_handle(intptr_t* handle) const {
+    *handle = -1;
+    if (stream_->wait_handle(handle)) return IPC_OK;
+    return fail(
+        IPC_NOT_AVAILABLE,
+        "a pipe of Windows has nothing that an event loop could wait on: receive from %s on a thread of its own",
+        address_.c_str());
 }
 
 // ---- sender's half
@@ -67,7 +72,7 @@ Status FrameStream::send(FrameKind kind, uint32_t id, const void* data, size_t l
 }
 
 Status FrameStream::reserve(size_t length, void** data, const Deadline&) {
-    if (Status status = check(send_failure_); status != IPC_OK) return status;
+    if (Status status = check(sending_failure_); status != IPC_OK) return status;
     if (!room_.grow(frame_header_size + length)) return no_memory(length);
     *data = room_.data() + frame_header_size;
     return IPC_OK;
@@ -79,31 +84,27 @@ Status FrameStream::commit(FrameKind kind, uint32_t id, size_t length, const Dea
 }
 
 Status FrameStream::write(Chunk head, Chunk body, const Deadline& deadline) {
-    if (Status status = check(send_failure_); status != IPC_OK) return status;
+    if (Status status = check(sending_failure_); status != IPC_OK) return status;
     size_t written = 0;
     const Status status = stream_->write(head, body, deadline, &written);
-    return status == IPC_OK ? IPC_OK : write_failed(status, written);
+    return status == IPC_OK ? IPC_OK : write_failed(status, written, deadline);
 }
 
-Status FrameStream::write_failed(Status status, size_t written) {
+Status FrameStream::write_failed(Status status, size_t written, const Deadline& deadline) {
     if (closed_) return closed_here();
     if (status == IPC_TIMED_OUT && written == 0)
         return fail(IPC_TIMED_OUT, "%s took nothing within the time-out; nothing was sent", address_.c_str());
     if (status == IPC_TIMED_OUT) {
-        fail(status, "the time-out passed half-way through a message to %s, so the channel is broken: connect again",
-             address_.c_str());
-        broken(&send_failure_, status);
-        // The receiver's half, perhaps waiting for an answer that cannot come, finds the end of the stream and this
-        // flag.
-        cut_ = true;
-        stream_->interrupt();
-        return status;
+        // The receiver's half perhaps waits for an answer that cannot come.
+        return give_up(fail(status,
+                            "the time-out passed half-way through a message to %s, so the channel is broken: reconnect",
+                            address_.c_str()));
     }
     if (status == IPC_PEER_CLOSED) {
-        if (!peer_gone_told_.test_and_set()) stream_->peer_gone();
-        fail(status, "the peer at %s has closed or died: connect again", address_.c_str());
+        if (!peer_gone_told_.test_and_set()) stream_->peer_gone(deadline);
+        fail(status, "the peer at %s has closed or died: reconnect", address_.c_str());
     }
-    return broken(&send_failure_, status);
+    return sending_failure_.keep(status);
 }
 
 // ---- receiver's half
@@ -115,11 +116,14 @@ bool FrameStream::is_large() const {
 }
 
 Status FrameStream::next(FrameInfo* info, const Deadline& deadline) {
-    if (Status status = check(receive_failure_); status != IPC_OK) return status;
+    if (Status status = check(receiving_failure_); status != IPC_OK) return status;
     if (!has_frame_) {
         if (dropped_ != 0)
             if (Status status = skip_dropped(deadline); status != IPC_OK) return status;
         const size_t most = is_large() ? read_before_large : receive_buffer_size;
+        // A peer that speaks something else may wait for our answer to a few bytes.
+        if (Status status = fill(sizeof frame_magic, most, deadline); status != IPC_OK) return status;
+        if (load_u32(buffer_.get() + begin_) != frame_magic) return not_a_frame();
         if (Status status = fill(frame_header_size, most, deadline); status != IPC_OK) return status;
         if (Status status = parse_header(); status != IPC_OK) return status;
     }
@@ -127,19 +131,23 @@ Status FrameStream::next(FrameInfo* info, const Deadline& deadline) {
     return IPC_OK;
 }
 
+Status FrameStream::not_a_frame() {
+    return give_up(fail(IPC_NOT_OUR_PROTOCOL,
+                        "what came from %s is not a frame of ipc: check that the peer uses the same transport",
+                        address_.c_str()));
+}
+
 Status FrameStream::parse_header() {
     FrameInfo frame;
     if (!read_frame_header(buffer_.get() + begin_, &frame)) {
-        fail(IPC_NOT_OUR_PROTOCOL,
-             "what came from %s is not a frame of ipc: check that the peer uses the same transport", address_.c_str());
-        return broken(&receive_failure_, IPC_NOT_OUR_PROTOCOL);
+        return not_a_frame();
     }
     if (frame.length > limit()) {
         fail(IPC_PEER_TOO_LARGE,
              "the peer at %s announced a message of %zu bytes, over this side's limit of %zu: "
              "raise it with option max=",
              address_.c_str(), frame.length, limit());
-        return broken(&receive_failure_, IPC_PEER_TOO_LARGE);
+        return give_up(IPC_PEER_TOO_LARGE);
     }
     begin_ += frame_header_size;
     frame_ = frame;
@@ -149,7 +157,7 @@ Status FrameStream::parse_header() {
 }
 
 Status FrameStream::take(void* buffer, const Deadline& deadline) {
-    if (Status status = check(receive_failure_); status != IPC_OK) return status;
+    if (Status status = check(receiving_failure_); status != IPC_OK) return status;
     auto* to = static_cast<std::byte*>(buffer);
     if (!is_large()) {
         if (Status status = fill(frame_.length, receive_buffer_size, deadline); status != IPC_OK) return status;
@@ -167,7 +175,7 @@ Status FrameStream::take(void* buffer, const Deadline& deadline) {
         if (status == IPC_OK) continue;
         // The caller's buffer is the caller's again: keep what came for the next try.
         if (status == IPC_TIMED_OUT && have != 0) {
-            if (!large_.grow(have)) return broken(&receive_failure_, no_memory(have));
+            if (!large_.grow(have)) return give_up(no_memory(have));
             std::memcpy(large_.data(), to, have);
             gathered_ = have;
         }
@@ -178,7 +186,7 @@ Status FrameStream::take(void* buffer, const Deadline& deadline) {
 }
 
 Status FrameStream::view(const void** data, const Deadline& deadline) {
-    if (Status status = check(receive_failure_); status != IPC_OK) return status;
+    if (Status status = check(receiving_failure_); status != IPC_OK) return status;
     const Status status = is_large() ? gather(deadline) : fill(frame_.length, receive_buffer_size, deadline);
     if (status == IPC_OK) *data = is_large() ? large_.data() : buffer_.get() + begin_;
     return status;
@@ -266,25 +274,19 @@ Status FrameStream::read(void* to, size_t capacity, ByteStream::Fill fill, const
         return closed_here();
     if (status == IPC_OK && *count != 0) [[likely]]
         return IPC_OK;
-    if (status == IPC_OK || status == IPC_CLOSED) return stream_ended();
+    if (status == IPC_OK || status == IPC_CLOSED) return stream_ended(deadline);
     if (status == IPC_TIMED_OUT) return fail(status, "nothing came from %s within the time-out", address_.c_str());
-    return broken(&receive_failure_, status);
+    return give_up(status);
 }
 
-Status FrameStream::stream_ended() {
-    Status status = IPC_PEER_CLOSED;
-    if (cut_) {
-        status = fail(IPC_TIMED_OUT,
-                      "an earlier message to %s was cut by its time-out, so the channel is broken: connect again",
-                      address_.c_str());
-    } else {
-        if (!peer_gone_told_.test_and_set()) stream_->peer_gone();
-        const bool inside = has_frame_ || dropped_ != 0 || end_ != begin_;
-        status = inside ? fail(IPC_TRUNCATED, "the peer at %s closed or died in the middle of a message: connect again",
-                               address_.c_str())
-                        : fail(IPC_PEER_CLOSED, "the peer at %s closed the connection or died", address_.c_str());
-    }
-    return broken(&receive_failure_, status);
+Status FrameStream::stream_ended(const Deadline& deadline) {
+    if (receiving_failure_.any()) return receiving_failure_.repeat(); // the sender's half has given up
+    if (!peer_gone_told_.test_and_set()) stream_->peer_gone(deadline);
+    if (has_frame_ || dropped_ != 0 || end_ != begin_)
+        return give_up(fail(IPC_TRUNCATED, "the peer at %s closed or died in the middle of a message: reconnect",
+                            address_.c_str()));
+    fail(IPC_PEER_CLOSED, "the peer at %s closed the connection or died", address_.c_str());
+    return receiving_failure_.keep(IPC_PEER_CLOSED);
 }
 
 Status FrameStream::no_memory(size_t length) {

@@ -28,26 +28,23 @@ class FrameStream final : public FrameChannel {
     Status view(const void** data, const Deadline& deadline) override;
     Status release() override;
     void close() override;
+    Status ended_here() const override;
+    Status wait_handle(intptr_t* handle) const override;
 
   private:
-    // The first failure that broke one half of the channel. Each half has its own, touched only by that half's thread.
-    struct Failure {
-        Status status = IPC_OK;
-        std::string sentence;
-    };
-
-    Status check(const Failure& failure) const;
-    Status broken(Failure* failure, Status status);
+    Status check(const FirstFailure& failure) const;
     Status closed_here() const;
 
     Status write(Chunk head, Chunk body, const Deadline& deadline);
-    Status write_failed(Status status, size_t written);
+    Status write_failed(Status status, size_t written, const Deadline& deadline);
+    void hang_up() override { stream_->interrupt(); }
 
     Status read(void* to, size_t capacity, ByteStream::Fill fill, const Deadline& deadline, size_t* count);
-    Status stream_ended();
+    Status stream_ended(const Deadline& deadline);
     Status skip_dropped(const Deadline& deadline);
     Status fill(size_t wanted, size_t most, const Deadline& deadline);
     Status parse_header();
+    Status not_a_frame();
     bool is_large() const;
     Status gather(const Deadline& deadline);
     size_t move_buffered(std::byte* to, size_t most);
@@ -57,15 +54,12 @@ class FrameStream final : public FrameChannel {
     const std::unique_ptr<ByteStream> stream_;
     const std::string address_;
     std::atomic<bool> closed_{false};
-    std::atomic<bool> cut_{false}; // a send ended half-way: nothing sensible can follow in either direction
     std::atomic_flag peer_gone_told_;
 
     // --- sender's half
-    Failure send_failure_;
     GrowingBuffer room_; // a header's room, then the reserved payload
 
     // --- receiver's half. Bytes [begin_, end_) of buffer_ have arrived and are not yet consumed.
-    Failure receive_failure_;
     std::unique_ptr<std::byte[]> buffer_;
     size_t begin_ = 0;
     size_t end_ = 0;

@@ -23,6 +23,11 @@ Status fail(Status status, const char* format, ...) {
     return status;
 }
 
+Status fail_plainly(Status status, const char* literal) {
+    keep_literal(literal);
+    return status;
+}
+
 Status fail_system(Status status, int error, const char* format, ...) {
     char text[sentence_size];
     va_list arguments;

@@ -13,6 +13,10 @@ void keep_sentence(const char* text) {
     modules::host->keep_sentence(text);
 }
 
+void keep_literal(const char* text) {
+    modules::host->keep_sentence(text);
+}
+
 const char* last_error() {
     return modules::host->last_error();
 }

@@ -81,7 +81,7 @@ Status connect(const Form& form, const Address& address, const Deadline& deadlin
     Greeting greeting{};
     if (Status s = receive_greeting(form, socket, deadline, &greeting)) {
         // The status stays what it was; forgetting may set no sentence of its own.
-        if (s == IPC_PEER_CLOSED) posix::forget_dead_server(name.path, socket);
+        if (s == IPC_PEER_CLOSED) posix::forget_dead_server(name.path, socket, deadline);
         return s;
     }
     std::unique_ptr<PieceLink> link;

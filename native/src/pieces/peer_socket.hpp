@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/deadline.hpp"
 #include "core/status.hpp"
 #include "posix/descriptor.hpp"
 
@@ -26,7 +27,7 @@ class PeerSocket {
 
     // Looks, by a system call, whether the peer is there still, and takes the tokens that have come. IPC_NOT_OUR_PROTOCOL if
     // there are some where none are due.
-    Status look();
+    Status look(const Deadline& deadline = Deadline(100));
     // Waits for a token or the peer's end, at most so long; false if neither came.
     bool wait(int64_t patience_ns) const;
     // Sends one token; a peer that is gone will be found gone.

@@ -7,7 +7,7 @@
 
 namespace ipc::pieces {
 
-Status PeerSocket::look() {
+Status PeerSocket::look(const Deadline& deadline) {
     char bytes[256];
     while (!gone()) {
         const ssize_t got = recv(socket_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
@@ -20,7 +20,8 @@ Status PeerSocket::look() {
             continue;
         }
         const bool first = !gone_.exchange(true, std::memory_order_acq_rel);
-        if (first && !closed_here() && !server_path_.empty()) posix::forget_dead_server(server_path_, socket_.get());
+        if (first && !closed_here() && !server_path_.empty())
+            posix::forget_dead_server(server_path_, socket_.get(), deadline);
     }
     return IPC_OK;
 }

@@ -21,14 +21,23 @@ Status closed() {
 PieceChannel::PieceChannel(std::unique_ptr<PieceLink> link, std::shared_ptr<PeerSocket> peer, size_t limit, bool spins)
     : FrameChannel(limit), link_(std::move(link)), peer_(std::move(peer)), spins_(spins) {}
 
-Status PieceChannel::check(const Failure& failure) const {
-    if (peer_->closed_here()) return closed();
-    return failure.status ? fail(failure.status, "%s", failure.sentence.c_str()) : IPC_OK;
+Status PieceChannel::check(const FirstFailure& failure) const {
+    if (closed_) return closed();
+    return failure.repeat();
 }
 
-Status PieceChannel::broken(Failure* failure, Status status) {
-    *failure = {status, last_error()};
-    return status;
+Status PieceChannel::ended_here() const {
+    return closed_ ? closed() : IPC_OK;
+}
+
+void PieceChannel::hang_up() {
+    peer_->close();
+}
+
+// What stops a wait of one half: closed here, or broken by the other half.
+Status PieceChannel::stopped(const FirstFailure& failure) const {
+    const Status status = check(failure);
+    return status != IPC_OK ? status : closed();
 }
 
 bool PieceChannel::in_one_piece(size_t length) const {
@@ -55,19 +64,19 @@ Status PieceChannel::for_a_slice(int64_t slice, Step step) {
 
 Status PieceChannel::send_piece(Chunk head, Chunk body, const Deadline& deadline) {
     while (true) {
-        if (peer_->closed_here()) return closed();
-        if (peer_->gone()) return fail(IPC_PEER_CLOSED, "the peer has closed the channel or died: connect again");
+        if (peer_->closed_here()) return stopped(sending_failure_);
+        if (peer_->gone()) return fail(IPC_PEER_CLOSED, "the peer has closed the channel or died: reconnect");
         const Status status = for_a_slice(std::min(deadline.left_ns(), sleep_slice_ns),
                                           [&](int64_t patience_ns) { return link_->send(head, body, patience_ns); });
         if (status != IPC_TIMED_OUT) return status;
         bool gone = false;
-        if (Status s = look_before_another_slice(&gone)) return s;
+        if (Status s = look_before_another_slice(sending_failure_, deadline, &gone)) return s;
         if (!gone && deadline.expired()) return fail(IPC_TIMED_OUT, "the peer took nothing within the time-out");
     }
 }
 
 Status PieceChannel::send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) {
-    if (Status s = check(send_failure_)) return s;
+    if (Status s = check(sending_failure_)) return s;
     std::byte header[frame_header_size];
     write_frame_header(header, kind, id, length);
     const auto* bytes = static_cast<const std::byte*>(data);
@@ -78,14 +87,15 @@ Status PieceChannel::send(FrameKind kind, uint32_t id, const void* data, size_t 
         const size_t part = std::min(length - sent, link_->piece_bytes());
         status = send_piece({bytes + sent, part}, {nullptr, 0}, deadline);
         if (status == IPC_TIMED_OUT)
-            fail(status, "the time-out passed half-way through a message, so the channel is broken: connect again");
+            return give_up(
+                fail(status, "the time-out passed half-way through a message, so the channel is broken: reconnect"));
         sent += part;
     }
-    return status ? broken(&send_failure_, status) : IPC_OK;
+    return status == IPC_OK || status == IPC_CLOSED ? status : sending_failure_.keep(status);
 }
 
 Status PieceChannel::reserve(size_t length, void** data, const Deadline&) {
-    if (Status s = check(send_failure_)) return s;
+    if (Status s = check(sending_failure_)) return s;
     if (!room_.grow(std::max<size_t>(length, 1)))
         return fail(IPC_OUT_OF_MEMORY, "no memory for a message of %zu bytes", length);
     *data = room_.data();
@@ -98,9 +108,9 @@ Status PieceChannel::commit(FrameKind kind, uint32_t id, size_t length, const De
 
 // ---- both
 
-Status PieceChannel::look_before_another_slice(bool* seen_gone) {
-    if (peer_->closed_here()) return closed();
-    if (Status s = peer_->look()) return s;
+Status PieceChannel::look_before_another_slice(const FirstFailure& failure, const Deadline& deadline, bool* seen_gone) {
+    if (peer_->closed_here()) return stopped(failure);
+    if (Status s = peer_->look(deadline)) return s;
     *seen_gone = peer_->gone();
     return IPC_OK;
 }
@@ -109,17 +119,15 @@ Status PieceChannel::look_before_another_slice(bool* seen_gone) {
 
 Status PieceChannel::peer_ended() {
     if ((has_frame_ && payload_ == nullptr && arrived_ < frame_.length) || dropped_ != 0)
-        fail(receive_failure_.status = IPC_TRUNCATED,
-             "the peer closed the channel or died in the middle of a message: connect again");
-    else
-        fail(receive_failure_.status = IPC_PEER_CLOSED, "the peer closed the channel or died");
-    return broken(&receive_failure_, receive_failure_.status);
+        return give_up(
+            fail(IPC_TRUNCATED, "the peer closed the channel or died in the middle of a message: reconnect"));
+    return receiving_failure_.keep(fail(IPC_PEER_CLOSED, "the peer closed the channel or died"));
 }
 
 Status PieceChannel::receive_piece(std::byte* wanted, const std::byte** piece, size_t* length,
                                    const Deadline& deadline) {
     while (true) {
-        if (peer_->closed_here()) return closed();
+        if (peer_->closed_here()) return stopped(receiving_failure_);
         // Once the peer is gone nothing new can come: what is not there now never will be.
         const bool last_look = peer_->gone();
         const int64_t patience_ns = last_look ? 0 : std::min(deadline.left_ns(), sleep_slice_ns);
@@ -128,9 +136,10 @@ Status PieceChannel::receive_piece(std::byte* wanted, const std::byte** piece, s
         if (status == IPC_OK) [[likely]]
             return IPC_OK;
         if (status == IPC_PEER_CLOSED || (status == IPC_TIMED_OUT && last_look)) return peer_ended();
-        if (status != IPC_TIMED_OUT) return broken(&receive_failure_, status);
+        if (status != IPC_TIMED_OUT) return give_up(status);
         bool gone = false;
-        if (Status s = look_before_another_slice(&gone)) return s == IPC_CLOSED ? s : broken(&receive_failure_, s);
+        if (Status s = look_before_another_slice(receiving_failure_, deadline, &gone))
+            return s == IPC_CLOSED ? s : give_up(s);
         if (!gone && deadline.expired()) return fail(IPC_TIMED_OUT, "nothing came within the time-out");
     }
 }
@@ -142,8 +151,7 @@ Status PieceChannel::payload_piece(std::byte* to, const Deadline& deadline) {
     size_t length = 0;
     if (Status s = receive_piece(expected == link_->piece_bytes() ? to : nullptr, &piece, &length, deadline)) return s;
     if (length != expected)
-        return broken(
-            &receive_failure_,
+        return give_up(
             fail(IPC_NOT_OUR_PROTOCOL, "the peer sent a piece of %zu bytes where %zu were due", length, expected));
     if (to != nullptr && to != piece) std::memcpy(to, piece, length);
     if (has_frame_)
@@ -160,7 +168,7 @@ Status PieceChannel::skip_dropped(const Deadline& deadline) {
 }
 
 Status PieceChannel::next(FrameInfo* info, const Deadline& deadline) {
-    if (Status s = check(receive_failure_)) return s;
+    if (Status s = check(receiving_failure_)) return s;
     if (!has_frame_) {
         if (Status s = skip_dropped(deadline)) return s;
         const std::byte* piece = nullptr;
@@ -171,18 +179,17 @@ Status PieceChannel::next(FrameInfo* info, const Deadline& deadline) {
         FrameInfo frame{};
         if (length >= sizeof header) std::memcpy(header, piece, sizeof header);
         if (length < sizeof header || !read_frame_header(header, &frame))
-            return broken(&receive_failure_, fail(IPC_NOT_OUR_PROTOCOL,
-                                                  "the peer sent a piece of %zu bytes that begins no message", length));
+            return give_up(
+                fail(IPC_NOT_OUR_PROTOCOL, "the peer sent a piece of %zu bytes that begins no message", length));
         if (frame.length > limit())
-            return broken(&receive_failure_, fail(IPC_PEER_TOO_LARGE,
-                                                  "the peer sends a message of %zu bytes over this channel's limit of "
-                                                  "%zu: raise it with max= at both ends",
-                                                  frame.length, limit()));
+            return give_up(fail(IPC_PEER_TOO_LARGE,
+                                "the peer sends a message of %zu bytes over this channel's limit of "
+                                "%zu: raise it with max= at both ends",
+                                frame.length, limit()));
         const bool whole = in_one_piece(frame.length);
         if (length != sizeof header + (whole ? frame.length : 0))
-            return broken(&receive_failure_,
-                          fail(IPC_NOT_OUR_PROTOCOL, "the peer sent %zu bytes with the header of a message of %zu",
-                               length, frame.length));
+            return give_up(fail(IPC_NOT_OUR_PROTOCOL, "the peer sent %zu bytes with the header of a message of %zu",
+                                length, frame.length));
         frame_ = frame;
         payload_ = whole ? piece + sizeof header : nullptr;
         arrived_ = 0;
@@ -201,7 +208,7 @@ Status PieceChannel::gather(const Deadline& deadline) {
 }
 
 Status PieceChannel::take(void* buffer, const Deadline& deadline) {
-    if (Status s = check(receive_failure_)) return s;
+    if (Status s = check(receiving_failure_)) return s;
     auto* to = static_cast<std::byte*>(buffer);
     if (payload_ != nullptr) {
         if (frame_.length != 0) std::memcpy(to, payload_, frame_.length);
@@ -219,7 +226,7 @@ Status PieceChannel::take(void* buffer, const Deadline& deadline) {
         if (status == IPC_TIMED_OUT) {
             // The next call may come with another buffer.
             if (!gathered_.grow(frame_.length))
-                return broken(&receive_failure_, fail(IPC_OUT_OF_MEMORY, "no memory for the rest of a message"));
+                return give_up(fail(IPC_OUT_OF_MEMORY, "no memory for the rest of a message"));
             std::memcpy(gathered_.data(), to, arrived_);
         }
         return status;
@@ -228,7 +235,7 @@ Status PieceChannel::take(void* buffer, const Deadline& deadline) {
 }
 
 Status PieceChannel::view(const void** data, const Deadline& deadline) {
-    if (Status s = check(receive_failure_)) return s;
+    if (Status s = check(receiving_failure_)) return s;
     if (payload_ == nullptr) {
         if (Status s = gather(deadline)) return s;
         *data = gathered_.data();

@@ -28,23 +28,23 @@ class PieceChannel final : public FrameChannel {
     Status take(void* buffer, const Deadline& deadline) override;
     Status view(const void** data, const Deadline& deadline) override;
     Status release() override;
-    void close() override { peer_->close(); }
+    void close() override {
+        closed_ = true;
+        peer_->close();
+    }
+    Status ended_here() const override;
 
   private:
-    // The first failure of one half of the channel, which repeats it from then on.
-    struct Failure {
-        Status status = IPC_OK;
-        std::string sentence;
-    };
-    Status check(const Failure& failure) const;
-    static Status broken(Failure* failure, Status status);
+    Status check(const FirstFailure& failure) const;
+    Status stopped(const FirstFailure& failure) const;
+    void hang_up() override;
 
     Status send_piece(Chunk head, Chunk body, const Deadline& deadline);
     Status receive_piece(std::byte* wanted, const std::byte** piece, size_t* length, const Deadline& deadline);
     // Asks `step(patience_ns)`, which is the link's send or receive, until it has an answer or the slice is over.
     template <class Step>
     Status for_a_slice(int64_t slice_ns, Step step);
-    Status look_before_another_slice(bool* seen_gone);
+    Status look_before_another_slice(const FirstFailure& failure, const Deadline& deadline, bool* seen_gone);
     Status peer_ended();
     Status skip_dropped(const Deadline& deadline);
     // The payload's next piece, to `to` (or, null, to nowhere); counts it in arrived_.
@@ -55,13 +55,12 @@ class PieceChannel final : public FrameChannel {
     const std::unique_ptr<PieceLink> link_;
     const std::shared_ptr<PeerSocket> peer_;
     const bool spins_;
+    std::atomic<bool> closed_{false}; // by close(); peer_ is closed also when the channel breaks
 
     // --- sender's half
-    Failure send_failure_;
     GrowingBuffer room_;
 
     // --- receiver's half
-    Failure receive_failure_;
     bool has_frame_ = false;
     FrameInfo frame_{};
     const std::byte* payload_ = nullptr; // of a frame in one piece: in the link's memory

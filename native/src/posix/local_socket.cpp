@@ -127,7 +127,7 @@ void remove_dead_socket(const std::string& path) {
     if (is_own_socket(path) && lock_names(&lock) == IPC_OK) remove_dead_socket_locked({.address = {}, .path = path});
 }
 
-void forget_dead_server(const std::string& path, int connection) {
+void forget_dead_server(const std::string& path, int connection, const Deadline& deadline) {
     ucred server{};
     socklen_t length = sizeof server;
     if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &server, &length) != 0 || server.pid <= 0) return;
@@ -135,7 +135,7 @@ void forget_dead_server(const std::string& path, int connection) {
     for (int waited_ms = 0; is_own_socket(path); ++waited_ms) {
         const bool running = is_running(server.pid);
         remove_dead_socket(path);
-        if (running || waited_ms == 100) return;
+        if (running || waited_ms == 100 || deadline.expired()) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }

@@ -52,7 +52,7 @@ void remove_dead_socket(const std::string& path);
 
 // For a client whose connection has ended: removes its server's name if the server is dead, or found dying (then within
 // 100 ms). Costs one look at the file system when the server closed in order.
-void forget_dead_server(const std::string& path, int connection);
+void forget_dead_server(const std::string& path, int connection, const Deadline& deadline);
 
 // Checks that the process behind a connected Unix socket belongs to our own user.
 Status check_peer_user(const LocalName& name, int connection);

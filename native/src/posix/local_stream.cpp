@@ -17,7 +17,7 @@ class ClientStream final : public SocketStream {
   public:
     ClientStream(Descriptor socket, std::string server_path)
         : SocketStream(std::move(socket)), server_path_(std::move(server_path)) {}
-    void peer_gone() override { forget_dead_server(server_path_, socket()); }
+    void peer_gone(const Deadline& deadline) override { forget_dead_server(server_path_, socket(), deadline); }
 
   private:
     std::string server_path_;

@@ -20,6 +20,10 @@ class SocketStream : public ByteStream {
     Status read(void* buffer, size_t capacity, Fill fill, const Deadline& deadline, size_t* count) override;
     Status write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) override;
     void interrupt() override;
+    bool wait_handle(intptr_t* handle) const override {
+        *handle = socket_.get();
+        return true;
+    }
 
   protected:
     int socket() const { return socket_.get(); }

@@ -91,17 +91,37 @@ Status Link::take_up(Connection connection, Layout layout, WaitPolicy policy, st
     return IPC_OK;
 }
 
-Status Link::reason_to_stop(bool look_at_peer) {
-    if (closed_here_.load(std::memory_order_acquire)) return fail(IPC_CLOSED, "this channel was closed here");
-    if (incoming().closed.load(std::memory_order_acquire) != 0 || peer_gone_.load(std::memory_order_relaxed))
-        return fail(IPC_PEER_CLOSED, "the peer closed the channel");
+Status Link::closed_here() const {
+    if ((end_.load(std::memory_order_acquire) & closed) == 0) return IPC_OK;
+    return fail(IPC_CLOSED, "the channel to %s was closed here", address_.c_str());
+}
+
+Status Link::peer_ended() const {
+    return fail(IPC_PEER_CLOSED, "the peer at %s closed the channel or died: reconnect", address_.c_str());
+}
+
+Status Link::reason_to_stop(bool look_at_peer, const Deadline& deadline) {
+    const uint32_t ended = end_.load(std::memory_order_acquire);
+    if ((ended & (closed | hung_up)) != 0)
+        return fail(IPC_CLOSED, "the channel to %s was closed here", address_.c_str());
+    if (ended != 0 || incoming().closed.load(std::memory_order_acquire) != 0) return peer_ended();
     if (!look_at_peer) return IPC_OK;
-    const Status status = peer_->look();
+    const Status status = peer_->look(deadline);
+    if (status == IPC_OK) return IPC_OK;
     // Hanging up here looks like the peer's end to a look that comes after it.
-    if (status != IPC_OK && closed_here_.load(std::memory_order_acquire))
-        return fail(IPC_CLOSED, "this channel was closed here");
-    if (status == IPC_PEER_CLOSED) peer_gone_.store(true, std::memory_order_relaxed);
-    return status;
+    if ((end_.load(std::memory_order_acquire) & (closed | hung_up)) != 0)
+        return fail(IPC_CLOSED, "the channel to %s was closed here", address_.c_str());
+    if (status != IPC_PEER_CLOSED) return status;
+    end_.fetch_or(peer_gone, std::memory_order_relaxed);
+    return peer_ended();
+}
+
+bool Link::look_is_due() {
+    const int64_t now = coarse_now_ms();
+    if (now - looked_ms_.load(std::memory_order_relaxed) < look_interval_ms) [[likely]]
+        return false;
+    looked_ms_.store(now, std::memory_order_relaxed);
+    return true;
 }
 
 void Link::wake(std::atomic<uint32_t>& parked) {
@@ -109,7 +129,15 @@ void Link::wake(std::atomic<uint32_t>& parked) {
 }
 
 void Link::close() {
-    if (closed_here_.exchange(true, std::memory_order_seq_cst)) return;
+    end(closed);
+}
+
+void Link::hang_up() {
+    end(hung_up);
+}
+
+void Link::end(uint32_t why) {
+    if ((end_.fetch_or(why, std::memory_order_seq_cst) & (closed | hung_up)) != 0) return;
     outgoing().closed.store(1, std::memory_order_seq_cst);
     // The peer may sleep for messages or for room; a thread of our own may too.
     for (RingControl* ring : {&outgoing(), &incoming()}) {

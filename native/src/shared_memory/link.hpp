@@ -47,14 +47,19 @@ class Link {
     // Whether this side looks again and again before it sleeps.
     bool spins() const { return policy_.mode != WaitMode::block; }
 
+    // The channel's address, for sentences. Before anything else is called.
+    void set_address(std::string address) { address_ = std::move(address); }
+
     // Whether the peer has said that it closed: there is nobody to write for.
     bool peer_closed() const { return incoming().closed.load(std::memory_order_relaxed) != 0; }
-    // Whether there is no point in sending: closed there or here. reason_to_stop says which.
-    bool ended() const { return closed_here_.load(std::memory_order_relaxed) || peer_closed(); }
+    // Whether there is no point in sending: closed there or here, or the peer found dead. reason_to_stop says which.
+    bool ended() const { return end_.load(std::memory_order_relaxed) != 0 || peer_closed(); }
     // The status and sentence for a link that has ended; IPC_OK if a peer that plays with its flag has taken it back.
-    Status why_ended() { return reason_to_stop(false); }
+    Status why_ended() { return reason_to_stop(false, Deadline(0)); }
+    // IPC_CLOSED, told, after close(); not after hang_up().
+    Status closed_here() const;
 
-    // Waits until ready() is true. `parked` is the word this side sleeps on, `budget` the caller's own. The statuses:
+    // Waits until ready() is true; a deadline of no time at all looks once, and at the peer now and then. `parked` is the word this side sleeps on, `budget` the caller's own. The statuses:
     // IPC_TIMED_OUT; IPC_CLOSED (here); IPC_PEER_CLOSED, only when ready() is still false after the peer's end was seen;
     // IPC_NOT_OUR_PROTOCOL.
     template <class Ready>
@@ -71,16 +76,27 @@ class Link {
     }
 
     void close();
+    // The same for a channel that is broken: who waits here gets IPC_CLOSED, too, and has to look why.
+    void hang_up();
 
   private:
+    // Why the link has ended, in end_.
+    static constexpr uint32_t closed = 1, hung_up = 2, peer_gone = 4;
+
     Link(std::unique_ptr<Peer> peer, Mapping memory, unsigned side, uint32_t slot_count, uint64_t data_bytes,
          WaitPolicy policy);
 
     // Looks for a reason to stop waiting; `look_at_peer` costs a system call.
-    Status reason_to_stop(bool look_at_peer);
+    Status reason_to_stop(bool look_at_peer, const Deadline& deadline);
+    Status peer_ended() const;
+    void end(uint32_t why);
+    // Whether somebody who only polls should look at the peer again.
+    bool look_is_due();
     void wake(std::atomic<uint32_t>& parked);
 
+    static constexpr const char* timed_out = "the time-out passed before the peer sent, or took, anything";
     static constexpr int64_t slice_ns = 200'000'000; // a peer killed outright is noticed between two
+    static constexpr int64_t look_interval_ms = 200; // likewise by who polls
 
     Mapping memory_;
     RingControl* outgoing_;
@@ -90,16 +106,25 @@ class Link {
     uint64_t data_bytes_;
     WaitPolicy policy_;
     std::unique_ptr<Peer> peer_; // goes first: it knows words of the mapping
-    std::atomic<bool> closed_here_{false};
-    std::atomic<bool> peer_gone_{false};
+    std::string address_;
+    std::atomic<uint32_t> end_{0};
+    std::atomic<int64_t> looked_ms_{0}; // when somebody who polls last looked at the peer
 };
 
 template <class Ready>
 Status Link::wait(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadline& deadline, Ready ready) {
-    const auto stop = [this](bool look) { return reason_to_stop(look); };
+    if (deadline.immediate()) {
+        if (ready()) return IPC_OK;
+        const Status s = reason_to_stop(look_is_due(), deadline);
+        if (ready()) return IPC_OK;
+        return s != IPC_OK ? s : fail_plainly(IPC_TIMED_OUT, timed_out);
+    }
+    const auto stop = [&](bool look) { return reason_to_stop(look, deadline); };
     const auto park = [&](int64_t nanoseconds) {
         // Whoever publishes or closes after the looks below sees the 1 and wakes us; what came before, the looks see.
         parked.exchange(1, std::memory_order_seq_cst);
+        // The looks come after the announcement; what wake_if_parked does is the other half of the bargain.
+        std::atomic_thread_fence(std::memory_order_seq_cst);
         const bool slept_it_all = !ready() && !ended() && !futex_wait(parked, 1, nanoseconds);
         parked.store(0, std::memory_order_relaxed);
         return slept_it_all;
@@ -107,7 +132,7 @@ Status Link::wait(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadl
     const Status status = wait_until(policy_, budget, deadline, slice_ns, ready, stop, park);
     if (status != IPC_TIMED_OUT) [[likely]]
         return status;
-    return fail(IPC_TIMED_OUT, "timed out waiting for the peer");
+    return fail_plainly(IPC_TIMED_OUT, timed_out);
 }
 
 } // namespace ipc::shared_memory

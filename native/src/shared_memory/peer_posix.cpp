@@ -26,8 +26,9 @@ struct Peer::System {
     std::string server_name;
     std::atomic<bool> gone{false};
 
-    void forget_dead_server() {
-        if (!gone.exchange(true) && !server_name.empty()) posix::forget_dead_server(server_name, socket.get());
+    void forget_dead_server(const Deadline& deadline) {
+        if (!gone.exchange(true) && !server_name.empty())
+            posix::forget_dead_server(server_name, socket.get(), deadline);
     }
 };
 
@@ -59,7 +60,7 @@ Status Peer::receive(Layout layout, const Deadline& deadline, MemoryFile* memory
     const long got =
         receive_with_descriptors(system_->socket.get(), &greeting, sizeof greeting, memory, 1, &descriptors);
     if (got == 0 || got == -ECONNRESET) {
-        system_->forget_dead_server();
+        system_->forget_dead_server(deadline);
         return fail(IPC_PEER_CLOSED,
                     "the server closed or died before it handed over its shared memory: connect again");
     }
@@ -75,13 +76,13 @@ Status Peer::receive(Layout layout, const Deadline& deadline, MemoryFile* memory
 
 void Peer::sleep_on(const Header&) {}
 
-Status Peer::look() {
+Status Peer::look(const Deadline& deadline) {
     char byte;
     const ssize_t got = recv(system_->socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return IPC_OK;
     if (got > 0) return fail(IPC_NOT_OUR_PROTOCOL, "the peer sent bytes where shared memory alone should carry them");
-    system_->forget_dead_server();
-    return fail(IPC_PEER_CLOSED, "the peer is gone");
+    system_->forget_dead_server(deadline);
+    return IPC_PEER_CLOSED;
 }
 
 void Peer::hang_up() {

@@ -181,10 +181,10 @@ void Peer::sleep_on(const Header& header) {
                             {.wakeups = system_->events[i].get(), .alarm = system_->alarm.get()});
 }
 
-Status Peer::look() {
+Status Peer::look(const Deadline&) {
     if (WaitForSingleObject(system_->alarm.get(), 0) == WAIT_TIMEOUT) return IPC_OK;
     const std::lock_guard lock(system_->mutex);
-    if (system_->hung_up) return fail(IPC_PEER_CLOSED, "the peer is gone");
+    if (system_->hung_up) return IPC_PEER_CLOSED;
     DWORD got = 0;
     if (system_->watched && GetOverlappedResult(system_->pipe.get(), &system_->watching, &got, FALSE)) {
         if (got > 0)
@@ -195,7 +195,7 @@ Status Peer::look() {
         system_->watch();
         return IPC_OK;
     }
-    return fail(IPC_PEER_CLOSED, "the peer is gone");
+    return IPC_PEER_CLOSED;
 }
 
 void Peer::hang_up() {

@@ -24,6 +24,7 @@ Status listen(const Form& form, const Address& address, FrameListener** listener
         if (Status s = Link::offer(connection.release(), form.layout, form.slot_count(of), form.data_bytes(of),
                                    wait_policy(of), &link, form.memory_options(of)))
             return s;
+        link->set_address(of.text());
         *channel = form.make_channel(std::unique_ptr<Link>(link), of.limit());
         return IPC_OK;
     };
@@ -39,6 +40,7 @@ Status connect(const Form& form, const Address& address, const Deadline& deadlin
     if (Status s = Link::take_up(connection.release(), form.layout, wait_policy(address), name.path, deadline, &link,
                                  form.memory_options(address)))
         return s;
+    link->set_address(address.text());
     *channel = form.make_channel(std::unique_ptr<Link>(link), address.limit());
     return IPC_OK;
 }

@@ -24,6 +24,7 @@ class PipeListener final : public FrameListener {
                             wait_policy(address_), &link, form_.memory_options(address_));
             if (offered == IPC_PEER_CLOSED) continue; // it left again, which is no failure of the listener
             if (offered != IPC_OK) return offered;
+            link->set_address(address_.text());
             *channel = form_.make_channel(std::unique_ptr<Link>(link), address_.limit());
             return IPC_OK;
         }
@@ -56,6 +57,7 @@ Status connect(const Form& form, const Address& address, const Deadline& deadlin
     if (Status s = Link::take_up(connection.release(), form.layout, wait_policy(address), {}, deadline, &link,
                                  form.memory_options(address)))
         return s;
+    link->set_address(address.text());
     *channel = form.make_channel(std::unique_ptr<Link>(link), address.limit());
     return IPC_OK;
 }

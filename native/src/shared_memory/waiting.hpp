@@ -63,6 +63,9 @@ inline int64_t now_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Deadline::Clock::now().time_since_epoch()).count();
 }
 
+// Milliseconds since some moment, some ten of them wrong, at a fraction of what now_ns() costs.
+int64_t coarse_now_ms();
+
 // The system has one processor: spinning would keep whoever is waited for from running.
 bool only_one_processor();
 // Lets others run on this processor.

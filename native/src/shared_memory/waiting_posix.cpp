@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace ipc::shared_memory {
@@ -25,6 +26,12 @@ long futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, con
 }
 
 } // namespace
+
+int64_t coarse_now_ms() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
 
 bool only_one_processor() {
     static const bool one = sysconf(_SC_NPROCESSORS_ONLN) == 1;

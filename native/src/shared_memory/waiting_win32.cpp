@@ -49,6 +49,10 @@ void SleepingPlaces::add(const std::atomic<uint32_t>& word, const SleepingPlace&
     words_.push_back(&word);
 }
 
+int64_t coarse_now_ms() {
+    return static_cast<int64_t>(GetTickCount64());
+}
+
 bool only_one_processor() {
     static const bool one = [] {
         DWORD_PTR own = 0, all = 0;

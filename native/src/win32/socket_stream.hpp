@@ -19,6 +19,10 @@ class SocketStream : public ByteStream {
     Status read(void* buffer, size_t capacity, Fill fill, const Deadline& deadline, size_t* count) override;
     Status write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) override;
     void interrupt() override;
+    bool wait_handle(intptr_t* handle) const override {
+        *handle = static_cast<intptr_t>(socket_.get());
+        return true;
+    }
 
   protected:
     SOCKET socket() const { return socket_.get(); }

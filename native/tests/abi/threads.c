@@ -54,7 +54,7 @@ enum { timeout_ms = 10000, not_here = 77 };
     } while (0)
 
 /* Answers a text with the same in capitals, and refuses an empty one. */
-static ipc_status answer(void* user, const void* request, size_t length, ipc_reply_writer* writer) {
+static ipc_status IPC_CALL answer(void* user, const void* request, size_t length, ipc_reply_writer* writer) {
     const char* text = request;
     void* reply = NULL;
     size_t i;
@@ -92,7 +92,7 @@ static int calls(ipc_channel* channel) {
 
     EXPECT(ipc_call(channel, "world", 5, reply, 2, &length, timeout_ms) == IPC_BUFFER_TOO_SMALL);
     EXPECT(length == 5);
-    EXPECT(ipc_receive_reply(channel, reply, sizeof reply, &length) == IPC_OK);
+    EXPECT(ipc_receive_reply(channel, reply, sizeof reply, &length, timeout_ms) == IPC_OK);
     EXPECT(length == 5 && memcmp(reply, "WORLD", 5) == 0);
 
     EXPECT(ipc_call_peek(channel, "in place", 8, &in_place, &length, timeout_ms) == IPC_OK);

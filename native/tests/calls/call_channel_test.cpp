@@ -130,7 +130,7 @@ TEST(CallChannel, AReplyTooLongForTheBufferIsKept) {
     size_t length = 0;
     EXPECT_EQ(pair.client->call("abcd", 4, small, sizeof small, &length, forever), IPC_BUFFER_TOO_SMALL);
     EXPECT_EQ(length, 4u);
-    ASSERT_EQ(pair.client->receive_kept_reply(enough, sizeof enough, &length), IPC_OK);
+    ASSERT_EQ(pair.client->receive_kept_reply(enough, sizeof enough, &length, forever), IPC_OK);
     EXPECT_EQ(text_of(enough, length), "dcba");
     pair.client->close();
     serving.get();

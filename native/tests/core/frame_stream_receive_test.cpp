@@ -97,8 +97,30 @@ TEST_P(FrameStreamReceive, GarbageBreaksTheChannelForGood) {
     EXPECT_EQ(next(), IPC_NOT_OUR_PROTOCOL);
     const std::string sentence = last_error();
     EXPECT_NE(sentence.find("test://peer"), std::string::npos);
-    feed(frame(pattern(4)));
     EXPECT_EQ(next(), IPC_NOT_OUR_PROTOCOL);
+    EXPECT_EQ(last_error(), sentence);
+    // The other half repeats it, and the peer sees the end.
+    EXPECT_EQ(channel_->send(FrameKind::message, 0, "x", 1, Deadline(5000)), IPC_NOT_OUR_PROTOCOL);
+    EXPECT_EQ(last_error(), sentence);
+    EXPECT_TRUE(drain(1).empty());
+}
+
+TEST_P(FrameStreamReceive, FourWrongBytesAreEnough) {
+    feed("GET ", 4);
+    EXPECT_EQ(next(), IPC_NOT_OUR_PROTOCOL);
+    EXPECT_TRUE(drain(1).empty());
+}
+
+TEST_P(FrameStreamReceive, AMessageCutShortIsRepeatedByBothHalves) {
+    const auto whole = frame(pattern(100));
+    feed(whole.data(), whole.size() - 1);
+    hang_up();
+    EXPECT_EQ(next(), IPC_OK);
+    std::byte bytes[100];
+    EXPECT_EQ(channel_->take(bytes, Deadline(5000)), IPC_TRUNCATED);
+    const std::string sentence = last_error();
+    EXPECT_EQ(next(), IPC_TRUNCATED);
+    EXPECT_EQ(channel_->send(FrameKind::message, 0, "x", 1, Deadline(5000)), IPC_TRUNCATED);
     EXPECT_EQ(last_error(), sentence);
 }
 

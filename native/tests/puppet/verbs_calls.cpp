@@ -79,12 +79,12 @@ std::string receive_reply(Handles& handles, Command& command) {
     auto* channel = handles.channel(command.word());
     std::vector<uint8_t> buffer(command.size());
     auto expected = expected_payload(command);
-    require(ipc_receive_reply(channel, buffer.data(), buffer.size(), &expected.length));
+    require(ipc_receive_reply(channel, buffer.data(), buffer.size(), &expected.length, IPC_FOREVER));
     require_same(difference(expected, buffer.data(), expected.length));
     return std::to_string(expected.length);
 }
 
-ipc_status echo_handler(void*, const void* request, size_t length, ipc_reply_writer* writer) {
+ipc_status IPC_CALL echo_handler(void*, const void* request, size_t length, ipc_reply_writer* writer) {
     void* room;
     if (ipc_status refused = ipc_reply_reserve(writer, length, &room); refused != IPC_OK) return refused;
     if (length > 0) std::memcpy(room, request, length);
@@ -109,7 +109,7 @@ ipc_status run_script(Command& script, ipc_reply_writer* writer) {
     return IPC_INVALID_ARGUMENT;
 }
 
-ipc_status script_handler(void*, const void* request, size_t length, ipc_reply_writer* writer) {
+ipc_status IPC_CALL script_handler(void*, const void* request, size_t length, ipc_reply_writer* writer) {
     Command script(std::string(static_cast<const char*>(request), length));
     try {
         return run_script(script, writer);

@@ -31,7 +31,7 @@ Status RingSubscriber::open(const Address& address, Policy policy, const posix::
     std::unique_ptr<RingSubscriber> made(new RingSubscriber(address, policy, name));
     if (Status s = posix::connect_local(name, deadline, &made->socket_)) return s;
     if (Status s = made->join(deadline)) {
-        if (s == IPC_PEER_CLOSED) posix::forget_dead_server(name.path, made->socket_.get());
+        if (s == IPC_PEER_CLOSED) posix::forget_dead_server(name.path, made->socket_.get(), deadline);
         return s;
     }
     *subscriber = std::move(made);
@@ -177,7 +177,7 @@ Status RingSubscriber::break_with(Status status) {
 Status RingSubscriber::overtaken() {
     if (policy_ == Policy::wait) {
         // The publisher has given this reader up: because it closed or broke the contract.
-        if (Status s = reason_to_stop(true)) return s;
+        if (Status s = reason_to_stop(true, Deadline(0))) return s;
         broken_ = IPC_NOT_OUR_PROTOCOL;
         return break_with(broken_);
     }
@@ -206,10 +206,12 @@ void RingSubscriber::give_back() {
 
 Status RingSubscriber::wait_for_message(const Deadline& deadline) {
     const auto ready = [this] { return has_message(); };
-    const auto stop = [this](bool look) { return reason_to_stop(look); };
+    const auto stop = [&](bool look) { return reason_to_stop(look, deadline); };
     const auto park = [this](int64_t nanoseconds) {
         std::atomic<uint32_t>& parked = page().parked;
-        parked.exchange(1, std::memory_order_seq_cst);
+        parked.store(1, std::memory_order_relaxed);
+        // Orders the announcement before the looks below: a publisher that sees no 1 has published what they find.
+        std::atomic_thread_fence(std::memory_order_seq_cst);
         // Seen before the last look: whoever publishes after that look changes it, and then there is no sleep.
         const uint32_t wakes = header().wakes.load(std::memory_order_acquire);
         const bool quiet = !has_message() && header().closed.load(std::memory_order_acquire) == 0 &&
@@ -223,7 +225,7 @@ Status RingSubscriber::wait_for_message(const Deadline& deadline) {
     return fail(IPC_TIMED_OUT, "nothing was published at %s within the time-out", address_.c_str());
 }
 
-Status RingSubscriber::reason_to_stop(bool look_at_socket) {
+Status RingSubscriber::reason_to_stop(bool look_at_socket, const Deadline& deadline) {
     if (closed_.load(std::memory_order_acquire))
         return fail(IPC_CLOSED, "the subscriber of %s was closed here", address_.c_str());
     if (header().closed.load(std::memory_order_acquire) != 0)
@@ -231,7 +233,7 @@ Status RingSubscriber::reason_to_stop(bool look_at_socket) {
     if (!look_at_socket && !publisher_gone_) return IPC_OK;
     pollfd ended{socket_.get(), POLLIN, 0};
     if (!publisher_gone_ && poll(&ended, 1, 0) <= 0) return IPC_OK;
-    if (!publisher_gone_) posix::forget_dead_server(name_.path, socket_.get());
+    if (!publisher_gone_) posix::forget_dead_server(name_.path, socket_.get(), deadline);
     publisher_gone_ = true;
     return fail(IPC_PEER_CLOSED, "the publisher at %s is gone, or has ended this subscription", address_.c_str());
 }

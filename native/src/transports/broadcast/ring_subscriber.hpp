@@ -48,7 +48,7 @@ class RingSubscriber final : public BroadcastSubscriber {
     Status check(size_t length, uint64_t number);
     Status overtaken();
     void give_back();
-    Status reason_to_stop(bool look_at_socket);
+    Status reason_to_stop(bool look_at_socket, const Deadline& deadline);
     Status break_with(Status status);
 
     const std::string address_;

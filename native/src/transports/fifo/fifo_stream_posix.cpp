@@ -83,7 +83,7 @@ void FifoStream::interrupt() {
     writing_.reset();
 }
 
-void FifoStream::peer_gone() {
+void FifoStream::peer_gone(const Deadline&) {
     if (!server_path_.empty()) forget_dead_fifo_server(server_path_);
 }
 

@@ -24,7 +24,11 @@ class FifoStream final : public ByteStream {
     Status read(void* buffer, size_t capacity, Fill fill, const Deadline& deadline, size_t* count) override;
     Status write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) override;
     void interrupt() override;
-    void peer_gone() override;
+    void peer_gone(const Deadline& deadline) override;
+    bool wait_handle(intptr_t* handle) const override {
+        *handle = reading_.get();
+        return true;
+    }
 
   private:
     Status wait(const posix::Descriptor& descriptor, short events, const Deadline& deadline) const;

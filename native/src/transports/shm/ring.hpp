@@ -270,7 +270,8 @@ class RingReader {
     // Waits for the record at the read position; does not consume it.
     Status wait_for_record(Record* record, const Deadline& deadline) {
         uint64_t stamp_and_length;
-        if (!look_for_it(looks_, &stamp_and_length)) {
+        // Who only polls looks once.
+        if (!look_for_it(1, &stamp_and_length) && (deadline.immediate() || !look_for_it(looks_, &stamp_and_length))) {
             if (Status s = really_wait_for_record(deadline)) return s;
             stamp_and_length = look();
         }

@@ -23,11 +23,48 @@ std::unique_ptr<Conversation> ShmChannel::converse(std::unique_ptr<FrameChannel>
         std::unique_ptr<ShmChannel>(static_cast<ShmChannel*>(self.release())));
 }
 
+// ---- failures
+
+// A status of the link's or the writer's, for who sends.
+Status ShmChannel::sending_ended(Status status) {
+    if (status == IPC_TIMED_OUT) return status;
+    // The link is closed also when the channel breaks.
+    if (status == IPC_CLOSED) return sending_is_broken() ? sending_failure() : status;
+    return sending_failure_.keep(status);
+}
+
+// The same for who receives. After the peer's end nothing comes; after any other failure nothing that comes can be trusted.
+Status ShmChannel::receiving_ended(Status status) {
+    if (status == IPC_TIMED_OUT) return status;
+    if (status == IPC_CLOSED) return receiving_failure_.any() ? receiving_failure() : status;
+    return status == IPC_PEER_CLOSED ? receiving_failure_.keep(status) : give_up(status);
+}
+
+// What comes before the record at the read position: the failure to repeat, or the rest of a message that was dropped.
+Status ShmChannel::go_on(const Deadline& deadline) {
+    if (Status s = receiving_failure()) return s;
+    if (Status s = gather(nullptr, deadline)) return s;
+    end_several();
+    return IPC_OK;
+}
+
+Status ShmChannel::no_memory(size_t length) const {
+    return fail(IPC_OUT_OF_MEMORY, "there is no memory for a message of %zu bytes: send smaller ones", length);
+}
+
+Status ShmChannel::wait_handle(intptr_t* handle) const {
+    *handle = -1;
+    return fail(
+        IPC_NOT_AVAILABLE,
+        "over shared memory a message makes no system call, so there is nothing that an event loop could wait on: "
+        "receive on a thread of its own, or use unix or tcp");
+}
+
 // ---- sending more than a slot holds
 
 Status ShmChannel::send_data(uint32_t kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) {
     if (length > whole_record_) return send_in_records(kind, id, static_cast<const std::byte*>(data), length, deadline);
-    if (Status s = writer_.wait_for_data(length, deadline)) return s;
+    if (Status s = writer_.wait_for_data(length, deadline)) return sending_ended(s);
     std::memcpy(writer_.data_room(length), data, length);
     writer_.publish_in_data(kind, id, length);
     return IPC_OK;
@@ -39,11 +76,12 @@ Status ShmChannel::send_in_records(uint32_t kind, uint32_t id, const std::byte* 
     for (size_t done = 0; done < length;) {
         const size_t now = std::min(portion, length - done);
         if (Status s = writer_.wait_for_data(now, deadline)) {
-            if (done == 0 || s != IPC_TIMED_OUT) return s;
-            link_->close(); // the peer must not wait for a rest that will not come
-            return fail(IPC_TIMED_OUT,
-                        "timed out after %zu of %zu bytes; the message is cut and the channel closed: reconnect", done,
-                        length);
+            if (done == 0 || s != IPC_TIMED_OUT) return sending_ended(s);
+            // The peer must not wait for a rest that will not come.
+            return give_up(
+                fail(IPC_TIMED_OUT,
+                     "the time-out passed after %zu of %zu bytes of a message, so the channel is broken: reconnect",
+                     done, length));
         }
         std::memcpy(writer_.data_room(now), data + done, now);
         const bool first = done == 0;
@@ -56,11 +94,12 @@ Status ShmChannel::send_in_records(uint32_t kind, uint32_t id, const std::byte* 
 
 Status ShmChannel::reserve_data(size_t length, void** data, const Deadline& deadline) {
     if (length > writer_.memory().largest_record()) {
-        if (send_buffer_.size() < length) send_buffer_.resize(length);
+        if (Status s = sending_failure()) return s;
+        if (!send_buffer_.grow(length)) return no_memory(length);
         *data = send_buffer_.data();
         room_ = Room::buffer;
     } else {
-        if (Status s = writer_.wait_for_data(length, deadline)) return s;
+        if (Status s = writer_.wait_for_data(length, deadline)) return sending_ended(s);
         *data = writer_.data_room(length);
         room_ = Room::data;
     }
@@ -69,9 +108,9 @@ Status ShmChannel::reserve_data(size_t length, void** data, const Deadline& dead
 }
 
 Status ShmChannel::commit_data(uint32_t kind, uint32_t id, size_t length, const Deadline& deadline) {
-    const Room room = room_;
-    room_ = Room::none;
-    if (room == Room::buffer) return send(static_cast<FrameKind>(kind), id, send_buffer_.data(), length, deadline);
+    if (room_ == Room::buffer) return send(static_cast<FrameKind>(kind), id, send_buffer_.data(), length, deadline);
+    if (link_->ended())
+        if (Status s = link_->why_ended()) return sending_ended(s);
     // Shorter than reserved, it may have another place: before the end of the area, where the longer one did not fit.
     const std::byte* written = writer_.data_room(room_length_);
     std::byte* place = writer_.data_room(length);
@@ -82,30 +121,19 @@ Status ShmChannel::commit_data(uint32_t kind, uint32_t id, size_t length, const 
 
 // ---- receiving more than a slot holds
 
-// Remembers a failure after which nothing that comes can be trusted.
-Status ShmChannel::stop_receiving(Status status) {
-    if (broken_) return fail(broken_, "the channel is broken: %s", ipc_status_text(broken_));
-    if (status == IPC_NOT_OUR_PROTOCOL || status == IPC_PEER_TOO_LARGE || status == IPC_TRUNCATED) {
-        has_message_ = false;
-        broken_ = status;
-        link_->close();
-    }
-    return status;
-}
-
 Status ShmChannel::check_first_thoroughly() {
     const uint32_t kind = record_.kind_and_flags & kind_mask;
     if (kind < 1 || kind > 4 || (record_.kind_and_flags & flag_continues) != 0)
-        return stop_receiving(
+        return give_up(
             fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a damaged record: kind and flags %x", record_.kind_and_flags));
     const uint64_t total = in_several() ? record_.total : record_.length;
     if (total > limit())
-        return stop_receiving(fail(
+        return give_up(fail(
             IPC_PEER_TOO_LARGE,
             "the peer sends a message of %llu bytes over this channel's limit of %zu: raise it with max= at both ends",
             static_cast<unsigned long long>(total), limit()));
     if (total < record_.length)
-        return stop_receiving(fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a record longer than its message"));
+        return give_up(fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a record longer than its message"));
     message_bytes_ = static_cast<size_t>(total);
     return IPC_OK;
 }
@@ -113,7 +141,7 @@ Status ShmChannel::check_first_thoroughly() {
 Status ShmChannel::take_data(void* buffer, const Deadline& deadline) {
     if (!in_several()) {
         if (record_.length != 0) std::memcpy(buffer, record_.bytes, record_.length);
-        has_message_ = false;
+        held_ = Held::nothing;
         reader_.consume(record_);
         return IPC_OK;
     }
@@ -123,47 +151,53 @@ Status ShmChannel::take_data(void* buffer, const Deadline& deadline) {
         auto* to = static_cast<std::byte*>(buffer);
         if (gathered_bytes_ != 0)
             std::memcpy(to, receive_buffer_.data(), gathered_bytes_); // an earlier attempt timed out
-        if (Status s = gather(to, deadline)) return s;
+        if (Status s = gather(to, deadline)) return not_whole(s);
     }
     end_several();
     return IPC_OK;
 }
 
-// Copies a message's several records to `to`, consuming them. A time-out leaves what has come in receive_buffer_.
+// Copies a message's several records to `to`, or, null, to nowhere, consuming them. A time-out leaves what has come in
+// receive_buffer_.
 Status ShmChannel::gather(std::byte* to, const Deadline& deadline) {
     RingReader::Record record = record_;
     while (true) {
         if (gathered_bytes_ != 0) {
             if (Status s = reader_.wait_for_record(&record, deadline)) {
-                if (s == IPC_TIMED_OUT && to != receive_buffer_.data()) {
-                    receive_buffer_.resize(std::max(receive_buffer_.size(), message_bytes_));
+                if (s == IPC_TIMED_OUT && to != nullptr && to != receive_buffer_.data()) {
+                    if (!receive_buffer_.grow(message_bytes_)) return give_up(no_memory(message_bytes_));
                     std::memcpy(receive_buffer_.data(), to, gathered_bytes_);
                 }
                 if (s == IPC_PEER_CLOSED)
                     s = fail(IPC_TRUNCATED, "the peer ended after %zu of %zu bytes of a message", gathered_bytes_,
                              message_bytes_);
-                return stop_receiving(s);
+                return receiving_ended(s);
             }
             if ((record.kind_and_flags & flag_continues) == 0)
-                return stop_receiving(
-                    fail(IPC_NOT_OUR_PROTOCOL, "the peer began a message before the last one was whole"));
+                return give_up(fail(IPC_NOT_OUR_PROTOCOL, "the peer began a message before the last one was whole"));
         }
         if (record.length == 0 || record.length > message_bytes_ - gathered_bytes_)
-            return stop_receiving(fail(IPC_NOT_OUR_PROTOCOL, "the peer's records do not add up to their message"));
-        std::memcpy(to + gathered_bytes_, record.bytes, record.length);
+            return give_up(fail(IPC_NOT_OUR_PROTOCOL, "the peer's records do not add up to their message"));
+        if (to != nullptr) std::memcpy(to + gathered_bytes_, record.bytes, record.length);
         gathered_bytes_ += record.length;
         reader_.consume(record);
         const bool more = (record.kind_and_flags & flag_more) != 0;
         if (more == (gathered_bytes_ == message_bytes_))
-            return stop_receiving(fail(IPC_NOT_OUR_PROTOCOL, "the peer's records do not add up to their message"));
+            return give_up(fail(IPC_NOT_OUR_PROTOCOL, "the peer's records do not add up to their message"));
         if (!more) return IPC_OK;
     }
 }
 
+// Only a time-out leaves the message to be asked for again.
+Status ShmChannel::not_whole(Status status) {
+    if (status != IPC_TIMED_OUT || receiving_failure_.any()) held_ = Held::nothing;
+    return status;
+}
+
 Status ShmChannel::view_several(const void** data, const Deadline& deadline) {
     if (!gathered_) {
-        receive_buffer_.resize(std::max(receive_buffer_.size(), message_bytes_));
-        if (Status s = gather(receive_buffer_.data(), deadline)) return s;
+        if (!receive_buffer_.grow(message_bytes_)) return no_memory(message_bytes_);
+        if (Status s = gather(receive_buffer_.data(), deadline)) return not_whole(s);
         gathered_ = true;
     }
     *data = receive_buffer_.data();
@@ -171,14 +205,15 @@ Status ShmChannel::view_several(const void** data, const Deadline& deadline) {
 }
 
 Status ShmChannel::release_several() {
-    const void* unseen;
-    if (Status s = view_several(&unseen, Deadline(IPC_FOREVER))) return s;
-    end_several();
+    if (gathered_)
+        end_several();
+    else
+        held_ = Held::dropped;
     return IPC_OK;
 }
 
 void ShmChannel::end_several() {
-    has_message_ = false;
+    held_ = Held::nothing;
     gathered_ = false;
     gathered_bytes_ = 0;
 }

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "core/frame_channel.hpp"
+#include "core/growing_buffer.hpp"
 #include "transports/shm/ring.hpp"
 
 #include <algorithm>
 #include <memory>
-#include <vector>
 
 namespace ipc::shm {
 
@@ -17,19 +17,17 @@ class ShmChannel final : public FrameChannel {
     ShmChannel(std::unique_ptr<shared_memory::Link> link, size_t limit);
 
     Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override {
-        room_ = Room::none;
         if (length > writer_.longest_in_slots())
             return send_data(static_cast<uint32_t>(kind), id, data, length, deadline);
-        if (Status s = writer_.wait_for_slots(length, deadline)) return s;
+        if (Status s = writer_.wait_for_slots(length, deadline)) return sending_ended(s);
         copy_payload(writer_.slot_room(), static_cast<const std::byte*>(data), length);
         writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
         return IPC_OK;
     }
 
     Status reserve(size_t length, void** data, const Deadline& deadline) override {
-        room_ = Room::none;
         if (length > writer_.longest_in_slots()) return reserve_data(length, data, deadline);
-        if (Status s = writer_.wait_for_slots(length, deadline)) return s;
+        if (Status s = writer_.wait_for_slots(length, deadline)) return sending_ended(s);
         *data = writer_.slot_room();
         room_ = Room::slots;
         return IPC_OK;
@@ -37,31 +35,31 @@ class ShmChannel final : public FrameChannel {
 
     Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) override {
         if (room_ != Room::slots) return commit_data(static_cast<uint32_t>(kind), id, length, deadline);
-        room_ = Room::none;
+        if (link_->ended()) [[unlikely]]
+            if (Status s = link_->why_ended()) return sending_ended(s);
         writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
         return IPC_OK;
     }
 
     Status send_many(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* sent,
                      const Deadline& deadline) override {
-        room_ = Room::none;
         size_t wanted;
         const auto kind = static_cast<uint32_t>(FrameKind::message);
         *sent = writer_.publish_many(kind, messages, lengths, count, &wanted);
         if (*sent != 0 || wanted == 0) [[likely]]
             return IPC_OK;
-        if (Status s = writer_.wait_for_data(wanted, deadline)) return s;
+        if (Status s = writer_.wait_for_data(wanted, deadline)) return sending_ended(s);
         *sent = writer_.publish_many(kind, messages, lengths, count, &wanted);
         return IPC_OK;
     }
 
     Status next(FrameInfo* info, const Deadline& deadline) override {
-        if (!has_message_) [[likely]] {
-            if (broken_) [[unlikely]]
-                return stop_receiving(broken_);
-            if (Status s = reader_.wait_for_record(&record_, deadline)) return stop_receiving(s);
+        if (held_ != Held::message) [[likely]] {
+            if (cannot_go_on()) [[unlikely]]
+                if (Status s = go_on(deadline)) return s;
+            if (Status s = reader_.wait_for_record(&record_, deadline)) return receiving_ended(s);
             if (Status s = check_first()) return s;
-            has_message_ = true;
+            held_ = Held::message;
         }
         *info = {static_cast<FrameKind>(record_.kind_and_flags & kind_mask), record_.id, message_bytes_};
         return IPC_OK;
@@ -70,20 +68,20 @@ class ShmChannel final : public FrameChannel {
     Status take(void* buffer, const Deadline& deadline) override {
         if (!record_.in_slots()) return take_data(buffer, deadline);
         copy_payload(static_cast<std::byte*>(buffer), record_.bytes, record_.length);
-        has_message_ = false;
+        held_ = Held::nothing;
         reader_.consume(record_);
         return IPC_OK;
     }
 
     // Beyond FrameChannel, for ConversationOver: next() and take() in one if what comes next is this; see RingReader.
     bool take_next(FrameKind kind, uint32_t id, bool awaited, void* buffer, size_t capacity, size_t* length) {
-        if (has_message_ || broken_) return false;
+        if (cannot_go_on()) return false;
         return reader_.take_next(static_cast<uint32_t>(kind), id, awaited, static_cast<std::byte*>(buffer),
                                  std::min(capacity, limit()), length);
     }
 
     size_t take_many(std::byte* buffer, size_t capacity, uint32_t* lengths, size_t max_count) override {
-        if (has_message_ || broken_) return 0;
+        if (cannot_go_on()) return 0;
         return reader_.take_many(static_cast<uint32_t>(FrameKind::message), buffer, std::min(capacity, limit()),
                                  lengths, max_count);
     }
@@ -96,16 +94,28 @@ class ShmChannel final : public FrameChannel {
 
     Status release() override {
         if (in_several()) return release_several();
-        has_message_ = false;
+        held_ = Held::nothing;
         reader_.consume(record_);
         return IPC_OK;
     }
 
+    Status ended_here() const override { return link_->closed_here(); }
+    Status wait_handle(intptr_t* handle) const override;
     void close() override { link_->close(); }
     std::unique_ptr<Conversation> converse(std::unique_ptr<FrameChannel> self) override;
 
   private:
-    enum class Room { none, slots, data, buffer };
+    // Where the room is that was last given out.
+    enum class Room : uint8_t { slots, data, buffer };
+    // What the receiver's half has begun: a message that next() told of, or one that was dropped and has not all come.
+    enum class Held : uint8_t { nothing, message, dropped };
+
+    void hang_up() override { link_->hang_up(); }
+    Status sending_ended(Status status);
+    Status receiving_ended(Status status);
+    // Whether something comes before the record at the read position.
+    bool cannot_go_on() const { return held_ != Held::nothing || receiving_failure_.any(); }
+    Status go_on(const Deadline& deadline);
 
     Status send_data(uint32_t kind, uint32_t id, const void* data, size_t length, const Deadline& deadline);
     Status send_in_records(uint32_t kind, uint32_t id, const std::byte* data, size_t length, const Deadline& deadline);
@@ -125,9 +135,10 @@ class ShmChannel final : public FrameChannel {
     Status take_data(void* buffer, const Deadline& deadline);
     Status gather(std::byte* to, const Deadline& deadline);
     Status view_several(const void** data, const Deadline& deadline);
+    Status not_whole(Status status);
     Status release_several();
     void end_several();
-    Status stop_receiving(Status status);
+    Status no_memory(size_t length) const;
 
     std::unique_ptr<shared_memory::Link> link_;
     RingWriter writer_;
@@ -135,19 +146,18 @@ class ShmChannel final : public FrameChannel {
     size_t whole_record_;
 
     // sender's half
-    Room room_ = Room::none;
+    Room room_ = Room::slots;
     size_t room_length_ = 0;
-    std::vector<std::byte> send_buffer_; // for reserved rooms no record can hold
+    GrowingBuffer send_buffer_; // for reserved rooms no record can hold
 
     // receiver's half: the message next() told of
-    bool has_message_ = false;
+    Held held_ = Held::nothing;
     RingReader::Record record_{}; // its first record
     size_t message_bytes_ = 0;
-    Status broken_ = IPC_OK;
     // ... if it comes in several records
     bool gathered_ = false; // it is whole in receive_buffer_
     size_t gathered_bytes_ = 0;
-    std::vector<std::byte> receive_buffer_;
+    GrowingBuffer receive_buffer_;
 };
 
 } // namespace ipc::shm

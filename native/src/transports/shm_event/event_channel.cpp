@@ -18,16 +18,39 @@ std::byte* EventChannel::block(unsigned side) const {
     return link_->memory() + shared_memory::header_bytes + side * link_->data_bytes();
 }
 
+// A status of the link's, for who sends.
+Status EventChannel::sending_ended(Status status) {
+    if (status == IPC_TIMED_OUT) return status;
+    // The link is closed also when the channel breaks.
+    if (status == IPC_CLOSED) return sending_is_broken() ? sending_failure() : status;
+    return sending_failure_.keep(status);
+}
+
+Status EventChannel::receiving_ended(Status status) {
+    if (status == IPC_TIMED_OUT) return status;
+    if (status == IPC_CLOSED) return receiving_failure_.any() ? receiving_failure() : status;
+    return status == IPC_PEER_CLOSED ? receiving_failure_.keep(status) : give_up(status);
+}
+
+Status EventChannel::wait_handle(intptr_t* handle) const {
+    *handle = -1;
+    return fail(
+        IPC_NOT_AVAILABLE,
+        "over shared memory a message makes no system call, so there is nothing that an event loop could wait on: "
+        "receive on a thread of its own, or use unix or tcp");
+}
+
 Status EventChannel::wait_until_empty(size_t length, const Deadline& deadline) {
     if (length > link_->data_bytes())
         return fail(IPC_MESSAGE_TOO_LARGE,
                     "a message of %zu bytes does not fit the block of %llu the server made: raise max= there", length,
                     static_cast<unsigned long long>(link_->data_bytes()));
     if (link_->ended()) [[unlikely]]
-        if (Status s = link_->why_ended()) return s;
+        if (Status s = link_->why_ended()) return sending_ended(s);
     // Acquire: the reader is done with the block before we write into it again.
-    return link_->wait(link_->outgoing().writer_parked, send_budget_, deadline,
-                       [this] { return out_.state.load(std::memory_order_acquire) == empty; });
+    const Status s = link_->wait(link_->outgoing().writer_parked, send_budget_, deadline,
+                                 [this] { return out_.state.load(std::memory_order_acquire) == empty; });
+    return s == IPC_OK ? IPC_OK : sending_ended(s);
 }
 
 void EventChannel::publish(FrameKind kind, uint32_t id, size_t length) {
@@ -53,26 +76,30 @@ Status EventChannel::reserve(size_t length, void** data, const Deadline& deadlin
 }
 
 Status EventChannel::commit(FrameKind kind, uint32_t id, size_t length, const Deadline&) {
+    if (link_->ended()) [[unlikely]]
+        if (Status s = link_->why_ended()) return sending_ended(s);
     publish(kind, id, length);
     return IPC_OK;
 }
 
 Status EventChannel::next(FrameInfo* info, const Deadline& deadline) {
-    if (broken_) return fail(broken_, "the channel is broken: %s", ipc_status_text(broken_));
+    if (receiving_failure_.any()) [[unlikely]]
+        return receiving_failure();
     if (!has_message_) {
         auto is_full = [this] { return in_.state.load(std::memory_order_acquire) == full; };
-        if (Status s = link_->wait(link_->incoming().reader_parked, receive_budget_, deadline, is_full)) return s;
+        if (Status s = link_->wait(link_->incoming().reader_parked, receive_budget_, deadline, is_full))
+            return receiving_ended(s);
         // Copied once: the peer can change them while we check.
         info_ = {static_cast<FrameKind>(in_.kind.load(std::memory_order_relaxed)),
                  in_.id.load(std::memory_order_relaxed), in_.length.load(std::memory_order_relaxed)};
         const auto kind = static_cast<uint32_t>(info_.kind);
         if (kind < 1 || kind > 4)
-            return broken_ = fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a damaged block: kind %u", kind);
+            return give_up(fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a damaged block: kind %u", kind));
         if (info_.length > limit() || info_.length > link_->data_bytes())
-            return broken_ = fail(IPC_PEER_TOO_LARGE,
-                                  "the peer sends a message of %zu bytes over this channel's limit of %zu: raise it "
-                                  "with max= at both ends",
-                                  info_.length, limit());
+            return give_up(fail(IPC_PEER_TOO_LARGE,
+                                "the peer sends a message of %zu bytes over this channel's limit of %zu: raise it "
+                                "with max= at both ends",
+                                info_.length, limit()));
         has_message_ = true;
     }
     *info = info_;

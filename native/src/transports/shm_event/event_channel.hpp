@@ -20,11 +20,16 @@ class EventChannel final : public FrameChannel {
     Status take(void* buffer, const Deadline& deadline) override;
     Status view(const void** data, const Deadline& deadline) override;
     Status release() override;
+    Status ended_here() const override { return link_->closed_here(); }
+    Status wait_handle(intptr_t* handle) const override;
     void close() override { link_->close(); }
 
   private:
     std::byte* block(unsigned side) const;
     Status wait_until_empty(size_t length, const Deadline& deadline);
+    Status sending_ended(Status status);
+    Status receiving_ended(Status status);
+    void hang_up() override { link_->hang_up(); }
     void publish(FrameKind kind, uint32_t id, size_t length);
 
     std::unique_ptr<shared_memory::Link> link_;
@@ -34,7 +39,6 @@ class EventChannel final : public FrameChannel {
     shared_memory::EventControl& in_;
     bool has_message_ = false;
     FrameInfo info_{};
-    Status broken_ = IPC_OK;
 };
 
 } // namespace ipc::shm_event

@@ -1,0 +1,204 @@
+// Lent rooms, kept replies and dropped ones: the same answers over every transport, whatever the order of calls.
+#include "support.hpp"
+
+#include <cstring>
+
+using namespace lifetime;
+
+namespace {
+
+class Orders : public OverTransports {
+  protected:
+    void SetUp() override {
+        OverTransports::SetUp();
+        pair_ = std::make_unique<Pair>(listener_);
+        ASSERT_TRUE(pair_->good());
+    }
+    void TearDown() override {
+        pair_.reset();
+        OverTransports::TearDown();
+    }
+    ipc_channel* client() { return pair_->client; }
+    ipc_channel* server() { return pair_->server; }
+
+    std::string received(ipc_channel* channel) {
+        char buffer[256];
+        size_t length = 0;
+        const ipc_status status = ipc_receive(channel, buffer, sizeof buffer, &length, patience_ms);
+        return status == IPC_OK ? std::string(buffer, length) : ipc_last_error();
+    }
+
+    std::unique_ptr<Pair> pair_;
+};
+
+// Seen 2: reserve, send, commit.
+TEST_P(Orders, WhileARoomIsLentNothingElseIsSent) {
+    void* room = nullptr;
+    size_t length = 0, sent = 7;
+    const void* reply = nullptr;
+    const uint32_t lengths[] = {1, 1};
+    char buffer[8];
+    for (const size_t size : {size_t{8}, size_t{5000}, size_t{200'000}}) {
+        ASSERT_EQ(ipc_reserve(client(), size, &room, patience_ms), IPC_OK) << ipc_last_error();
+        std::memset(room, 'r', size);
+        EXPECT_EQ(ipc_send(client(), "sent", 4, patience_ms), IPC_WRONG_STATE);
+        EXPECT_NE(std::string(ipc_last_error()).find("ipc_cancel"), std::string::npos) << ipc_last_error();
+        EXPECT_EQ(ipc_send_batch(client(), "ab", lengths, 2, &sent, patience_ms), IPC_WRONG_STATE);
+        EXPECT_EQ(sent, 0u);
+        EXPECT_EQ(ipc_call(client(), "?", 1, buffer, sizeof buffer, &length, patience_ms), IPC_WRONG_STATE);
+        EXPECT_EQ(ipc_call_peek(client(), "?", 1, &reply, &length, patience_ms), IPC_WRONG_STATE);
+        EXPECT_EQ(ipc_commit_reply(client(), 1, patience_ms), IPC_WRONG_STATE);
+        EXPECT_EQ(ipc_receive(client(), buffer, sizeof buffer, &length, 0), IPC_TIMED_OUT);
+        EXPECT_EQ(ipc_commit(client(), size + 1, patience_ms), IPC_INVALID_ARGUMENT);
+        EXPECT_EQ(ipc_commit(client(), 4, patience_ms), IPC_OK);
+        EXPECT_EQ(ipc_commit(client(), 4, patience_ms), IPC_WRONG_STATE);
+        EXPECT_EQ(received(server()), "rrrr");
+    }
+}
+
+TEST_P(Orders, ACancelledRoomIsNotSent) {
+    void* room = nullptr;
+    EXPECT_EQ(ipc_cancel(client()), IPC_WRONG_STATE);
+    for (const size_t size : {size_t{8}, size_t{5000}, size_t{200'000}}) {
+        ASSERT_EQ(ipc_reserve(client(), size, &room, patience_ms), IPC_OK);
+        EXPECT_EQ(ipc_cancel(client()), IPC_OK);
+        EXPECT_EQ(ipc_cancel(client()), IPC_WRONG_STATE);
+        ASSERT_EQ(ipc_send(client(), "sent", 4, patience_ms), IPC_OK);
+        EXPECT_EQ(received(server()), "sent");
+        ASSERT_EQ(ipc_reserve(client(), size, &room, patience_ms), IPC_OK);
+        ASSERT_EQ(ipc_reserve(client(), 3, &room, patience_ms), IPC_OK); // takes the place of the first
+        std::memcpy(room, "two", 3);
+        ASSERT_EQ(ipc_commit(client(), 3, patience_ms), IPC_OK);
+        EXPECT_EQ(received(server()), "two");
+        // A room that is not to be had takes the place of the first as well.
+        ASSERT_EQ(ipc_reserve(client(), 3, &room, patience_ms), IPC_OK);
+        EXPECT_EQ(ipc_reserve(client(), ipc_channel_limit(client()) + 1, &room, patience_ms), IPC_MESSAGE_TOO_LARGE);
+        EXPECT_EQ(ipc_cancel(client()), IPC_WRONG_STATE);
+    }
+}
+
+TEST_P(Orders, ARoomForAReplyIsNoRoomForAMessage) {
+    void* room = nullptr;
+    const void* request = nullptr;
+    size_t length = 0;
+    char reply[16];
+    ipc_status called = IPC_SYSTEM;
+    std::thread calling([&] { called = ipc_call(client(), "?", 1, reply, sizeof reply, &length, patience_ms); });
+    size_t request_length = 0;
+    EXPECT_EQ(ipc_receive_request(server(), &request, &request_length, patience_ms), IPC_OK);
+    EXPECT_EQ(ipc_reserve(server(), 4, &room, patience_ms), IPC_OK);
+    EXPECT_EQ(ipc_commit_reply(server(), 4, patience_ms), IPC_WRONG_STATE);
+    EXPECT_EQ(ipc_reply(server(), "x", 1, patience_ms), IPC_WRONG_STATE);
+    EXPECT_EQ(ipc_fail_request(server(), "x", patience_ms), IPC_WRONG_STATE);
+    EXPECT_EQ(ipc_reserve_reply(server(), 4, &room, patience_ms), IPC_OK);
+    EXPECT_EQ(ipc_commit(server(), 4, patience_ms), IPC_WRONG_STATE);
+    EXPECT_EQ(ipc_reply(server(), "x", 1, patience_ms), IPC_WRONG_STATE);
+    std::memcpy(room, "four", 4);
+    EXPECT_EQ(ipc_commit_reply(server(), 4, patience_ms), IPC_OK);
+    calling.join();
+    EXPECT_EQ(called, IPC_OK) << ipc_last_error();
+    EXPECT_EQ(std::string(reply, length), "four");
+}
+
+ipc_status IPC_CALL handler_of_two_minds(void*, const void*, size_t, ipc_reply_writer* writer) {
+    void* room = nullptr;
+    if (const ipc_status status = ipc_reply_reserve(writer, 100'000, &room)) return status;
+    return ipc_reply_fail(writer, "after all not");
+}
+
+TEST_P(Orders, AHandlerMayFailAfterItReserved) {
+    std::thread serving(
+        [&] { EXPECT_EQ(ipc_serve(server(), handler_of_two_minds, nullptr), IPC_OK) << ipc_last_error(); });
+    char reply[16];
+    size_t length = 0;
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(ipc_call(client(), "?", 1, reply, sizeof reply, &length, patience_ms), IPC_HANDLER_FAILED);
+        EXPECT_NE(std::string(ipc_last_error()).find("after all not"), std::string::npos) << ipc_last_error();
+    }
+    ipc_channel_close(client());
+    serving.join();
+}
+
+TEST_P(Orders, AKeptReplyIsGivenOnceAndDroppedByTheNextCall) {
+    const std::string large(300'000, 'l');
+    std::thread serving([&] {
+        for (int i = 0; i < 4; ++i) {
+            const void* request = nullptr;
+            size_t length = 0;
+            if (ipc_receive_request(server(), &request, &length, patience_ms) != IPC_OK) return;
+            EXPECT_EQ(ipc_reply(server(), large.data(), large.size(), patience_ms), IPC_OK);
+        }
+    });
+    std::string reply(large.size(), ' ');
+    size_t length = 0;
+    EXPECT_EQ(ipc_receive_reply(client(), reply.data(), reply.size(), &length, 0), IPC_WRONG_STATE);
+    EXPECT_EQ(ipc_call(client(), "1", 1, reply.data(), 10, &length, patience_ms), IPC_BUFFER_TOO_SMALL);
+    EXPECT_EQ(length, large.size());
+    EXPECT_EQ(ipc_receive_reply(client(), reply.data(), 20, &length, patience_ms), IPC_BUFFER_TOO_SMALL);
+    EXPECT_EQ(ipc_receive_reply(client(), reply.data(), reply.size(), &length, patience_ms), IPC_OK);
+    EXPECT_EQ(reply, large);
+    EXPECT_EQ(ipc_receive_reply(client(), reply.data(), reply.size(), &length, patience_ms), IPC_WRONG_STATE);
+    EXPECT_EQ(ipc_call(client(), "2", 1, reply.data(), 10, &length, patience_ms), IPC_BUFFER_TOO_SMALL);
+    const void* in_place = nullptr;
+    EXPECT_EQ(ipc_call_peek(client(), "3", 1, &in_place, &length, patience_ms), IPC_OK) << ipc_last_error();
+    EXPECT_EQ(length, large.size());
+    EXPECT_EQ(ipc_release(client()), IPC_OK);
+    EXPECT_EQ(ipc_call(client(), "4", 1, reply.data(), reply.size(), &length, patience_ms), IPC_OK) << ipc_last_error();
+    serving.join();
+}
+
+TEST_P(Orders, ACommitThatTimedOutKeepsTheRoom) {
+    void* room = nullptr;
+    const std::string filling(60'000, 'f');
+    ASSERT_EQ(ipc_reserve(client(), 60'000, &room, patience_ms), IPC_OK);
+    ASSERT_EQ(ipc_cancel(client()), IPC_OK);
+    while (ipc_send(client(), filling.data(), filling.size(), 0) == IPC_OK) continue;
+    // What can be had now is a buffer of our own or nothing; and the message that filled the way may have been cut.
+    if (ipc_reserve(client(), 60'000, &room, 0) != IPC_OK) return;
+    const ipc_status status = ipc_commit(client(), 60'000, 20);
+    if (status == IPC_OK) return; // there was room for it
+    ASSERT_EQ(status, IPC_TIMED_OUT);
+    const std::string sentence = ipc_last_error();
+    if (ipc_send(client(), "x", 1, 0) == IPC_WRONG_STATE) {
+        EXPECT_EQ(ipc_cancel(client()), IPC_OK);
+    } else { // cut half-way: broken for good, and says the same again
+        EXPECT_EQ(ipc_commit(client(), 60'000, 20), IPC_TIMED_OUT);
+        EXPECT_EQ(ipc_last_error(), sentence);
+    }
+}
+
+// Of a peer that breaks the order both halves tell the same, and the peer sees the end.
+TEST_P(Orders, WhoBreaksTheOrderIsToldOfByBothHalves) {
+    const void* request = nullptr;
+    size_t length = 0;
+    char buffer[8];
+    ASSERT_EQ(ipc_send(client(), "message", 7, patience_ms), IPC_OK);
+    ASSERT_EQ(ipc_receive_request(server(), &request, &length, patience_ms), IPC_NOT_OUR_PROTOCOL);
+    const std::string sentence = ipc_last_error();
+    EXPECT_EQ(ipc_receive(server(), buffer, sizeof buffer, &length, patience_ms), IPC_NOT_OUR_PROTOCOL);
+    EXPECT_EQ(ipc_last_error(), sentence);
+    EXPECT_EQ(ipc_send(server(), "x", 1, patience_ms), IPC_NOT_OUR_PROTOCOL);
+    EXPECT_EQ(ipc_last_error(), sentence);
+    EXPECT_EQ(ipc_receive(client(), buffer, sizeof buffer, &length, patience_ms), IPC_PEER_CLOSED);
+    ipc_channel_close(server());
+    EXPECT_EQ(ipc_send(server(), "x", 1, patience_ms), IPC_CLOSED);
+}
+
+TEST_P(Orders, WhatAnEventLoopWaitsOnIsThereOrItIsSaidWhyNot) {
+    intptr_t descriptor = 7;
+    const ipc_status status = ipc_channel_fd(client(), &descriptor);
+    if (GetParam() == "unix" || GetParam() == "tcp") {
+        EXPECT_EQ(status, IPC_OK);
+        EXPECT_GE(descriptor, 0);
+    } else if (GetParam().starts_with("shm")) {
+        EXPECT_EQ(status, IPC_NOT_AVAILABLE);
+        EXPECT_NE(std::string(ipc_last_error()).find("thread of its own"), std::string::npos);
+    }
+    if (status != IPC_OK) {
+        EXPECT_EQ(descriptor, -1);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Channels, Orders, testing::ValuesIn(transports("channel")), name_of);
+
+} // namespace

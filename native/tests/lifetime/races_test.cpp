@@ -1,0 +1,186 @@
+// Close, free and calls from several threads at once: the ways in which programs cancel.
+#include "support.hpp"
+
+#include <map>
+
+using namespace lifetime;
+
+namespace {
+
+enum class Call { receive, peek, call, receive_request, serve, send };
+
+ipc_status IPC_CALL unused_handler(void*, const void*, size_t, ipc_reply_writer*) {
+    return IPC_OK;
+}
+
+// Blocks in one call until that fails; sends until nothing more fits.
+ipc_status block(ipc_channel* channel, Call call) {
+    char buffer[64] = {};
+    const void* in_place = nullptr;
+    size_t length = 0;
+    switch (call) {
+    case Call::receive:
+        return ipc_receive(channel, buffer, sizeof buffer, &length, IPC_FOREVER);
+    case Call::peek:
+        return ipc_peek(channel, &in_place, &length, IPC_FOREVER);
+    case Call::call:
+        return ipc_call(channel, "x", 1, buffer, sizeof buffer, &length, IPC_FOREVER);
+    case Call::receive_request:
+        return ipc_receive_request(channel, &in_place, &length, IPC_FOREVER);
+    case Call::serve:
+        return ipc_serve(channel, unused_handler, nullptr);
+    case Call::send:
+        break;
+    }
+    // Longer messages than any transport keeps many of on the way.
+    static const std::vector<char> large(3 << 20);
+    while (true)
+        if (const ipc_status status = ipc_send(channel, large.data(), large.size(), IPC_FOREVER)) return status;
+}
+
+constexpr Call calls[] = {Call::receive, Call::peek, Call::call, Call::receive_request, Call::serve, Call::send};
+
+class Races : public OverTransports {};
+
+// Seen 4: one thread closes, the thread that this wakes frees.
+TEST_P(Races, TheThreadThatCloseWakesMayFree) {
+    for (int round = 0; round < rounds(200); ++round) {
+        Pair pair(listener_);
+        ASSERT_TRUE(pair.good());
+        const Call call = calls[static_cast<size_t>(round) % std::size(calls)];
+        ipc_channel*& end = round % 2 == 0 ? pair.client : pair.server;
+        ipc_channel* const channel = std::exchange(end, nullptr);
+        std::atomic<bool> started{false};
+        ipc_status status = IPC_OK;
+        std::thread blocked([&] {
+            started = true;
+            status = block(channel, call);
+            ipc_channel_free(channel);
+        });
+        while (!started) std::this_thread::yield();
+        if (round % 3 != 0) std::this_thread::sleep_for(std::chrono::microseconds(round % 100));
+        ipc_channel_close(channel);
+        blocked.join();
+        ASSERT_EQ(status, IPC_CLOSED) << "round " << round;
+    }
+}
+
+// Seen 5: one thread frees under the blocked call of another.
+TEST_P(Races, FreeUnderABlockedCallWaitsForIt) {
+    for (int round = 0; round < rounds(60); ++round) {
+        Pair pair(listener_);
+        ASSERT_TRUE(pair.good());
+        const Call call = calls[static_cast<size_t>(round) % std::size(calls)];
+        ipc_channel*& end = round % 2 == 0 ? pair.client : pair.server;
+        std::atomic<bool> started{false};
+        ipc_status status = IPC_OK;
+        std::thread blocked([&] {
+            started = true;
+            status = block(end, call);
+        });
+        while (!started) std::this_thread::yield();
+        // It must be inside when free begins: a few microseconds for sure, blocked for most.
+        std::this_thread::sleep_for(std::chrono::microseconds(1000 + round % 100));
+        ipc_channel_free(end);
+        blocked.join();
+        end = nullptr;
+        ASSERT_EQ(status, IPC_CLOSED) << "round " << round;
+    }
+}
+
+TEST_P(Races, AnyNumberOfThreadsCloseWhileOneFrees) {
+    for (int round = 0; round < rounds(60); ++round) {
+        Pair pair(listener_);
+        ASSERT_TRUE(pair.good());
+        std::atomic<int> ready{0};
+        std::vector<std::thread> closers;
+        for (int i = 0; i < 3; ++i)
+            closers.emplace_back([&] {
+                ++ready;
+                while (ready < 4) std::this_thread::yield();
+                ipc_channel_close(pair.client);
+                ipc_channel_close(pair.server);
+            });
+        char buffer[8];
+        size_t length = 0;
+        ++ready;
+        const ipc_status status = ipc_receive(pair.client, buffer, sizeof buffer, &length, IPC_FOREVER);
+        EXPECT_TRUE(status == IPC_CLOSED || status == IPC_PEER_CLOSED) << ipc_last_error();
+        for (std::thread& closer : closers) closer.join();
+    }
+}
+
+ipc_status IPC_CALL freeing_handler(void* user, const void*, size_t, ipc_reply_writer* writer) {
+    void* room = nullptr;
+    if (const ipc_status status = ipc_reply_reserve(writer, 1, &room)) return status;
+    ipc_channel_free(static_cast<ipc_channel*>(user));
+    *static_cast<char*>(room) = 'x'; // still there
+    return IPC_OK;
+}
+
+TEST_P(Races, AHandlerMayFreeItsChannel) {
+    for (int round = 0; round < rounds(20); ++round) {
+        Pair pair(listener_);
+        ASSERT_TRUE(pair.good());
+        ipc_channel* const server = std::exchange(pair.server, nullptr);
+        ipc_status served = IPC_OK;
+        std::thread serving([&] { served = ipc_serve(server, freeing_handler, server); });
+        char reply[8];
+        size_t length = 0;
+        const ipc_status status = ipc_call(pair.client, "?", 1, reply, sizeof reply, &length, patience_ms);
+        EXPECT_NE(status, IPC_TIMED_OUT) << ipc_last_error();
+        serving.join();
+        EXPECT_EQ(served, IPC_CLOSED);
+    }
+}
+
+TEST_P(Races, AfterCloseEverythingSaysClosedAndNothingIsTouched) {
+    Pair pair(listener_);
+    ASSERT_TRUE(pair.good());
+    ASSERT_EQ(ipc_send(pair.client, "here", 4, patience_ms), IPC_OK);
+    const void* message = nullptr;
+    void* room = nullptr;
+    size_t length = 0;
+    char buffer[8];
+    ASSERT_EQ(ipc_peek(pair.server, &message, &length, patience_ms), IPC_OK);
+    ASSERT_EQ(ipc_reserve(pair.server, 8, &room, patience_ms), IPC_OK);
+    ipc_channel_close(pair.server);
+    EXPECT_EQ(ipc_commit(pair.server, 8, 0), IPC_CLOSED);
+    EXPECT_EQ(ipc_cancel(pair.server), IPC_OK);
+    EXPECT_EQ(ipc_cancel(pair.server), IPC_WRONG_STATE);
+    EXPECT_EQ(ipc_release(pair.server), IPC_OK);
+    EXPECT_EQ(ipc_release(pair.server), IPC_WRONG_STATE);
+    EXPECT_EQ(ipc_send(pair.server, "x", 1, 0), IPC_CLOSED);
+    EXPECT_EQ(ipc_reserve(pair.server, 1, &room, 0), IPC_CLOSED);
+    EXPECT_EQ(ipc_receive(pair.server, buffer, sizeof buffer, &length, 0), IPC_CLOSED);
+    EXPECT_EQ(ipc_receive_reply(pair.server, buffer, sizeof buffer, &length, 0), IPC_CLOSED);
+    EXPECT_EQ(ipc_reply(pair.server, "x", 1, 0), IPC_CLOSED);
+    EXPECT_NE(std::string(ipc_last_error()).find("closed here"), std::string::npos) << ipc_last_error();
+}
+
+INSTANTIATE_TEST_SUITE_P(Channels, Races, testing::ValuesIn(transports("channel")), name_of);
+
+// Listeners, queues, publishers and subscribers have the same gate.
+
+TEST_P(Races, AListenerMayBeFreedUnderAccept) {
+    for (int round = 0; round < rounds(30); ++round) {
+        ipc_listener* listener = nullptr;
+        ASSERT_EQ(ipc_listen(address_of(GetParam()).c_str(), &listener), IPC_OK) << ipc_last_error();
+        std::atomic<int> started{0};
+        std::atomic<int> closed{0};
+        std::vector<std::thread> accepting;
+        for (int i = 0; i < 2; ++i)
+            accepting.emplace_back([&] {
+                ++started;
+                ipc_channel* channel = nullptr;
+                if (ipc_accept(listener, IPC_FOREVER, &channel) == IPC_CLOSED) ++closed;
+            });
+        while (started < 2) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::microseconds(1000 + round));
+        ipc_listener_free(listener);
+        for (std::thread& thread : accepting) thread.join();
+        ASSERT_EQ(closed, 2);
+    }
+}
+
+} // namespace
