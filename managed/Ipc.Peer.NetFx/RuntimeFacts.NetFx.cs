@@ -21,6 +21,12 @@ internal static class RuntimeFacts
     /// <summary>Methods compiled so far; a constant where the runtime does not tell.</summary>
     public static long CompiledMethods => 0;
 
+    /// <summary>The same for those who only report it; null where the runtime does not tell.</summary>
+    public static long? CompiledMethodsTold => null;
+
+    /// <summary>Nothing is compiled twice here, and nothing is set.</summary>
+    public static IReadOnlyDictionary<string, string> Settings() => new Dictionary<string, string>();
+
     /// <summary>Bytes allocated so far by all threads; null where the runtime does not tell.</summary>
     public static long? AllocatedBytes => null;
 

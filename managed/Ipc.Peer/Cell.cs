@@ -7,7 +7,7 @@ namespace Ipc.Peer;
 internal sealed record Cell(
     string Role, string Side, string Codec, string Scenario, WorkloadEntry Workload, ulong Seed, double WarmupSeconds,
     string? Address = null, int? Cpu = null, double? Seconds = null, long? Count = null, string? Samples = null,
-    int Client = 0, int Clients = 1, int? Portion = null, int? Batch = null)
+    int Client = 0, int Clients = 1, int? Portion = null, int? Batch = null, double SettleSeconds = 0)
 {
     /// <summary>A client's number has 7 bits in a one-way message.</summary>
     private const int MostClients = 127;

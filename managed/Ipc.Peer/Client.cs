@@ -28,8 +28,10 @@ internal static class Client
             control.OnEnd(channel.Close);
             var operation = prepare(channel);
             using var ending = operation as IDisposable;
-            var warmth = Warm(cell, control, operation, begin);
-            control.WaitForGo();
+            var warming = new Warming(cell, control, operation, begin);
+            var warmth = warming.Run(again: true);
+            while (!control.WaitForGoOrWarm())
+                warmth = warming.RunOn();
             Measurement.Run(cell, operation, warmth.OperationsPerSecond).Report(cell, control);
         }
         // The end of standard input closes the channel under whatever is going on: that is the failure, not what it caused.
@@ -43,13 +45,36 @@ internal static class Client
             channel.Dispose();
         }
     }
+}
 
-    /// <summary>Warms up and says so.</summary>
-    public static Warmth Warm(Cell cell, Control control, Operation operation, long begin)
+/// <summary>Warms a client up and says so, once or as often as it is asked to.</summary>
+internal sealed class Warming
+{
+    private readonly Control _control;
+    private readonly WarmUp _warmUp;
+    private readonly long _cold;
+    private long _operations = 1;
+
+    /// <summary>Does the first operation.</summary>
+    /// <param name="begin">When it began to connect.</param>
+    public Warming(Cell cell, Control control, Operation operation, long begin)
     {
-        var cold = operation.Once().End - begin;
-        var warmth = new WarmUp(operation, cell.WarmupSeconds).Run();
-        control.Emit(new WarmEvent(warmth.Operations + 1, Clock.ToNanoseconds(cold)), EventJson.Default.WarmEvent);
+        _control = control;
+        _cold = operation.Once().End - begin;
+        _warmUp = new WarmUp(operation, cell.WarmupSeconds, cell.SettleSeconds);
+    }
+
+    /// <param name="again">Whether to tell that it can go on.</param>
+    public Warmth Run(bool again) => Say(_warmUp.Run(), again);
+
+    public Warmth RunOn() => Say(_warmUp.RunOn(), again: true);
+
+    private Warmth Say(Warmth warmth, bool again)
+    {
+        _operations += warmth.Operations;
+        _control.Emit(
+            new WarmEvent(_operations, Clock.ToNanoseconds(_cold), warmth.Unsettled is null, warmth.Unsettled, warmth.P50Ns, again),
+            EventJson.Default.WarmEvent);
         return warmth;
     }
 }

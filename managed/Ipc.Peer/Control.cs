@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
+using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using System.Text.Json.Serialization.Metadata;
@@ -16,11 +17,14 @@ internal sealed partial class Control
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(5);
     private static readonly TimeSpan s_moment = TimeSpan.FromMilliseconds(2);
 
+    private const string RuntimeCommand = "{\"command\":\"runtime\"}";
+
     private readonly StreamReader _input = new(Console.OpenStandardInput(), Encoding.UTF8);
     private readonly Stream _output = Console.OpenStandardOutput();
     private readonly Lock _writing = new();
     private readonly Lock _ending = new();
     private readonly ManualResetEvent _go = new(false);
+    private readonly AutoResetEvent _warm = new(false);
     private readonly ManualResetEvent _ended = new(false);
     private readonly ManualResetEvent _leftOut = new(false);
     private Action? _interrupt;
@@ -59,6 +63,14 @@ internal sealed partial class Control
     {
         WaitHandle.WaitAny([_go, _ended]);
         ThrowIfEnded();
+    }
+
+    /// <summary>Whether to go; false: to warm up further.</summary>
+    public bool WaitForGoOrWarm()
+    {
+        var which = WaitHandle.WaitAny([_ended, _go, _warm]);
+        ThrowIfEnded();
+        return which == 1;
     }
 
     public void WaitForEnd() => _ended.WaitOne();
@@ -112,17 +124,37 @@ internal sealed partial class Control
 
     private void Obey(string line)
     {
+        if (line == RuntimeCommand)
+        {
+            EmitRuntime();
+            return;
+        }
         switch (CommandOf(line))
         {
             case "go":
                 _go.Set();
                 break;
+            case "warm":
+                _warm.Set();
+                break;
             case "usage":
                 Emit(new UsageEvent(ReadUsage()), EventJson.Default.UsageEvent);
                 break;
             default:
-                Console.Error.WriteLine($"{RuntimeFacts.ProgramName}: the line {line} is no command; use go or usage, see docs/peer-protocol.md");
+                Console.Error.WriteLine($"{RuntimeFacts.ProgramName}: the line {line} is no command; use go, warm, runtime or usage, see docs/peer-protocol.md");
                 break;
+        }
+    }
+
+    // By hand and not by the serializer, of which the runtime would compile a dozen methods anew for some forty answers: the question would be the cause of what is asked.
+    private void EmitRuntime()
+    {
+        var count = RuntimeFacts.CompiledMethodsTold;
+        var line = Encoding.ASCII.GetBytes("{\"event\":\"runtime\",\"compiled_methods\":" + (count is { } known ? known.ToString(CultureInfo.InvariantCulture) : "null") + "}\n");
+        lock (_writing)
+        {
+            _output.Write(line, 0, line.Length);
+            _output.Flush();
         }
     }
 

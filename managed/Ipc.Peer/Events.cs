@@ -6,11 +6,17 @@ namespace Ipc.Peer;
 
 internal abstract record PeerEvent([property: JsonPropertyOrder(-1)] string Event);
 
-internal sealed record EnvironmentEvent(string Runtime, string Compiler, string Build, string Library) : PeerEvent("environment");
+internal sealed record EnvironmentEvent(string Runtime, string Compiler, string Build, string Library, IReadOnlyDictionary<string, string> Settings)
+    : PeerEvent("environment");
 
 internal sealed record ReadyEvent(string Address) : PeerEvent("ready");
 
-internal sealed record WarmEvent(long Operations, long ColdNs) : PeerEvent("warm");
+/// <param name="Settled">Whether times and runtime had come to rest; null where that is not looked at.</param>
+/// <param name="Unsettled">Why not.</param>
+/// <param name="P50Ns">Median of the last moments of the warm-up.</param>
+/// <param name="Again">Whether the command `warm` makes it go on.</param>
+internal sealed record WarmEvent(long Operations, long ColdNs, bool? Settled = null, string? Unsettled = null, long? P50Ns = null, bool Again = false)
+    : PeerEvent("warm");
 
 internal sealed record MeasuredEvent(long Operations, long ElapsedNs, long Bytes, Usage UsageBefore, Usage UsageAfter) : PeerEvent("measured");
 

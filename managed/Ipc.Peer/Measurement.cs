@@ -44,7 +44,7 @@ internal sealed class Measurement
         var before = Counters.ReadBefore();
         var begin = Clock.Now;
         var until = cell.Count is null ? Clock.After(begin, cell.Seconds!.Value) : long.MaxValue;
-        var end = Repeat(operation, cell.Count ?? long.MaxValue, until);
+        var end = Repeat(operation, _samples, cell.Count ?? long.MaxValue, until, ref _bytes);
         var after = Counters.ReadAfter();
 
         _ticks = end - begin;
@@ -61,14 +61,15 @@ internal sealed class Measurement
         }
     }
 
-    private long Repeat(Operation operation, long count, long until)
+    /// <summary>What is measured; the warm-up goes through the same code, so that the runtime has compiled it, too, for the last time.</summary>
+    public static long Repeat(Operation operation, Samples samples, long count, long until, ref long bytes)
     {
         long end;
         do
         {
             var timing = operation.Once();
-            _samples.Add(Clock.ToNanoseconds(timing.Ticks));
-            _bytes += timing.Bytes;
+            samples.Add(Clock.ToNanoseconds(timing.Ticks));
+            bytes += timing.Bytes;
             end = timing.End;
         }
         while (--count > 0 && end < until);

@@ -53,6 +53,6 @@ internal static class Program
         const string build = "release";
 #endif
         var compiler = typeof(Program).Assembly.GetCustomAttributes<AssemblyMetadataAttribute>().First(a => a.Key == "Compiler").Value!;
-        return new EnvironmentEvent(RuntimeFacts.Name, compiler, build, Sides.Library(cell));
+        return new EnvironmentEvent(RuntimeFacts.Name, compiler, build, Sides.Library(cell), RuntimeFacts.Settings());
     }
 }

@@ -28,6 +28,17 @@ internal sealed class Samples
     /// <summary>Bytes these samples occupy: they belong to the measurement, not to what it costs to communicate.</summary>
     public long MemoryBytes => (long)_pieces.Count * PieceLength * sizeof(uint);
 
+    /// <summary>Forgets all, and keeps the room.</summary>
+    public void Clear() => (_piece, _current, _used) = (_pieces[0], 0, 0);
+
+    /// <summary>The median; the samples of the first piece tell it.</summary>
+    public long Median()
+    {
+        var first = _pieces[0].AsSpan(0, _current > 0 ? PieceLength : _used).ToArray();
+        Array.Sort(first);
+        return first.Length > 0 ? first[first.Length / 2] : 0;
+    }
+
     public void Add(long time)
     {
         if (_used == _piece.Length)

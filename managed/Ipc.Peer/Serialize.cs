@@ -18,7 +18,7 @@ internal static class Serialize
             throw Failure.BadCell($"workload '{cell.Workload.Id}' has no n, so no objects to serialize: choose another, see `ipc list workloads`");
         var begin = Clock.Now;
         var (arrays, linked) = Choose(cell);
-        var warmth = Client.Warm(cell, control, arrays, begin);
+        var warmth = new Warming(cell, control, arrays, begin).Run(again: false);
         arrays.Times.Keep = true;
         var measurement = Measurement.Run(cell, arrays, warmth.OperationsPerSecond);
         var hot = arrays.Times.TakeMedians();
@@ -64,7 +64,7 @@ internal static class Serialize
     /// <summary>Linked lists are code of their own, which the runtime must compile to its last first.</summary>
     private static StepMedians MeasureLinked(Cell cell, Control control, Serialization linked)
     {
-        new WarmUp(linked, VariantSeconds(cell)).Run();
+        new WarmUp(linked, VariantSeconds(cell), cell.SettleSeconds).Run();
         return MeasureVariant(cell, control, linked, sweep: null);
     }
 

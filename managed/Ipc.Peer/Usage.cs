@@ -5,7 +5,7 @@ namespace Ipc.Peer;
 /// <summary>What the process has used so far; null where the system does not tell.</summary>
 internal record Usage(
     long? CpuNs, long? VoluntarySwitches, long? InvoluntarySwitches, long? MinorFaults, long? MajorFaults,
-    long? MemoryBytes, long? AllocatedBytes, long? Collections);
+    long? MemoryBytes, long? AllocatedBytes, long? Collections, long? CompiledMethods);
 
 /// <summary>The cheap counters, read close to what is measured; memory, which takes the kernel long, is read apart.</summary>
 internal readonly struct Counters
@@ -13,12 +13,14 @@ internal readonly struct Counters
     private readonly ResourceUsage _resources;
     private readonly long? _allocatedBytes;
     private readonly long _collections;
+    private readonly long? _compiledMethods;
 
     private Counters(ResourceUsage resources, long? allocatedBytes)
     {
         _resources = resources;
         _allocatedBytes = allocatedBytes;
         _collections = GC.CollectionCount(0);
+        _compiledMethods = RuntimeFacts.CompiledMethodsTold;
     }
 
     /// <summary>For the thread that does the work, before it begins. Allocation is read last, so that reading does not count.</summary>
@@ -41,7 +43,7 @@ internal readonly struct Counters
 
     public Usage With(long memoryBytes) => new(
         _resources.CpuNs, _resources.VoluntarySwitches, _resources.InvoluntarySwitches, _resources.MinorFaults, _resources.MajorFaults,
-        memoryBytes, _allocatedBytes, _collections);
+        memoryBytes, _allocatedBytes, _collections, _compiledMethods);
 }
 
 /// <summary>getrusage of the whole process; what the system does not tell is null.</summary>

@@ -1,60 +1,86 @@
 namespace Ipc.Peer;
 
-internal readonly record struct Warmth(long Operations, double OperationsPerSecond);
+/// <summary>How a warm-up ended.</summary>
+/// <param name="OperationsPerSecond">Of the last window, checks included.</param>
+/// <param name="P50Ns">Median of the last window's timed regions.</param>
+/// <param name="Unsettled">Why the process had not settled when the bound was reached, or null.</param>
+internal readonly record struct Warmth(long Operations, double OperationsPerSecond, long P50Ns, string? Unsettled);
 
 /// <summary>Repeats an operation until its time no longer changes and the runtime has compiled it for the last time.</summary>
-internal sealed class WarmUp(Operation operation, double leastSeconds)
+internal sealed class WarmUp(Operation operation, double leastSeconds, double mostSeconds)
 {
     private const double Steady = 1.05;
     private const int WindowsCompared = 3;
+    // On a machine whose times never keep within 5 %, this often the least time is enough if the operation at least gets no faster.
     private const int MostTimesLonger = 3;
     private const int WindowsInLeast = 8;
     // The runtime compiles a method anew after 30 calls, and once more after 30 calls with counters in it, each batch after a pause. The
-    // slowest codec, json, had its last code after 300 exchanges; between two batches its times were steady as well.
+    // slowest codec, json, had its last code after 300 exchanges; between two batches its times were steady as well, so that nothing must
+    // have been compiled, and no garbage of the start collected, for some time.
     private const int LeastOperations = 300;
+    private const double StillSeconds = 0.1;
     private const int MostInWindow = 1 << 18;
 
-    private readonly int[] _window = GC.AllocateUninitializedArray<int>(MostInWindow);
-    private readonly List<(int Median, long Compiled)> _windows = [];
+    private readonly Samples _window = new(1);
+    private readonly List<long> _medians = [];
+    private (long Compiled, int Collected) _seen = (-1, -1);
+    private long _stillSince;
 
-    /// <summary>Repeats at least the least time, and until the medians of three successive windows lie within 5 % and nothing was compiled
-    /// in the last two; three times as long at most.</summary>
-    public Warmth Run()
+    /// <summary>Repeats at least the least time, and until the medians of three successive windows lie within 5 % and the runtime has been still for a
+    /// tenth of a second; the most time at most.</summary>
+    public Warmth Run() => Run(leastSeconds, LeastOperations);
+
+    /// <summary>Goes on for a quarter of the least time, or until settled again.</summary>
+    public Warmth RunOn() => Run(leastSeconds / 4, 1);
+
+    private Warmth Run(double seconds, int leastOperations)
     {
         var begin = Clock.Now;
-        var least = Clock.After(begin, leastSeconds);
-        var latest = Clock.After(begin, leastSeconds * MostTimesLonger);
+        var (least, longer, latest) = (
+            Clock.After(begin, seconds), Clock.After(begin, leastSeconds * MostTimesLonger), Clock.After(begin, Math.Max(mostSeconds, leastSeconds * MostTimesLonger)));
         var operations = 0L;
         for (var windowBegin = begin; ;)
         {
             var count = FillWindow(Clock.After(windowBegin, leastSeconds / WindowsInLeast), out var end);
             operations += count;
-            if (end >= latest || (end >= least && operations >= LeastOperations && IsSteady()))
-                return new Warmth(operations, count / Math.Max(Clock.ToSeconds(end - windowBegin), 1e-9));
+            var settled = end >= least && operations >= leastOperations && IsStill(end) && (end < longer ? IsSteady() : !GetsFaster());
+            if (settled || end >= latest)
+            {
+                return new Warmth(operations, count / Math.Max(Clock.ToSeconds(end - windowBegin), 1e-9), _medians[^1],
+                    settled || (IsStill(end) && !GetsFaster()) ? null : WhyUnsettled(end));
+            }
             windowBegin = Clock.Now;
         }
     }
 
     private int FillWindow(long until, out long end)
     {
-        var count = 0;
-        do
-        {
-            var timing = operation.Once();
-            _window[count++] = (int)Math.Min(timing.Ticks, int.MaxValue);
-            end = timing.End;
-        }
-        while (end < until && count < MostInWindow);
-        Array.Sort(_window, 0, count);
-        _windows.Add((_window[count / 2], RuntimeFacts.CompiledMethods));
-        return count;
+        _window.Clear();
+        long bytes = 0;
+        end = Measurement.Repeat(operation, _window, MostInWindow, until, ref bytes);
+        _medians.Add(_window.Median());
+        var now = (RuntimeFacts.CompiledMethods, GC.CollectionCount(GC.MaxGeneration));
+        if (now != _seen)
+            (_seen, _stillSince) = (now, end);
+        return (int)_window.Count;
     }
 
-    private bool IsSteady()
+    private bool IsStill(long now) => Clock.ToSeconds(now - _stillSince) >= StillSeconds || RuntimeFacts.CompiledMethods == 0;
+
+    private bool IsSteady() =>
+        _medians.Count >= WindowsCompared && _medians.GetRange(_medians.Count - WindowsCompared, WindowsCompared) is var last && last.Max() <= last.Min() * Steady;
+
+    private bool GetsFaster() => _medians.Count >= 2 * WindowsCompared && Middle(0) * Steady < Middle(WindowsCompared);
+
+    // The median of some windows' medians, so many windows before the last.
+    private long Middle(int before)
     {
-        if (_windows.Count < WindowsCompared)
-            return false;
-        var last = _windows.GetRange(_windows.Count - WindowsCompared, WindowsCompared);
-        return last.Max(w => w.Median) <= last.Min(w => w.Median) * Steady && last[0].Compiled == last[^1].Compiled;
+        var some = _medians.GetRange(_medians.Count - before - WindowsCompared, WindowsCompared);
+        some.Sort();
+        return some[WindowsCompared / 2];
     }
+
+    private string WhyUnsettled(long end) => IsStill(end)
+        ? "it was still getting faster"
+        : FormattableString.Invariant($"its runtime was still compiling or collecting {Clock.ToSeconds(end - _stillSince) * 1000:0} ms before, with {_seen.Compiled} methods compiled");
 }

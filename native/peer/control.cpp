@@ -46,6 +46,15 @@ void Control::wait_for_go() {
     throw_if_ended();
 }
 
+bool Control::wait_for_go_or_warm() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return go_ || warm_ || ended_; });
+    throw_if_ended();
+    const bool go = go_;
+    go_ = warm_ = false;
+    return go;
+}
+
 void Control::wait_for_end() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return ended_.load(); });
@@ -73,9 +82,9 @@ bool Control::read_line(std::string* line) {
 void Control::obey(const std::string& line) {
     const json object = json::parse(line, nullptr, false);
     const auto command = object.is_object() ? object.value("command", json()) : json();
-    if (command == "go") {
+    if (command == "go" || command == "warm") {
         std::lock_guard lock(mutex_);
-        go_ = true;
+        (command == "go" ? go_ : warm_) = true;
         changed_.notify_all();
     } else if (command == "usage") {
         Usage usage = read_counters();
@@ -84,7 +93,8 @@ void Control::obey(const std::string& line) {
         event.update(to_json(usage));
         emit(event);
     } else {
-        write_error("ipc-peer: the line " + line + " is no command; use go or usage, see docs/peer-protocol.md\n");
+        write_error("ipc-peer: the line " + line +
+                    " is no command; use go, warm or usage, see docs/peer-protocol.md\n");
     }
 }
 

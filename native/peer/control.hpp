@@ -35,6 +35,7 @@ class Control {
 
     // Throws a Failure when standard input ends instead.
     void wait_for_go();
+    bool wait_for_go_or_warm(); // false: warm up further
     void wait_for_end();
     void throw_if_ended() const;
 
@@ -66,6 +67,7 @@ class Control {
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     bool go_ = false;
+    bool warm_ = false;
     std::atomic<bool> ended_ = false;
     std::function<void()> interrupt_;
 };

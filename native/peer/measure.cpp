@@ -89,6 +89,8 @@ WarmUp warm_up(const Cell& cell, const Control& control, Operation& operation) {
         const double middle = median(window);
         const bool settled = last > 0 && std::abs(middle - last) <= steady * last;
         const int64_t elapsed_ns = end_ns - begin_ns;
+        result.p50_ns = middle;
+        result.settled = middle >= last * (1 - steady); // a noisy machine's times never keep within 5 %
         if (elapsed_ns >= 3 * least_ns || (settled && elapsed_ns >= least_ns)) return result;
         last = middle;
         window_begin_ns = now_ns();
@@ -132,11 +134,27 @@ void report(const Cell& cell, Control& control, const Recording& recording) {
                   {"usage_after", to_json(recording.after)}});
 }
 
+void say_warm(Control& control, const WarmUp& warm, int64_t cold_ns, bool again) {
+    nlohmann::ordered_json event{{"event", "warm"},      {"operations", warm.operations + 1},
+                                 {"cold_ns", cold_ns},   {"settled", warm.settled},
+                                 {"unsettled", nullptr}, {"p50_ns", warm.p50_ns},
+                                 {"again", again}};
+    if (!warm.settled) event["unsettled"] = "it was still getting faster";
+    control.emit(event);
+}
+
 void run_client(const Cell& cell, Control& control, Operation& operation, int64_t begin_ns) {
     const int64_t cold_ns = operation.once().end_ns - begin_ns;
-    const WarmUp warm = warm_up(cell, control, operation);
-    control.emit({{"event", "warm"}, {"operations", warm.operations + 1}, {"cold_ns", cold_ns}});
-    control.wait_for_go();
+    WarmUp warm = warm_up(cell, control, operation);
+    say_warm(control, warm, cold_ns, true);
+    Cell further = cell; // a server that has not settled needs some more calls
+    further.warmup_seconds = cell.warmup_seconds / 4;
+    while (!control.wait_for_go_or_warm()) {
+        const uint64_t before = warm.operations;
+        warm = warm_up(further, control, operation);
+        warm.operations += before;
+        say_warm(control, warm, cold_ns, true);
+    }
     report(cell, control, record(cell, control, operation, warm.operations_per_second));
 }
 

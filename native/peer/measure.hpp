@@ -33,11 +33,16 @@ class Operation {
 struct WarmUp {
     uint64_t operations = 0;
     double operations_per_second = 0; // of the last window, checks included
+    double p50_ns = 0;                // of its timed regions
+    bool settled = false;             // it got no faster any more
 };
 
 // Repeats at least warmup_seconds and until the medians of two successive windows differ by 5 % or less, at most three
 // times as long.
 WarmUp warm_up(const Cell& cell, const Control& control, Operation& operation);
+
+// The event `warm`. again: whether the command `warm` makes this client go on.
+void say_warm(Control& control, const WarmUp& warm, int64_t cold_ns, bool again);
 
 struct Recording {
     std::vector<uint32_t> samples; // nanoseconds of each operation, saturated
@@ -62,7 +67,7 @@ void write_samples(const std::string& path, const std::vector<uint32_t>& samples
 // Writes the samples and then tells that they are there.
 void report(const Cell& cell, Control& control, const Recording& recording);
 
-// The whole course of a client: `warm`, wait for go, `measured`. begin_ns: when it began to connect.
+// The whole course of a client: `warm` as often as asked, `measured`. begin_ns: when it began to connect.
 void run_client(const Cell& cell, Control& control, Operation& operation, int64_t begin_ns);
 
 } // namespace ipc::peer

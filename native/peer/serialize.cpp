@@ -184,7 +184,7 @@ void play(const Cell& cell, Control& control) {
     Serialization<Codec> serialization(cell, nullptr);
     const int64_t cold_ns = serialization.once().end_ns - begin_ns;
     const WarmUp warm = warm_up(cell, control, serialization);
-    control.emit({{"event", "warm"}, {"operations", warm.operations + 1}, {"cold_ns", cold_ns}});
+    say_warm(control, warm, cold_ns, false);
     serialization.keep_steps();
     const Recording recording = record(cell, control, serialization, warm.operations_per_second);
 

@@ -12,7 +12,8 @@ nlohmann::ordered_json to_json(const Usage& usage) {
                                   {"major_faults", usage.major_faults},
                                   {"memory_bytes", nullptr},
                                   {"allocated_bytes", nullptr},
-                                  {"collections", nullptr}};
+                                  {"collections", nullptr},
+                                  {"compiled_methods", nullptr}};
     if (usage.memory_bytes) object["memory_bytes"] = *usage.memory_bytes;
     return object;
 }

@@ -1,7 +1,11 @@
 namespace Ipc.Lab.Machine;
 
 /// <summary>What a peer says of itself in its `environment` event.</summary>
-internal sealed record PeerEnvironment(string? Runtime, string? Compiler, string? Build, string? Library);
+internal sealed record PeerEnvironment(string? Runtime, string? Compiler, string? Build, string? Library)
+{
+    /// <summary>Settings of its runtime that figures depend on; null where it names none.</summary>
+    public IReadOnlyDictionary<string, string>? Settings { get; init; }
+}
 
 /// <summary>The processor as far as the system tells. Null means not known.</summary>
 internal sealed record CpuRecord(

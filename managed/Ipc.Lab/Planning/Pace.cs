@@ -35,6 +35,10 @@ internal sealed class Pace(Schedule schedule, int launchesPerRound)
         return new LaunchTiming(Shortened(schedule.WarmupSeconds, share), Shortened(schedule.Seconds, share));
     }
 
+    /// <summary>Whether one more launch fits into what is left.</summary>
+    public bool HasRoomForAnother(double elapsedSeconds) =>
+        schedule.BudgetSeconds is not { } budget || elapsedSeconds + _overheadSeconds + (2 * LeastSeconds) <= budget;
+
     /// <summary>Learns from a launch: how long it took, and what of it it was told to take.</summary>
     public void Learn(double tookSeconds, LaunchTiming told) =>
         _overheadSeconds += WeightOfOne * (tookSeconds - told.WarmupSeconds - told.Seconds - _overheadSeconds);

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text.Json.Serialization;
 
 namespace Ipc.Lab.Planning;
 
@@ -20,6 +21,14 @@ internal sealed record Schedule(int Launches, double WarmupSeconds, double Secon
 /// <summary>The times of one launch in seconds.</summary>
 internal sealed record LaunchTiming(double WarmupSeconds, double Seconds)
 {
+    // A managed process that is not helped by a second processor compiles for more than a second.
+    private const double LeastSettleSeconds = 2;
+    private const double TimesTheWarmup = 5;
+
+    /// <summary>How long a warm-up may take when the process does not settle.</summary>
+    [JsonIgnore]
+    public double SettleSeconds => Math.Max(LeastSettleSeconds, TimesTheWarmup * WarmupSeconds);
+
     /// <summary>Refuses a time that the user stated with this option and that no launch can have; null is none stated.</summary>
     public static void Check(string option, double? stated)
     {

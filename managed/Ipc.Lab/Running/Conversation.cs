@@ -27,9 +27,42 @@ internal sealed class Conversation(Peer server, Peer client, LaunchBounds bounds
     public async Task<Warm> WarmAsync(LaunchTask task, string address)
     {
         await client.SendAsync(task.ToPeerCell("client", task.Cell.ClientSide, task.Pins.Client, address)).ConfigureAwait(false);
-        var warm = await WaitAsync(client, server, bounds.Start + TimeSpan.FromSeconds(task.Timing.WarmupSeconds), "warm").ConfigureAwait(false);
+        var warm = await WaitAsync(client, server, WarmBound(task), "warm").ConfigureAwait(false);
         return warm.As<Warm>(client.Who);
     }
+
+    /// <summary>Has a client that can go on with calls until the server's runtime has compiled for the last time, and no longer than a warm-up may take.</summary>
+    /// <returns>What the client said last, what the server had used and compiled then (null where it does not tell), and why it has not settled, or null.</returns>
+    public async Task<(Warm Warm, Usage Before, long? Compiled, string? Unsettled)> SettleServerAsync(LaunchTask task, Warm warm)
+    {
+        var clock = Stopwatch.StartNew();
+        string? unsettled = null;
+        var before = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
+        if (before.CompiledMethods is null)
+            return (warm, before, null, null);
+        for (long? last = null; warm.Again;)
+        {
+            await client.SendAsync(PeerCommand.Warm).ConfigureAwait(false);
+            warm = (await WaitAsync(client, server, WarmBound(task), "warm").ConfigureAwait(false)).As<Warm>(client.Who);
+            var compiled = await CompiledAsync().ConfigureAwait(false);
+            // A method or two are of the thread that answers.
+            if (compiled - last <= 2)
+                break;
+            last = compiled;
+            if (clock.Elapsed.TotalSeconds > task.Timing.SettleSeconds)
+            {
+                unsettled = $"the server had not settled when the warm-up ended: its runtime was still compiling, with {compiled} methods compiled";
+                break;
+            }
+        }
+        before = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
+        return (warm, before, await CompiledAsync().ConfigureAwait(false), unsettled);
+    }
+
+    /// <summary>How many methods the server's runtime has compiled so far.</summary>
+    public async Task<long?> CompiledAsync() => (await server.RuntimeAsync(bounds.Answer, stop).ConfigureAwait(false)).CompiledMethods;
+
+    private TimeSpan WarmBound(LaunchTask task) => bounds.Start + TimeSpan.FromSeconds(task.Timing.WarmupSeconds + task.Timing.SettleSeconds);
 
     /// <summary>Lets the client measure; its claim, and the time that passed here meanwhile.</summary>
     public async Task<(Measured Measured, TimeSpan Wall)> MeasureAsync(LaunchTask task)

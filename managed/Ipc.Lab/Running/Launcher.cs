@@ -44,8 +44,9 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
             var conversation = new Conversation(server, client, bounds, stop);
             var address = await conversation.ReadyAsync(task).ConfigureAwait(false);
             var warm = await conversation.WarmAsync(task, address).ConfigureAwait(false);
-            var before = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
+            (warm, var before, var compiled, var unsettled) = await conversation.SettleServerAsync(task, warm).ConfigureAwait(false);
             var (measured, wall) = await conversation.MeasureAsync(task).ConfigureAwait(false);
+            var compiledMeanwhile = compiled is null ? null : await conversation.CompiledAsync().ConfigureAwait(false) - compiled;
             var after = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
             var served = await conversation.ServedAsync().ConfigureAwait(false);
             await client.EndAsync(bounds.Answer).ConfigureAwait(false);
@@ -53,10 +54,14 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
             var samples = SampleFile.ReadRaw(task.Samples);
             Claims.Check(measured, wall, samples, task.Cell.Count);
             Claims.CheckServed(served, warm, measured);
+            var around = new UsageSpan(before, after);
+            var unsteady = Steadiness.WhyUnsteady(warm, unsettled, compiledMeanwhile, measured, samples);
             return (ToRecord(task, cell, round, measured, samples) with
             {
+                Status = unsteady is null ? "ok" : "unsteady",
+                Reason = unsteady,
                 ColdNs = warm.ColdNs,
-                Server = new UsageSpan(before, after),
+                Server = around,
                 ServerOperations = served - warm.Operations,
             }, samples);
         }
@@ -97,14 +102,16 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
         {
             var clock = Stopwatch.StartNew();
             await peer.SendAsync(task.ToPeerCell("alone", side, task.Pins.Client, "")).ConfigureAwait(false);
-            var bound = bounds.Start + TimeSpan.FromSeconds(task.Timing.WarmupSeconds) + bounds.ForMeasuring(task.Timing.Seconds, task.Cell.Count);
+            var bound = bounds.Start + TimeSpan.FromSeconds(task.Timing.WarmupSeconds + task.Timing.SettleSeconds) + bounds.ForMeasuring(task.Timing.Seconds, task.Cell.Count);
+            var warm = (await peer.ExpectAsync(bound, stop, "warm").ConfigureAwait(false)).As<Warm>(peer.Who);
             var phases = (await peer.ExpectAsync(bound, stop, "phases").ConfigureAwait(false)).Numbers();
             var measured = (await peer.ExpectAsync(bounds.Answer, stop, "measured").ConfigureAwait(false)).As<Measured>(peer.Who);
             var wall = clock.Elapsed;
             await peer.EndAsync(bounds.Answer).ConfigureAwait(false);
             var samples = SampleFile.ReadRaw(task.Samples);
             Claims.Check(measured, wall, samples, task.Cell.Count);
-            return (ToRecord(task, cell, round, measured, samples) with { Phases = phases }, samples);
+            var unsteady = Steadiness.WhyUnsteady(warm, null, null, measured, samples);
+            return (ToRecord(task, cell, round, measured, samples) with { Status = unsteady is null ? "ok" : "unsteady", Reason = unsteady, Phases = phases }, samples);
         }
         finally
         {

@@ -76,6 +76,12 @@ internal sealed class Peer : IAsyncDisposable
         return answer.As<Usage>(Who);
     }
 
+    public async Task<RuntimeState> RuntimeAsync(TimeSpan bound, CancellationToken stop)
+    {
+        await SendAsync(PeerCommand.Runtime).ConfigureAwait(false);
+        return (await ExpectAsync(bound, stop, "runtime").ConfigureAwait(false)).As<RuntimeState>(Who);
+    }
+
     /// <summary>Ends the peer's input and waits for exit code 0; anything else is a failure.</summary>
     public async Task EndAsync(TimeSpan bound)
     {

@@ -12,6 +12,8 @@ internal sealed record PeerCell(
     /// <summary>Which of the clients this one is, from 0.</summary>
     public int Client { get; init; }
     public int Clients { get; init; } = 1;
+    /// <summary>How long a warm-up may take when the process does not settle.</summary>
+    public double SettleSeconds { get; init; }
     /// <summary>Messages of one sample, of one batch; null where the scenario has none.</summary>
     public int? Portion { get; init; }
     public int? Batch { get; init; }
@@ -29,21 +31,28 @@ internal sealed record PeerCell(
 internal sealed record PeerCommand(string Command)
 {
     public static PeerCommand Go { get; } = new("go");
+    public static PeerCommand Warm { get; } = new("warm");
+    public static PeerCommand Runtime { get; } = new("runtime");
     public static PeerCommand Usage { get; } = new("usage");
 }
 
 /// <summary>What a process has used so far. Allocation and collections are null for native processes.</summary>
 internal sealed record Usage(
     long? CpuNs, long? VoluntarySwitches, long? InvoluntarySwitches, long? MinorFaults, long? MajorFaults,
-    long? MemoryBytes, long? AllocatedBytes, long? Collections)
+    long? MemoryBytes, long? AllocatedBytes, long? Collections, long? CompiledMethods = null)
 {
     /// <summary>Both together; what one of them does not know is not known of both.</summary>
     public static Usage? Sum(Usage? a, Usage? b) => a is null || b is null ? null : new Usage(
         a.CpuNs + b.CpuNs, a.VoluntarySwitches + b.VoluntarySwitches, a.InvoluntarySwitches + b.InvoluntarySwitches, a.MinorFaults + b.MinorFaults,
-        a.MajorFaults + b.MajorFaults, a.MemoryBytes + b.MemoryBytes, a.AllocatedBytes + b.AllocatedBytes, a.Collections + b.Collections);
+        a.MajorFaults + b.MajorFaults, a.MemoryBytes + b.MemoryBytes, a.AllocatedBytes + b.AllocatedBytes, a.Collections + b.Collections,
+        a.CompiledMethods + b.CompiledMethods);
 }
 
-internal sealed record Warm(long Operations, long ColdNs);
+/// <summary>A warm client. All but the first two may be missing.</summary>
+internal sealed record Warm(long Operations, long ColdNs, bool? Settled = null, string? Unsettled = null, double? P50Ns = null, bool Again = false);
+
+/// <summary>What a managed process says of its runtime.</summary>
+internal sealed record RuntimeState(long? CompiledMethods);
 
 internal sealed record Measured(long Operations, long ElapsedNs, long Bytes, Usage? UsageBefore, Usage? UsageAfter);
 
@@ -53,6 +62,8 @@ internal sealed record Received(long Operations, long ElapsedNs, long Bytes, lon
 /// <summary>One line from a peer: its event and the whole object.</summary>
 internal sealed record PeerEvent(string Name, JsonElement Body)
 {
+    private const int MostSettings = 100;
+
     /// <summary>Reads a line, or throws NOT_THE_PROTOCOL.</summary>
     public static PeerEvent Parse(string line, string who)
     {
@@ -93,7 +104,11 @@ internal sealed record PeerEvent(string Name, JsonElement Body)
     public string? Text(string field) =>
         Body.TryGetProperty(field, out var value) && value.ValueKind == JsonValueKind.String ? value.GetString() : null;
 
-    public PeerEnvironment ToEnvironment() => new(Text("runtime"), Text("compiler"), Text("build"), Text("library"));
+    public PeerEnvironment ToEnvironment() => new(Text("runtime"), Text("compiler"), Text("build"), Text("library"))
+    {
+        Settings = Body.TryGetProperty("settings", out var settings) && settings.ValueKind == JsonValueKind.Object
+            ? settings.EnumerateObject().Take(MostSettings).ToDictionary(p => p.Name, p => p.Value.ToString()) : null,
+    };
 
     private static string Shorten(string line)
     {

@@ -4,6 +4,7 @@ using System.Text.Json.Nodes;
 using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Results;
+using Ipc.Lab.Statistics;
 
 namespace Ipc.Lab.Running;
 
@@ -50,6 +51,7 @@ internal sealed class RunSession(
                 WriteResults();
                 Twin?.WriteResults();
             }
+            await MakeUpAsync(pace, stop).ConfigureAwait(false);
             return true;
         }
         catch (OperationCanceledException) when (stop.IsCancellationRequested)
@@ -68,14 +70,44 @@ internal sealed class RunSession(
         return results;
     }
 
+    // Cells that have too few launches of any one placement for an interval are launched again, as often as they were planned to be at most.
+    private async Task MakeUpAsync(Pace pace, CancellationToken stop)
+    {
+        if (_plan.Schedule.Launches < MedianInterval.LeastLaunches)
+            return;
+        for (var round = _plan.Schedule.Launches; round < 2 * _plan.Schedule.Launches; round++)
+        {
+            var lacking = WhereTooFew(round);
+            if (lacking.Count == 0 || !pace.HasRoomForAnother(Elapsed))
+                return;
+            watcher.Note($"{lacking.Count} cells have fewer than {MedianInterval.LeastLaunches} launches of one placement and are launched again");
+            await RunRoundAsync(round, lacking, 0, pace, stop).ConfigureAwait(false);
+            WriteResults();
+        }
+    }
+
+    private List<int> WhereTooFew(int round)
+    {
+        var placements = new PlacementsBuilder(_launches.Where(l => l.Status != "failed"));
+        var byCell = _launches.ToLookup(l => l.Cell);
+        return
+        [
+            .. LaunchOrder.Of(_plan, round).Where(cell => !ResultsBuilder.IsDone(byCell[cell], round)
+                && byCell[cell].Any()
+                && byCell[cell].Where(l => l.Status == "ok" && !placements.Moved(l)).GroupBy(placements.LabelOf).Select(g => g.Count()).DefaultIfEmpty(0).Max() < MedianInterval.LeastLaunches),
+        ];
+    }
+
     private async Task RunRoundAsync(int round, List<int> todo, int launchesAfter, Pace pace, CancellationToken stop)
     {
-        watcher.RoundStarts(round, _plan.Schedule.Launches);
+        watcher.RoundStarts(round, Math.Max(round + 1, _plan.Schedule.Launches));
         if (_floors.Count == 0)
             await MeasureFloorsAsync(round, stop).ConfigureAwait(false);
         for (var i = 0; i < todo.Count; i++)
         {
             var start = Elapsed;
+            if (round >= _plan.Schedule.Launches && !pace.HasRoomForAnother(start))
+                return;
             var launchesLeft = todo.Count - i + launchesAfter;
             var timing = pace.Next(launchesLeft, start);
             watcher.LaunchStarts(_plan.Cells[todo[i]].Cell, i, todo.Count, TimeSpan.FromSeconds(Trees * pace.Remaining(timing, launchesLeft)));

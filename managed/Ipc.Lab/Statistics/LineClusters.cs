@@ -15,8 +15,8 @@ internal static class LineClusters
     // Below this many there is no telling, and a group of less than this share is strays.
     private const int LeastOfGroup = 3;
     private const double LeastShare = 0.05;
-    // Line times wander by some percent without anybody having moved; in logarithms.
-    private const double LeastSpread = 0.08;
+    // Line times wander, from 95 to 150 ns here, without anybody having moved; in logarithms.
+    private const double LeastSpread = 0.15;
     private const double DeviationOfNormal = 1.4826;
 
     /// <summary>The upper bounds of all groups but the last, ascending; none if the times are of one kind.</summary>

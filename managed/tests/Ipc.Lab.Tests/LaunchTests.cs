@@ -71,7 +71,7 @@ public sealed class LaunchTests : IDisposable
     [InlineData("failed-server", "WRONG_CONTENT", "the server says: exchange 3 came twice")]
     [InlineData("failed-client", "WRONG_CONTENT", "the client says: exchange 3 came twice")]
     [InlineData("hang-server", "HUNG", "the server did not say 'ready' within 2 s and was killed")]
-    [InlineData("hang-client", "HUNG", "the client did not say 'warm' within 2 s and was killed")]
+    [InlineData("hang-client", "HUNG", "the client did not say 'warm' within 4 s and was killed")]
     [InlineData("silent", "HUNG", "the server did not say 'ready' within 2 s and was killed")]
     [InlineData("garbage-client", "NOT_THE_PROTOCOL", "the client wrote 'Hello, world' to standard output, where one JSON event per line belongs")]
     [InlineData("endless-server", "NOT_THE_PROTOCOL", "the server cannot be understood: a line longer than 1048576 bytes")]
