@@ -64,7 +64,9 @@ public sealed class ForeignPeerTests : IDisposable
 
         var (record, samples) = await new Launcher(programs, LaunchBounds.Usual).RunAsync(task, 0, 0, CancellationToken.None);
 
-        Assert.Equal(("ok", 100L, 100L * 11000), (record.Status, record.Operations, record.Bytes));
+        // A client that cannot go on warming up may meet a managed server that still compiles, which the lab then says.
+        Assert.Contains(record.Status, pair.StartsWith("managed", StringComparison.Ordinal) ? (string[])["ok", "unsteady"] : ["ok"]);
+        Assert.Equal((100L, 100L * 11000), (record.Operations, record.Bytes));
         Assert.Equal(100, samples.Length);
     }
 
