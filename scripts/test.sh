@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Bootstraps, builds, and runs every test there is: the native ones optimised and under the sanitizers (those of shared memory also
-# under ThreadSanitizer), the managed ones, the conformance suite over every transport and pair, and under Wine what exists on
-# Windows (test-windows.sh runs that alone). The last line is `N passed, N failed[, N skipped]`.
+# under ThreadSanitizer), the fuzzers for 10 s each, the managed ones, the conformance suite over every transport and pair, and
+# under Wine what exists on Windows (test-windows.sh runs that alone). The last line is `N passed, N failed[, N skipped]`.
 #   scripts/test.sh
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -32,6 +32,8 @@ for project in "${projects[@]}"; do
     run_xunit "$project" "$project" 'system!=windows'
 done
 run_windows_suites
+# Each for 10 s; as long as wanted by hand.
+run_script fuzz "$root/scripts/fuzz.sh" 10
 run_script examples "$root/scripts/examples.sh"
 step pack "$root/scripts/pack.sh" nuget
 run_script packages "$root/scripts/test-packages.sh" --packed

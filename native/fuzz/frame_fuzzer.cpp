@@ -60,13 +60,15 @@ class Pieces final : public ipc::ByteStream {
 // The document read plainly: the next frame at `rest`, or how the channel must end there.
 ipc::Status expected_frame(std::span<const std::byte> rest, ipc::FrameInfo* info) {
     if (rest.empty()) return IPC_PEER_CLOSED;
+    // Whoever speaks something else is told so by the first four bytes.
+    if (rest.size() >= 4 && std::memcmp(rest.data(), "IPC1", 4) != 0) return IPC_NOT_OUR_PROTOCOL;
     if (rest.size() < 16) return IPC_TRUNCATED;
     const auto number = [rest](size_t at) {
         return std::to_integer<uint32_t>(rest[at]) | std::to_integer<uint32_t>(rest[at + 1]) << 8 |
                std::to_integer<uint32_t>(rest[at + 2]) << 16 | std::to_integer<uint32_t>(rest[at + 3]) << 24;
     };
     const uint32_t kind = number(8);
-    if (std::memcmp(rest.data(), "IPC1", 4) != 0 || kind == 0 || kind > 4) return IPC_NOT_OUR_PROTOCOL;
+    if (kind == 0 || kind > 4) return IPC_NOT_OUR_PROTOCOL;
     *info = {static_cast<ipc::FrameKind>(kind), number(12), number(4)};
     return info->length > limit ? IPC_PEER_TOO_LARGE : IPC_OK;
 }

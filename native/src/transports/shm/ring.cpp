@@ -272,9 +272,10 @@ void RingReader::consume_of_run(size_t messages) {
 size_t RingReader::take_of_run(std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count) {
     const size_t each = run_.each;
     const size_t count = std::min({(run_.bytes - run_.taken) / each, capacity / each, max_count});
+    if (count == 0) return 0; // perhaps without a buffer
     std::memcpy(to, memory_.at(memory_.place(data_position_, run_.bytes)) + run_.taken, count * each);
     std::fill_n(lengths, count, static_cast<uint32_t>(each));
-    if (count != 0) consume_of_run(count);
+    consume_of_run(count);
     return count;
 }
 
