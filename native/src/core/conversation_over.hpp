@@ -165,7 +165,7 @@ class ConversationOver final : public Conversation {
     Status reply(const void* reply, size_t length, const Deadline& deadline) override {
         if (holding_ != Holding::request) return no_request("ipc_reply");
         if (length > limit() || lent_ != Lent::nothing) [[unlikely]]
-            return cannot_send(length, "ipc_reply");
+            return refuse_reply(cannot_send(length, "ipc_reply"));
         return end_request(frames_->send(FrameKind::reply, request_id_, reply, length, deadline));
     }
 
@@ -182,7 +182,7 @@ class ConversationOver final : public Conversation {
 
     Status fail_request(const char* text, const Deadline& deadline) override {
         if (holding_ != Holding::request) return no_request("ipc_fail_request");
-        if (lent_ != Lent::nothing) return cannot_send(0, "ipc_fail_request");
+        if (lent_ != Lent::nothing) return refuse_reply(cannot_send(0, "ipc_fail_request"));
         const size_t length = std::min(std::strlen(text), limit());
         return end_request(frames_->send(FrameKind::fault, request_id_, text, length, deadline));
     }
@@ -295,6 +295,11 @@ class ConversationOver final : public Conversation {
         holding_ = Holding::nothing;
         const Status released = frames_->release();
         return sent ? sent : released;
+    }
+
+    // A reply that was not even tried: the request stays with whoever made a mistake, and goes with a broken channel.
+    Status refuse_reply(Status why) {
+        return why == IPC_WRONG_STATE || why == IPC_MESSAGE_TOO_LARGE ? why : end_request(why);
     }
 
     std::unique_ptr<Frames> frames_;

@@ -88,8 +88,9 @@ class FrameChannel {
     // The peer broke the rules of the conversation: both halves repeat this failure, just told, from now on, and the peer
     // sees the end. Returns the status.
     Status give_up(Status status) {
-        sending_failure_.keep(status);
+        // Receiving first: it is what is told now, and a failure that sending has had before would take its text's place.
         status = receiving_failure_.keep(status);
+        if (!sending_failure_.any()) sending_failure_.keep(status);
         hang_up();
         return status;
     }

@@ -100,7 +100,9 @@ bool all_work() {
     for (const std::string& address : addresses_in_the_file_system()) {
         EXPECT_EQ(open_and_close(address, true), IPC_OK) << address << ": " << ipc_last_error();
         // The one that outlives its processes.
-        if (address.starts_with("queue://")) EXPECT_EQ(ipc_queue_remove(address.c_str()), IPC_OK) << ipc_last_error();
+        if (address.starts_with("queue://")) {
+            EXPECT_EQ(ipc_queue_remove(address.c_str()), IPC_OK) << ipc_last_error();
+        }
     }
     return !testing::Test::HasFailure();
 }
