@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <fstream>
 #include <map>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -31,23 +30,34 @@ class ServerProcess {
             return;
         }
         int ends[2];
-        if (pipe2(ends, O_CLOEXEC) != 0) std::abort();
+        int life[2];
+        if (pipe2(ends, O_CLOEXEC) != 0 || pipe2(life, O_CLOEXEC) != 0) std::abort();
         process_ = fork();
         if (process_ == 0) {
+            ::close(life[1]);
             const rlimit limit{most_files, most_files};
             if (most_files != 0) setrlimit(RLIMIT_NOFILE, &limit);
-            Server server(address, [](Bytes request, ReplyWriter& reply) { reply.write(request.data, request.size); });
-            const std::string at = server.address();
-            if (write(ends[1], at.c_str(), at.size() + 1) < 0) _exit(2);
-            while (true) pause();
+            {
+                Server server(address,
+                              [](Bytes request, ReplyWriter& reply) { reply.write(request.data, request.size); });
+                const std::string at = server.address();
+                if (write(ends[1], at.c_str(), at.size() + 1) < 0) _exit(2);
+                // Until the test, or its process, ends; then the server takes its name away.
+                char nothing;
+                while (read(life[0], &nothing, 1) < 0) {
+                }
+            }
+            _exit(0);
         }
         ::close(ends[1]);
+        ::close(life[0]);
+        life_.reset(life[1]);
         for (char c = 0; read(ends[0], &c, 1) == 1 && c != '\0';) address_ += c;
         ::close(ends[0]);
     }
     ~ServerProcess() {
         if (!is_ours_) return;
-        kill(process_, SIGKILL);
+        life_.reset();
         waitpid(process_, nullptr, 0);
     }
 
@@ -75,6 +85,7 @@ class ServerProcess {
     }
 
     pid_t process_ = -1;
+    posix::Descriptor life_; // the server ends with it
     std::string address_;
     bool is_ours_ = true;
 };
