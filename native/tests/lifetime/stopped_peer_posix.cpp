@@ -85,7 +85,11 @@ class StoppedPeer : public testing::TestWithParam<std::string> {
     }
     void TearDown() override {
         ipc_channel_free(channel_);
-        server_.reset();
+        server_->kill_it();
+        // Whoever tries to connect clears the dead server's name away.
+        ipc_channel* nobody = nullptr;
+        EXPECT_NE(ipc_connect(server_->address().c_str(), 0, &nobody), IPC_OK);
+        ipc_channel_free(nobody);
     }
 
     ipc_status call(size_t capacity, int32_t timeout_ms) {
