@@ -1,5 +1,5 @@
-// Part of every test program for Windows.
-#include "win32/wine.hpp"
+// Part of every test program for Windows, also of those that know the library by its public headers alone.
+#include "../src/win32/wine.hpp"
 
 #include <gtest/gtest.h>
 #include <windows.h>

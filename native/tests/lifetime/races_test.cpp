@@ -72,15 +72,14 @@ TEST_P(Races, FreeUnderABlockedCallWaitsForIt) {
         ASSERT_TRUE(pair.good());
         const Call call = calls[static_cast<size_t>(round) % std::size(calls)];
         ipc_channel*& end = round % 2 == 0 ? pair.client : pair.server;
-        std::atomic<bool> started{false};
+        Blocking blocking;
         ipc_status status = IPC_OK;
         std::thread blocked([&] {
-            started = true;
+            blocking.going_in();
             status = block(end, call);
         });
-        while (!started) std::this_thread::yield();
-        // It must be inside when free begins: a few microseconds for sure, blocked for most.
-        std::this_thread::sleep_for(std::chrono::microseconds(1000 + round % 100));
+        // It must be inside when free begins.
+        blocking.await();
         ipc_channel_free(end);
         blocked.join();
         end = nullptr;
@@ -166,17 +165,16 @@ TEST_P(Races, AListenerMayBeFreedUnderAccept) {
     for (int round = 0; round < rounds(30); ++round) {
         ipc_listener* listener = nullptr;
         ASSERT_EQ(ipc_listen(address_of(GetParam()).c_str(), &listener), IPC_OK) << ipc_last_error();
-        std::atomic<int> started{0};
+        Blocking blocking[2];
         std::atomic<int> closed{0};
         std::vector<std::thread> accepting;
-        for (int i = 0; i < 2; ++i)
+        for (Blocking& one : blocking)
             accepting.emplace_back([&] {
-                ++started;
+                one.going_in();
                 ipc_channel* channel = nullptr;
                 if (ipc_accept(listener, IPC_FOREVER, &channel) == IPC_CLOSED) ++closed;
             });
-        while (started < 2) std::this_thread::yield();
-        std::this_thread::sleep_for(std::chrono::microseconds(1000 + round));
+        for (const Blocking& one : blocking) one.await();
         ipc_listener_free(listener);
         for (std::thread& thread : accepting) thread.join();
         ASSERT_EQ(closed, 2);

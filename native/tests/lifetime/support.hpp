@@ -13,6 +13,10 @@
 #include <string_view>
 #include <thread>
 #include <vector>
+#if !defined(_WIN32)
+#    include <fstream>
+#    include <unistd.h>
+#endif
 
 namespace lifetime {
 
@@ -86,6 +90,36 @@ class OverTransports : public testing::TestWithParam<std::string> {
     void TearDown() override { ipc_listener_free(listener_); }
 
     ipc_listener* listener_ = nullptr;
+};
+
+// Knows when another thread's call blocks: when the system says that the thread sleeps. Time alone proves nothing on a busy machine.
+class Blocking {
+  public:
+    // By that thread, right before the call; there must be nothing in between for which it could sleep.
+    void going_in() {
+#if defined(_WIN32)
+        thread_ = 1;
+#else
+        thread_ = gettid();
+#endif
+    }
+    void await() const {
+        while (thread_ == 0) std::this_thread::yield();
+#if defined(_WIN32)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20)); // Windows tells nobody what a thread does
+#else
+        const std::string file = "/proc/self/task/" + std::to_string(thread_) + "/stat";
+        std::string line;
+        do {
+            std::this_thread::yield();
+            std::ifstream stat(file);
+            std::getline(stat, line);
+        } while (line.rfind(") S ") == std::string::npos);
+#endif
+    }
+
+  private:
+    std::atomic<int> thread_{0};
 };
 
 class Stopwatch {
