@@ -41,11 +41,14 @@ internal sealed unsafe class FifoTransport : Transport
     /// <summary>Writes the one byte of a rendezvous; false when the other side has gone.</summary>
     public static bool WriteGreeting(Descriptor to) => Write(to, [FifoRecord.Greeting]) == 0;
 
-    /// <summary>Reads the one byte of a rendezvous, which has arrived; false when it is not there or another.</summary>
-    public static bool ReadGreeting(Descriptor from)
+    /// <summary>Reads the one byte of a rendezvous; null while it is still to come, false when the other side has gone or it is another.</summary>
+    /// <remarks>A poll may say that the writer has left in the very moment in which it opens the FIFO, because Linux counts it before it is
+    /// there; reading, which takes the FIFO's lock, knows better.</remarks>
+    public static bool? ReadGreeting(Descriptor from)
     {
         byte greeting;
-        return Libc.Read(from, &greeting, 1) == 1 && greeting == FifoRecord.Greeting;
+        var count = Libc.Read(from, &greeting, 1);
+        return count < 0 && (Libc.LastError is Libc.EAGAIN or Libc.EINTR) ? null : count == 1 && greeting == FifoRecord.Greeting;
     }
 
     // Leaves the record, waits for the server to open both FIFOs, and opens `.up`.
@@ -59,8 +62,14 @@ internal sealed unsafe class FifoTransport : Transport
                 throw NoServer(name);
             WaitForServer(name, rendezvous, Libc.POLLOUT, rendezvous, deadline);
         }
-        WaitForServer(name, down, Libc.POLLIN, rendezvous, deadline);
-        if (!ReadGreeting(down))
+        bool? greeted;
+        do
+        {
+            WaitForServer(name, down, Libc.POLLIN, rendezvous, deadline);
+            greeted = ReadGreeting(down);
+        }
+        while (greeted is null);
+        if (greeted is false)
             throw NoServer(name);
         var up = FifoNames.Open(pair.Up, Libc.O_WRONLY, out _);
         if (up is not null && WriteGreeting(up))

@@ -199,16 +199,16 @@ internal sealed unsafe class FifoListener : Listener
         for (var i = 0; i < _handshakes.Count; i++)
         {
             var handshake = _handshakes[i];
-            var answered = entries[1 + (2 * i)].Returned != 0;
+            var answered = entries[1 + (2 * i)].Returned != 0 ? FifoTransport.ReadGreeting(handshake.Up) : null;
             var left = entries[2 + (2 * i)].Returned != 0;
-            if (answered && FifoTransport.ReadGreeting(handshake.Up) && !(left && (Libc.Poll(handshake.Up, Libc.POLLIN, 0) & Libc.POLLIN) == 0))
+            if (answered is true && !(left && (Libc.Poll(handshake.Up, Libc.POLLIN, 0) & Libc.POLLIN) == 0))
             {
                 var channel = new StreamChannel(new FifoStream(handshake.Up, handshake.Down), _address);
                 handshake.Pair.Dispose();
                 lock (_gate)
                     _ready.Enqueue(channel);
             }
-            else if (!answered && !left && now - handshake.Began < LongestHandshake)
+            else if (answered is null && !left && now - handshake.Began < LongestHandshake)
             {
                 goingOn.Add(handshake);
             }

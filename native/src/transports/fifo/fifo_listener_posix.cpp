@@ -155,9 +155,10 @@ void FifoListener::finish_handshakes(const std::vector<pollfd>& entries, Status*
     std::vector<Handshake> going_on;
     for (size_t i = 0; i < handshakes_.size(); ++i) {
         Handshake& handshake = handshakes_[i];
-        const bool answered = entries[2 + 2 * i].revents != 0;
         const bool left = entries[3 + 2 * i].revents != 0;
-        if (answered && read_fifo_greeting(handshake.up.get())) {
+        const Greeting greeting =
+            entries[2 + 2 * i].revents != 0 ? read_fifo_greeting(handshake.up.get()) : Greeting::awaited;
+        if (greeting == Greeting::here) {
             if (left && !has_bytes(handshake.up.get())) continue;
             FrameChannel* channel = nullptr;
             const Status made =
@@ -167,7 +168,7 @@ void FifoListener::finish_handshakes(const std::vector<pollfd>& entries, Status*
                 ready_.emplace_back(channel);
             else
                 *failed = made;
-        } else if (!answered && !left && now - handshake.began_ms < longest_handshake_ms) {
+        } else if (greeting == Greeting::awaited && !left && now - handshake.began_ms < longest_handshake_ms) {
             going_on.push_back(std::move(handshake));
         }
     }

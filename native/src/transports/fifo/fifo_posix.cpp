@@ -82,8 +82,12 @@ Status rendezvous_with_server(const posix::LocalName& name, const Deadline& dead
         if (Status status = wait_for_server(name, room, rendezvous.get(), deadline); status != IPC_OK) return status;
     }
     const pollfd answer{down->get(), POLLIN, 0};
-    if (Status status = wait_for_server(name, answer, rendezvous.get(), deadline); status != IPC_OK) return status;
-    if (!read_fifo_greeting(down->get())) return no_server(name);
+    Greeting greeting;
+    do {
+        if (Status status = wait_for_server(name, answer, rendezvous.get(), deadline); status != IPC_OK) return status;
+        greeting = read_fifo_greeting(down->get());
+    } while (greeting == Greeting::awaited);
+    if (greeting == Greeting::none) return no_server(name);
     *up = open_fifo(pair.up(), O_WRONLY);
     if (!*up || !write_fifo(up->get(), &fifo_greeting, 1)) return no_server(name);
     return IPC_OK;

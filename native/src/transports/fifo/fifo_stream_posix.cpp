@@ -95,12 +95,13 @@ bool write_fifo(int descriptor, const char* bytes, size_t length) {
     return written == static_cast<ssize_t>(length);
 }
 
-bool read_fifo_greeting(int descriptor) {
+Greeting read_fifo_greeting(int descriptor) {
     char byte = 0;
     ssize_t count;
     do count = read(descriptor, &byte, 1);
     while (count < 0 && errno == EINTR);
-    return count == 1 && byte == fifo_greeting;
+    if (count < 0 && errno == EAGAIN) return Greeting::awaited;
+    return count == 1 && byte == fifo_greeting ? Greeting::here : Greeting::none;
 }
 
 Status make_fifo_channel(const Address& address, posix::Descriptor reading, posix::Descriptor writing,

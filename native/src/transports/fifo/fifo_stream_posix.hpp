@@ -50,8 +50,10 @@ Status make_fifo_channel(const Address& address, posix::Descriptor reading, posi
 
 // Writes bytes so few that they go as a whole or not at all; false with errno.
 bool write_fifo(int descriptor, const char* bytes, size_t length);
-// Reads the one byte of the rendezvous; false when it is not there or another.
-bool read_fifo_greeting(int descriptor);
+// The one byte of the rendezvous. Awaited: it is not there, and neither is the writer's end. A poll may say that the writer has left in the
+// very moment in which it opens the FIFO, because Linux counts it before it is there; reading, which takes the FIFO's lock, knows better.
+enum class Greeting { here, awaited, none };
+Greeting read_fifo_greeting(int descriptor);
 
 // writev to a FIFO without the signal that a FIFO without reader raises: errno EPIPE tells instead.
 ssize_t write_without_signal(int descriptor, const iovec* pieces, int count);
