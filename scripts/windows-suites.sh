@@ -30,6 +30,8 @@ print(sum(cell["status"] in sys.argv[2:] for cell in cells))' "$@" 2>/dev/null |
 # its messages: that is what counts here, not its speed.
 lab_suite() {
     local suite=$1 code=0 ok bad
+    # A cell takes some four seconds, with its floors and what is repeated; a busy machine twice that.
+    local suite_limit=2400
     local out=$root/build/$suite log=$logs/test-$suite.log
     shift
     rm -rf "$out"
