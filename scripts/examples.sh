@@ -106,6 +106,7 @@ run_work_queue() {
         echo "$done_by_both orders of 40 done, $(wc -l <"$log") lines"
     fi
     rm -f "$log"
+    managed producer "queue://$name" remove
 }
 said_work_queue='none done twice, none lost but what the killed worker held'
 
