@@ -3,8 +3,11 @@ namespace Ipc.Peer;
 /// <summary>A measured stretch of operations.</summary>
 internal sealed class Measurement
 {
-    private const int MostSettling = 16;
-    private const double MostSettlingSeconds = 0.005;
+    private const int FewestSettling = 16;
+    private const double LeastSettlingSeconds = 0.005;
+    private const double MostSettlingSeconds = 0.5;
+    // The runtime waits for 10 ms without a method that is new to it; what it then compiles had been compiled after 20 ms.
+    private const double StillSeconds = 0.04;
     // Room beyond what the warm-up's rate promises: code may yet become faster.
     private const double Headroom = 1.25;
 
@@ -39,6 +42,9 @@ internal sealed class Measurement
         GC.Collect();
         // Memory is read before settling, because it takes long enough for the peer to park.
         var memoryBefore = Memory.Read() - _samples.MemoryBytes;
+        // Neither reading is new to the runtime when it counts.
+        Counters.ReadBefore();
+        Counters.ReadAfter();
         Settle(operation);
 
         var before = Counters.ReadBefore();
@@ -52,12 +58,21 @@ internal sealed class Measurement
         _after = after.With(Memory.Read() - _samples.MemoryBytes);
     }
 
-    /// <summary>A few operations that wake the peers, both of which parked while they waited for the word to go.</summary>
+    /// <summary>A few operations that wake the peers, both of which parked while they waited for the word to go, and as many more as it takes until the runtime is still:
+    /// collecting, reading memory and what was said last had it compile half a dozen methods for the last time, 10 to 20 ms after.</summary>
     private static void Settle(Operation operation)
     {
-        var until = Clock.After(Clock.Now, MostSettlingSeconds);
-        for (var i = 0; i < MostSettling && operation.Once().End < until; i++)
+        var begin = Clock.Now;
+        var (awake, latest) = (Clock.After(begin, LeastSettlingSeconds), Clock.After(begin, MostSettlingSeconds));
+        var (compiled, since) = (RuntimeFacts.CompiledMethods, begin);
+        for (var count = 1; ; count++)
         {
+            var end = operation.Once().End;
+            if (RuntimeFacts.CompiledMethods is var now && now != compiled)
+                (compiled, since) = (now, end);
+            var isStill = compiled == 0 || Clock.ToSeconds(end - since) >= StillSeconds;
+            if ((isStill && (count >= FewestSettling || end >= awake)) || end >= latest)
+                return;
         }
     }
 

@@ -2,9 +2,19 @@ using System.Diagnostics;
 
 namespace Ipc.Lab.Running;
 
+/// <summary>A server whose runtime is still.</summary>
+/// <param name="Warm">What the client said last.</param>
+/// <param name="Before">What the server had used when the client had made so many operations.</param>
+/// <param name="Compiled">Methods compiled so far; null where the server does not tell.</param>
+/// <param name="Unsettled">Why it is not still, or null.</param>
+internal sealed record SettledServer(Warm Warm, Usage Before, long Operations, long? Compiled, string? Unsettled);
+
 /// <summary>Leads a server and a client from start to end; either one's failure ends every wait.</summary>
 internal sealed class Conversation(Peer server, Peer client, LaunchBounds bounds, CancellationToken stop)
 {
+    // The runtime waits 10 ms for the last new method, and has compiled after 20; twice that.
+    private static readonly TimeSpan s_afterAnswer = TimeSpan.FromMilliseconds(40);
+
     /// <summary>Tells the server its cell; the address at which it listens.</summary>
     public async Task<string> ReadyAsync(LaunchTask task)
     {
@@ -32,31 +42,36 @@ internal sealed class Conversation(Peer server, Peer client, LaunchBounds bounds
     }
 
     /// <summary>Has a client that can go on with calls until the server's runtime has compiled for the last time, and no longer than a warm-up may take.</summary>
-    /// <returns>What the client said last, what the server had used and compiled then (null where it does not tell), and why it has not settled, or null.</returns>
-    public async Task<(Warm Warm, Usage Before, long? Compiled, string? Unsettled)> SettleServerAsync(LaunchTask task, Warm warm)
+    public async Task<SettledServer> SettleServerAsync(LaunchTask task, Warm warm)
+    {
+        var first = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
+        if (first.CompiledMethods is null)
+            return new SettledServer(warm, first, warm.Operations, null, null);
+        (warm, _, var unsettled) = await UntilStillAsync(task, warm, TimeSpan.Zero).ConfigureAwait(false);
+        var before = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
+        var operations = warm.Operations;
+        // Answering is work for the runtime, too: it compiles some methods of it for the last time a moment later, which is not to be during the measurement.
+        (warm, var compiled, var still) = await UntilStillAsync(task, warm, s_afterAnswer).ConfigureAwait(false);
+        return new SettledServer(warm, before, operations, compiled, unsettled ?? still);
+    }
+
+    private async Task<(Warm Warm, long? Compiled, string? Unsettled)> UntilStillAsync(LaunchTask task, Warm warm, TimeSpan least)
     {
         var clock = Stopwatch.StartNew();
-        string? unsettled = null;
-        var before = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
-        if (before.CompiledMethods is null)
-            return (warm, before, null, null);
-        for (long? last = null; warm.Again;)
+        var compiled = await CompiledAsync().ConfigureAwait(false);
+        while (warm.Again)
         {
             await client.SendAsync(PeerCommand.Warm).ConfigureAwait(false);
             warm = (await WaitAsync(client, server, WarmBound(task), "warm").ConfigureAwait(false)).As<Warm>(client.Who);
-            var compiled = await CompiledAsync().ConfigureAwait(false);
+            var now = await CompiledAsync().ConfigureAwait(false);
             // A method or two are of the thread that answers.
-            if (compiled - last <= 2)
-                break;
-            last = compiled;
+            if (now - compiled <= 2 && clock.Elapsed >= least)
+                return (warm, now, null);
+            compiled = now;
             if (clock.Elapsed.TotalSeconds > task.Timing.SettleSeconds)
-            {
-                unsettled = $"the server had not settled when the warm-up ended: its runtime was still compiling, with {compiled} methods compiled";
-                break;
-            }
+                return (warm, now, $"the server had not settled when the warm-up ended: its runtime was still compiling, with {now} methods compiled");
         }
-        before = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
-        return (warm, before, await CompiledAsync().ConfigureAwait(false), unsettled);
+        return (warm, compiled, null);
     }
 
     /// <summary>How many methods the server's runtime has compiled so far.</summary>

@@ -44,25 +44,25 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
             var conversation = new Conversation(server, client, bounds, stop);
             var address = await conversation.ReadyAsync(task).ConfigureAwait(false);
             var warm = await conversation.WarmAsync(task, address).ConfigureAwait(false);
-            (warm, var before, var compiled, var unsettled) = await conversation.SettleServerAsync(task, warm).ConfigureAwait(false);
+            var settled = await conversation.SettleServerAsync(task, warm).ConfigureAwait(false);
             var (measured, wall) = await conversation.MeasureAsync(task).ConfigureAwait(false);
-            var compiledMeanwhile = compiled is null ? null : await conversation.CompiledAsync().ConfigureAwait(false) - compiled;
+            var compiledMeanwhile = settled.Compiled is null ? null : await conversation.CompiledAsync().ConfigureAwait(false) - settled.Compiled;
             var after = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
             var served = await conversation.ServedAsync().ConfigureAwait(false);
             await client.EndAsync(bounds.Answer).ConfigureAwait(false);
             await server.EndAsync(bounds.Answer).ConfigureAwait(false);
             var samples = SampleFile.ReadRaw(task.Samples);
             Claims.Check(measured, wall, samples, task.Cell.Count);
-            Claims.CheckServed(served, warm, measured);
-            var around = new UsageSpan(before, after);
-            var unsteady = Steadiness.WhyUnsteady(warm, unsettled, compiledMeanwhile, measured, samples);
+            Claims.CheckServed(served, settled.Warm, measured);
+            var around = new UsageSpan(settled.Before, after);
+            var unsteady = Steadiness.WhyUnsteady(settled.Warm, settled.Unsettled, compiledMeanwhile, measured, samples);
             return (ToRecord(task, cell, round, measured, samples) with
             {
                 Status = unsteady is null ? "ok" : "unsteady",
                 Reason = unsteady,
-                ColdNs = warm.ColdNs,
+                ColdNs = settled.Warm.ColdNs,
                 Server = around,
-                ServerOperations = served - warm.Operations,
+                ServerOperations = served - settled.Operations,
             }, samples);
         }
         catch (PeerFailure failure)
