@@ -15,8 +15,10 @@ internal sealed record Advice(
 /// <summary>One candidate with its figures.</summary>
 /// <param name="Ratio">Of its p50 by the first one's, with <paramref name="RatioCi"/>; null for the first.</param>
 /// <param name="Verdict">first, no difference (from it) or slower.</param>
+/// <param name="Placement">Whose figures these are; the same for all of a ranking where all have launches enough in one.</param>
 internal sealed record Ranked(
-    string Transport, string Verdict, double P50Ns, double[]? P50Ci, double? P99Ns, double? OpsPerS, BySide? CpuNsPerOp, int Launches, double? Ratio, double[]? RatioCi, string? Why);
+    string Transport, string Verdict, double P50Ns, double[]? P50Ci, double? P99Ns, double? OpsPerS, BySide? CpuNsPerOp, int Launches, string? Placement, double? Ratio,
+    double[]? RatioCi, string? Why);
 
 /// <summary>Ranks candidates by their measured cells.</summary>
 internal static class Ranking
@@ -35,23 +37,37 @@ internal static class Ranking
             else
                 measured.Add((candidate, cell));
         }
-        measured.Sort((a, b) => a.Cell.P50Ns!.Value.CompareTo(b.Cell.P50Ns!.Value));
-        var ratios = measured.Skip(1).Select(m => RatioTo(measured[0].Cell, m.Cell)).ToList();
+        var shared = SharedPlacement([.. measured.Select(m => m.Cell)]);
+        var inOne = measured.ConvertAll(m => FiguresIn(m.Cell, shared) is { } figures
+            ? new Entry(m.Candidate, m.Cell, figures, figures.Placement) : new Entry(m.Candidate, m.Cell, m.Cell, m.Cell.Placement));
+        inOne.Sort((a, b) => a.Figures.P50Ns!.Value.CompareTo(b.Figures.P50Ns!.Value));
+        var ratios = inOne.Skip(1).Select(m => RatioTo(inOne[0], m)).ToList();
         var adjusted = Multiplicity.Adjust([.. ratios.Select(r => r?.P ?? 1)]);
-        return ([.. measured.Select((m, i) => ToRanked(m.Candidate, m.Cell, i == 0 ? null : ratios[i - 1], i == 0 ? null : adjusted[i - 1]))], excluded);
+        return ([.. inOne.Select((m, i) => ToRanked(m, i == 0 ? null : ratios[i - 1], i == 0 ? null : adjusted[i - 1]))], excluded);
     }
 
-    private static Ranked ToRanked(Candidate candidate, CellResult cell, RatioEstimate? ratio, double? adjusted) => new(
-        candidate.Spec, adjusted is not { } p ? "first" : p <= Comparer.Level && ratio!.Ratio > 1 + Comparer.LeastDifference ? CellVerdict.Slower : CellVerdict.NoDifference,
-        cell.P50Ns!.Value, cell.P50Ci, cell.P99Ns, cell.OpsPerS, cell.CpuNsPerOp, cell.Launches, ratio?.Ratio, ratio?.Interval, candidate.Why);
+    private sealed record Entry(Candidate Candidate, CellResult Cell, Figures Figures, string? Placement);
 
-    // Of the placement of each one's headline: what another choice of processors would give is not to be known here.
-    private static RatioEstimate? RatioTo(CellResult first, CellResult other)
+    // The one in which most of them have launches enough, and of these the one with most launches: the ranking is of programs then, not of where the host put the processors.
+    private static string? SharedPlacement(IReadOnlyList<CellResult> cells) => cells
+        .SelectMany(c => c.Placements).Where(IsEnough).GroupBy(p => p.Placement)
+        .OrderByDescending(g => g.Count()).ThenByDescending(g => g.Sum(p => p.Launches)).FirstOrDefault()?.Key;
+
+    private static PlacementFigures? FiguresIn(CellResult cell, string? placement) => cell.Placements.FirstOrDefault(p => p.Placement == placement && IsEnough(p));
+
+    private static bool IsEnough(PlacementFigures figures) => figures is { P50Ns: not null, Launches: >= RatioEstimate.LeastLaunches };
+
+    private static Ranked ToRanked(Entry entry, RatioEstimate? ratio, double? adjusted) => new(
+        entry.Candidate.Spec, adjusted is not { } p ? "first" : p <= Comparer.Level && ratio!.Ratio > 1 + Comparer.LeastDifference ? CellVerdict.Slower : CellVerdict.NoDifference,
+        entry.Figures.P50Ns!.Value, entry.Figures.P50Ci, entry.Figures.P99Ns, entry.Figures.OpsPerS, entry.Figures.CpuNsPerOp, entry.Figures.Launches, entry.Placement,
+        ratio?.Ratio, ratio?.Interval, entry.Candidate.Why);
+
+    private static RatioEstimate? RatioTo(Entry first, Entry other)
     {
         double[] a = LaunchesOf(first), b = LaunchesOf(other);
         return Math.Min(a.Length, b.Length) >= RatioEstimate.LeastLaunches ? RatioEstimate.Unpaired(a, b, drift: 0) : null;
     }
 
-    private static double[] LaunchesOf(CellResult cell) =>
-        [.. cell.EachLaunch.Where(l => l.Status == "ok" && l.Placement == cell.Placement).Select(l => l.P50Ns).OfType<double>()];
+    private static double[] LaunchesOf(Entry entry) =>
+        [.. entry.Cell.EachLaunch.Where(l => l.Status == "ok" && l.Placement == entry.Placement).Select(l => l.P50Ns).OfType<double>()];
 }

@@ -18,6 +18,8 @@ internal static class AdviceText
             if (r.Why is { } why)
                 TextLines.Write(output, new string(' ', width + 4), why);
         }
+        if (advice.Ranking.Select(r => r.Placement).Distinct().Count() > 1)
+            TextLines.Write(output, "  ", $"Not all in one placement: {string.Join(", ", advice.Ranking.Select(r => $"{r.Transport} {r.Placement ?? "unknown"}"))}. Where the host put the processors is part of the distances.");
         if (advice.Ranking.Count == 0)
             output.WriteLine("  nothing fits all of this together; what stands in the way:");
         output.WriteLine();

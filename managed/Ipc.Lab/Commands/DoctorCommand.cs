@@ -1,7 +1,10 @@
 using System.CommandLine;
+using System.Diagnostics;
 using System.Text.Json;
 using Ipc.Lab.Machine;
+using Ipc.Lab.Planning;
 using Ipc.Lab.Reporting;
+using Ipc.Lab.Results;
 using Ipc.Lab.Running;
 using Spectre.Console;
 
@@ -10,9 +13,11 @@ namespace Ipc.Lab.Commands;
 /// <summary>`ipc doctor`: what on this machine will spoil a measurement, and how to mend it.</summary>
 internal static class DoctorCommand
 {
-    private static readonly TimeSpan s_watch = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan s_computing = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan s_watch = TimeSpan.FromSeconds(3);
+    private static readonly TimeSpan s_floorsBound = TimeSpan.FromSeconds(20);
 
-    private sealed record Report(bool Possible, IReadOnlyList<Check> Checks, MachineRecord Machine);
+    private sealed record Report(bool Possible, IReadOnlyList<Check> Checks, MachineRecord Machine, MachineCosts Costs);
 
     public static Command Create()
     {
@@ -26,12 +31,32 @@ internal static class DoctorCommand
     {
         var topology = CpuTopology.Read(SystemFiles.Real);
         var steal = new StealMeter(SystemFiles.Real);
-        await Task.Delay(s_watch, stop).ConfigureAwait(false);
+        var costs = await MeasureCostsAsync(Programs.OfThisTree(), topology, stop).ConfigureAwait(false);
         var machine = MachineReader.Read(SystemFiles.Real, topology) with { StealPercent = steal.Percent() };
         var (programs, peers, binaries) = await ExamineProgramsAsync(Programs.OfThisTree(), stop).ConfigureAwait(false);
         machine = machine with { Peers = peers, Binaries = binaries };
-        Check[] checks = [.. programs, PrivateFolder(), .. Doctor.Examine(machine, topology, StaleNames.Find(SystemFiles.Real))];
-        return new Report(checks.All(c => c.Status != "impossible"), checks, machine);
+        Check[] checks = [.. programs, PrivateFolder(), .. Doctor.Examine(machine, topology, StaleNames.Find(SystemFiles.Real), costs)];
+        return new Report(checks.All(c => c.Status != "impossible"), checks, machine, costs);
+    }
+
+    // With one processor two that spin for each other say nothing of it; without the floors program the checks say what is missing.
+    private static async Task<MachineCosts> MeasureCostsAsync(Programs programs, CpuTopology topology, CancellationToken stop)
+    {
+        var costs = await Task.Run(() => CostMeter.Measure(s_computing), stop).ConfigureAwait(false);
+        var looks = new List<(double, double)>();
+        var clock = Stopwatch.StartNew();
+        try
+        {
+            if (topology.Allowed.Count < 2)
+                return costs;
+            var floors = new FloorsProgram(programs.Floors(), s_floorsBound);
+            while (clock.Elapsed < s_watch && await floors.MeasureNowAsync(Pins.Choose(null, topology), FloorOfCell.WakeUp, stop).ConfigureAwait(false) is { LineNs: { } line, FloorNs: { } futex })
+                looks.Add((line, futex));
+        }
+        catch (UserMistakeException)
+        {
+        }
+        return costs.With(looks, clock.Elapsed.TotalSeconds);
     }
 
     // Either language alone can still be measured; with no program that works, nothing can.
@@ -103,11 +128,13 @@ internal static class DoctorCommand
     {
         var cpu = report.Machine.Cpu;
         console.MarkupLineInterpolated($"[bold]{report.Machine.Name}[/]: {cpu.Model}, {cpu.Cpus} CPUs; {report.Machine.System}");
-        var grid = new Grid().AddColumn(new GridColumn().NoWrap().PadRight(1)).AddColumn();
+        var grid = new Spectre.Console.Grid().AddColumn(new GridColumn().NoWrap().PadRight(1)).AddColumn();
         foreach (var check in report.Checks)
         {
             var colour = check.Status switch { "ok" => "green", "warning" => "yellow", _ => "red" };
             grid.AddRow($"[{colour}]{check.Status}[/]", Markup.Escape($"{check.Id}: {check.Finding}"));
+            if (check.Cost is { } cost)
+                grid.AddRow("", Markup.Escape($"here: {cost}"));
             if (check.Mend.Length > 0)
                 grid.AddRow("", Markup.Escape($"-> {check.Mend}"));
         }

@@ -48,9 +48,8 @@ internal static class RunAction
         var finished = await session.RunAsync(stop).ConfigureAwait(false);
         progress.Finish();
         var results = session.WriteResults();
-        AtomicFile.Write(run.Folder.MarkdownFile, MarkdownReport.Write(results));
         var otherResults = twin?.WriteResults();
-        var machine = MachineReport.Of([new ReportRun(Path.GetFileName(run.Folder.Path), results)]).Single();
+        var machine = Report(run, results);
         if (other is null)
             Show(results, machine, destination);
         else
@@ -58,6 +57,8 @@ internal static class RunAction
         await Console.Error.WriteLineAsync(other is null ? $"results: {run.Folder.ResultsFile} and {run.Folder.MarkdownFile}"
             : $"results: {run.Folder.ResultsFile} and {other.Folder.ResultsFile}; again by: ipc compare '{folder}'").ConfigureAwait(false);
         await WriteReportAsync(run.Folder, machine).ConfigureAwait(false);
+        if (other is not null)
+            await WriteReportAsync(other.Folder, Report(other, otherResults!)).ConfigureAwait(false);
         if (!finished)
         {
             await Console.Error.WriteLineAsync($"stopped; go on with: ipc run --resume '{folder}'").ConfigureAwait(false);
@@ -66,6 +67,13 @@ internal static class RunAction
         if (results.Cells.All(c => c.Status == "skipped"))
             await Console.Error.WriteLineAsync($"nothing was measured: {(results.Cells.Count == 1 ? "the only cell was skipped" : $"all {results.Cells.Count} cells were skipped")}: {results.Cells[0].Reason}").ConfigureAwait(false);
         return HasFailed(results) || (otherResults is not null && HasFailed(otherResults)) ? ExitCodes.Failed : ExitCodes.Success;
+    }
+
+    // Markdown beside the results, and what the page and the workbook are made of.
+    private static MachineReport Report(PreparedRun run, RunResults results)
+    {
+        AtomicFile.Write(run.Folder.MarkdownFile, MarkdownReport.Write(results));
+        return MachineReport.Of([new ReportRun(Path.GetFileName(run.Folder.Path), results)]).Single();
     }
 
     // The floors are this tree's in any case: one yardstick for both.

@@ -24,8 +24,8 @@ internal sealed class Comparer
     public Comparer(RunResults first, RunResults second, bool paired)
     {
         (_base, _new, _paired) = (first, second, paired);
-        // Found in both together: what each run calls near need not be the same distance.
-        _bounds = LineClusters.Bounds(first.Cells.Concat(second.Cells).SelectMany(c => c.EachLaunch).Select(l => l.LineNs).OfType<double>());
+        // Found in both together: what each run calls near need not be the same distance. Of settled launches, which were of one placement throughout.
+        _bounds = LineClusters.Bounds(first.Cells.Concat(second.Cells).SelectMany(c => c.EachLaunch).Where(l => l.Status == "ok").Select(l => l.LineNs).OfType<double>());
         _drift = MachineDrift.Of(Cells(), this);
     }
 
@@ -55,21 +55,12 @@ internal sealed class Comparer
         .GroupBy(l => l.Round).Select(g => g.Last())
         .ToLookup(PlacementOf);
 
-    /// <summary>The launches of two cells, pair by pair, of those rounds that have both.</summary>
-    public static List<(double First, double Second)> Pairs(IEnumerable<LaunchFigures> first, IEnumerable<LaunchFigures> second, Func<LaunchFigures, double?> figure) =>
-    [
-        .. from a in first
-           join b in second on a.Round equals b.Round
-           where figure(a) > 0 && figure(b) > 0
-           select (figure(a)!.Value, figure(b)!.Value),
-    ];
-
     /// <summary>The ratio of one figure of two groups of launches, or null if they are too few.</summary>
     public RatioEstimate? Estimate(IEnumerable<LaunchFigures> first, IEnumerable<LaunchFigures> second, Func<LaunchFigures, double?> figure, double drift)
     {
         if (_paired)
         {
-            var pairs = Pairs(first, second, figure);
+            var pairs = LaunchPairs.Of(first, second, figure);
             return pairs.Count >= RatioEstimate.LeastLaunches ? RatioEstimate.Paired(pairs, drift) : null;
         }
         double[] a = [.. first.Select(figure).OfType<double>().Where(v => v > 0)], b = [.. second.Select(figure).OfType<double>().Where(v => v > 0)];
@@ -78,9 +69,9 @@ internal sealed class Comparer
 
     private IEnumerable<(CellResult? Base, CellResult? New)> Cells()
     {
-        var found = _new.Cells.ToDictionary(KeyOf);
+        var found = _new.Cells.ToDictionary(c => c.Cell);
         foreach (var cell in _base.Cells)
-            yield return (cell, found.Remove(KeyOf(cell), out var same) ? same : null);
+            yield return (cell, found.Remove(cell.Cell, out var same) ? same : null);
         foreach (var cell in found.Values)
             yield return (null, cell);
     }
@@ -89,7 +80,7 @@ internal sealed class Comparer
     {
         if (first?.Status != "ok" || second?.Status != "ok")
         {
-            yield return Bare((first ?? second)!) with { Reason = WhyNot(first, second), NewlyFailed = first?.Status == "ok" && second?.Status == "failed" };
+            yield return new CellVerdict { Cell = (first ?? second)!.Cell, Reason = WhyNot(first, second), NewlyFailed = first?.Status == "ok" && second?.Status == "failed" };
             yield break;
         }
         var (a, b) = (LaunchesOf(first), LaunchesOf(second));
@@ -99,8 +90,9 @@ internal sealed class Comparer
         {
             if (Estimate(a[placement], b[placement], l => l.P50Ns, drift) is not { } ratio)
                 continue;
-            compared.Add(Bare(first) with
+            compared.Add(new CellVerdict
             {
+                Cell = first.Cell,
                 Placement = placement,
                 Ratio = ratio.Ratio,
                 Interval = ratio.Interval,
@@ -112,7 +104,7 @@ internal sealed class Comparer
                 NewLaunches = b[placement].Count(),
             });
         }
-        foreach (var one in compared.Count > 0 ? compared : [Bare(first) with { Reason = TooFew(a, b) }])
+        foreach (var one in compared.Count > 0 ? compared : [new CellVerdict { Cell = first.Cell, Reason = TooFew(a, b) }])
             yield return one;
     }
 
@@ -153,23 +145,11 @@ internal sealed class Comparer
     private string TooFew(ILookup<string?, LaunchFigures> first, ILookup<string?, LaunchFigures> second)
     {
         var most = $"{first.Max(g => (int?)g.Count()) ?? 0} and {second.Max(g => (int?)g.Count()) ?? 0}";
-        return $"too few settled launches{(_bounds.Count > 0 ? " of one placement" : "")}{(_paired ? " in the same rounds" : "")}: {most}, and {RatioEstimate.LeastLaunches} are needed";
+        return $"too few settled launches{(_bounds.Count > 0 ? " of one placement" : "")}: {most}, and {RatioEstimate.LeastLaunches} are needed";
     }
 
     private static string WhyNot(CellResult? first, CellResult? second) =>
         first is null ? "not in the base" : second is null ? "not in the new run"
         : first.Status != "ok" ? $"{first.Status} in the base{(first.Reason is { } why ? $": {why}" : "")}"
         : $"{second.Status} in the new run{(second.Reason is { } reason ? $": {reason}" : "")}";
-
-    private static (string, string, string, string, string, long?) KeyOf(CellResult c) => (c.Transport, c.Pair, c.Codec, c.Scenario, c.Workload, c.Count);
-
-    private static CellVerdict Bare(CellResult c) => new()
-    {
-        Transport = c.Transport,
-        Pair = c.Pair,
-        Codec = c.Codec,
-        Scenario = c.Scenario,
-        Workload = c.Workload,
-        Count = c.Count,
-    };
 }

@@ -1,4 +1,5 @@
 using System.Text.Json.Serialization;
+using Ipc.Lab.Planning;
 
 namespace Ipc.Lab.Comparing;
 
@@ -42,12 +43,19 @@ internal sealed record CellVerdict
     public const string Slower = "slower";
     public const string NoDifference = "no difference";
 
-    public required string Transport { get; init; }
-    public required string Pair { get; init; }
-    public required string Codec { get; init; }
-    public required string Scenario { get; init; }
-    public required string Workload { get; init; }
-    public required long? Count { get; init; }
+    /// <summary>Which cell; in JSON its parts stand by themselves.</summary>
+    [JsonIgnore]
+    public Cell Cell
+    {
+        get => new(Transport, Pair, Codec, Scenario, Workload, Count);
+        init => (Transport, Pair, Codec, Scenario, Workload, Count) = value;
+    }
+    public string Transport { get; init; } = "";
+    public string Pair { get; init; } = "";
+    public string Codec { get; init; } = "";
+    public string Scenario { get; init; } = "";
+    public string Workload { get; init; } = "";
+    public long? Count { get; init; }
     /// <summary>near, middle or far, found in the line times of both runs together; null where they were not measured or are all alike.</summary>
     public string? Placement { get; init; }
     /// <summary>faster, slower or no difference; null where the cell could not be compared, for <see cref="Reason"/>.</summary>
@@ -70,5 +78,5 @@ internal sealed record CellVerdict
     public int NewLaunches { get; init; }
 
     /// <summary>The cell in words.</summary>
-    public string Name => $"{Transport} {Pair} {Codec} {Scenario} {Workload}{(Count is { } count ? $" x{count}" : "")}{(Placement is null ? "" : $" ({Placement})")}";
+    public string Name => $"{Cell}{(Placement is null ? "" : $" ({Placement})")}";
 }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Ipc.Lab.Reporting;
 
 namespace Ipc.Lab.Machine;
 
@@ -6,6 +7,9 @@ namespace Ipc.Lab.Machine;
 /// <param name="Mend">What to do; "" when all is well.</param>
 internal sealed record Check(string Id, string Status, string Finding, string Mend)
 {
+    /// <summary>What it costs here, as measured just now; null where nothing was measured of it.</summary>
+    public string? Cost { get; init; }
+
     public static Check Ok(string id, string finding) => new(id, "ok", finding, "");
     public static Check Warn(string id, string finding, string mend) => new(id, "warning", finding, mend);
     public static Check Impossible(string id, string finding, string mend) => new(id, "impossible", finding, mend);
@@ -16,13 +20,64 @@ internal static class Doctor
 {
     private const double MuchLoad = 0.3;
     private const double MuchSteal = 0.5;
+    private const double SlowWakeUpNs = 10_000;
+    private const double LateTimerNs = 1_000_000;
     private const long LittleLockable = 8L << 20;
 
-    public static IReadOnlyList<Check> Examine(MachineRecord machine, CpuTopology topology, IReadOnlyList<string> staleNames) =>
+    /// <param name="costs">What was measured; null: nothing was.</param>
+    public static IReadOnlyList<Check> Examine(MachineRecord machine, CpuTopology topology, IReadOnlyList<string> staleNames, MachineCosts? costs = null) =>
     [
-        Cpus(machine), Sharing(topology), Governor(machine), Turbo(machine), Virtualisation(machine), Steal(machine), Load(machine), Clock(machine),
-        HugePages(machine), Swap(machine), Lockable(machine), Quota(machine), Stale(staleNames),
+        Cpus(machine) with { Cost = costs is null ? null : Taken(costs) },
+        Sharing(topology) with { Cost = costs?.LineNs is null ? null : Line(costs) },
+        Moves(costs),
+        WakeUp(costs),
+        Governor(machine) with { Cost = costs is null ? null : Uneven(costs) },
+        Turbo(machine) with { Cost = costs is null ? null : Uneven(costs) },
+        Virtualisation(machine) with { Cost = costs?.WakeUpNs is null ? null : $"{Asleep(costs)}; {Line(costs)}" },
+        Steal(machine) with { Cost = costs is null ? null : Taken(costs) },
+        Load(machine) with { Cost = costs is null ? null : Taken(costs) },
+        Clock(machine) with { Cost = costs is null ? null : $"a reading takes {Units.Time(costs.ClockReadNs)} and is in every sample; it steps by {Units.Time(costs.ClockStepNs)}" },
+        Timer(costs),
+        HugePages(machine), Swap(machine), Lockable(machine),
+        Quota(machine) with { Cost = costs is null ? null : Taken(costs) },
+        Stale(staleNames),
     ];
+
+    private static string Taken(MachineCosts costs) =>
+        $"of a second of computing others had {Units.Time(costs.TakenPerSecondNs)}, {Units.Time(costs.LongestTakenNs)} at once at most; that long an operation stands still when it meets it";
+
+    private static string Uneven(MachineCosts costs) =>
+        string.Create(CultureInfo.InvariantCulture, $"the same computation took {costs.UnevenPercent:0} % longer in its slowest tenth than in its fastest");
+
+    private static string Line(MachineCosts costs) =>
+        $"a cache line's round trip takes {Units.Time(costs.LineNs)} ({Units.Time(costs.LeastLineNs)} to {Units.Time(costs.MostLineNs)}), and a message through shared memory two or more";
+
+    private static string Asleep(MachineCosts costs) =>
+        $"a process that sleeps goes on {Units.Time(costs.WakeUpNs)} after the signal, and a call whose ends both sleep pays that twice";
+
+    private static Check Moves(MachineCosts? costs) => costs?.MovesPerSecond switch
+    {
+        null => Check.Ok("moves", "not measured"),
+        > 0 => Check.Warn("moves", string.Create(CultureInfo.InvariantCulture, $"the host moved the processors about {costs.MovesPerSecond:0.0} times a second: nearer to each other or further apart"),
+            "on the host: pin the machine's virtual processors; here: nothing, but the lab labels launches by placement and mixes none") with { Cost = Line(costs) },
+        _ => Check.Ok("moves", $"none seen in {costs.Looks} looks") with { Cost = Line(costs) },
+    };
+
+    private static Check WakeUp(MachineCosts? costs) => costs?.WakeUpNs switch
+    {
+        null => Check.Ok("wake-up", "not measured"),
+        > SlowWakeUpNs => Check.Warn("wake-up", $"waking a sleeping process takes {Units.Time(costs.WakeUpNs)}: all transports that block look alike beside it",
+            "bare metal wakes in 2 to 5 µs; where a processor can be spared, shm with wait=spin or adaptive does without") with { Cost = Asleep(costs) },
+        _ => Check.Ok("wake-up", $"{Units.Time(costs.WakeUpNs)}") with { Cost = Asleep(costs) },
+    };
+
+    private static Check Timer(MachineCosts? costs) => costs?.TimerLateNs switch
+    {
+        null => Check.Ok("timer", "not measured"),
+        > LateTimerNs => Check.Warn("timer", $"a sleep of 1 ms takes {Units.Time(1e6 + costs.TimerLateNs)}", "time-outs are late by as much; paced figures count from the scheduled time and are not spoiled")
+            with { Cost = $"every time-out and every paced sender is {Units.Time(costs.TimerLateNs)} late" },
+        _ => Check.Ok("timer", $"a sleep of 1 ms is {Units.Time(costs.TimerLateNs)} late"),
+    };
 
     private static Check Cpus(MachineRecord machine) => machine.Cpu.AllowedCpus switch
     {

@@ -16,7 +16,7 @@ internal static class PublishedTable
     public static IEnumerable<PublishedRow> Compare(IEnumerable<PublishedFigure> figures, IReadOnlyList<CellResult> cells) =>
         from figure in figures
         let wanted = figure.ToCell()
-        let ours = wanted.Cell is { } cell ? cells.FirstOrDefault(c => IsOf(c, cell)) : null
+        let ours = wanted.Cell is { } cell ? cells.FirstOrDefault(c => c.Cell == cell) : null
         select new PublishedRow(
             $"{figure.Source}, {figure.Machine}".TrimEnd(' ', ','),
             $"{figure.Transport} {figure.Pair} {figure.Codec} {figure.Scenario}{SizesOf(figure)}{(figure.Count is { } n ? $" x{n}" : "")}",
@@ -31,10 +31,6 @@ internal static class PublishedTable
             table.AddRow([.. row.Select(Markup.Escape)]);
         console.Write(table);
     }
-
-    private static bool IsOf(CellResult result, Cell cell) =>
-        (result.Transport, result.Pair, result.Codec, result.Scenario, result.Workload, result.Count)
-        == (cell.Transport, cell.Pair, cell.Codec, cell.Scenario, cell.Workload, cell.Count);
 
     private static string SizesOf(PublishedFigure figure) =>
         figure.RequestBytes is not { } request ? "" : figure is { Scenario: "oneway", ReplyBytes: null } ? $" {request} B" : $" {request} -> {figure.ReplyBytes?.ToString(System.Globalization.CultureInfo.InvariantCulture) ?? "?"} B";

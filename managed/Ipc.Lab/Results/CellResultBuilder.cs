@@ -38,12 +38,7 @@ internal static class CellResultBuilder
 
     private static CellResult Bare(Cell cell, string status, string? reason, Figures? headline = null) => new(headline ?? new Figures())
     {
-        Transport = cell.Transport,
-        Pair = cell.Pair,
-        Codec = cell.Codec,
-        Scenario = cell.Scenario,
-        Workload = cell.Workload,
-        Count = cell.Count,
+        Cell = cell,
         Status = status,
         Reason = reason,
         Note = status == "ok" && !cell.IsAlone ? Registry.NoteOf(cell.TransportId) : null,

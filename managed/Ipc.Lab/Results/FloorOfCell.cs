@@ -8,6 +8,9 @@ namespace Ipc.Lab.Results;
 /// <param name="OneWayBytes">For one-way scenarios: the message's bytes.</param>
 internal sealed record FloorOfCell(string Name, string Workload, int? OneWayBytes, bool Batch)
 {
+    /// <summary>Two processes that sleep and wake each other, with a message of one cache line.</summary>
+    public static FloorOfCell WakeUp { get; } = new("futex", FloorFigures.SmallestSize, null, false);
+
     /// <summary>The floor of a cell; null without IPC.</summary>
     public static FloorOfCell? Of(Cell cell) => cell.IsAlone ? null : Of(cell.Transport, cell.Scenario, cell.Workload);
 

@@ -12,19 +12,17 @@ internal sealed class PlacementsBuilder
     /// <param name="launches">All that gave figures.</param>
     public PlacementsBuilder(IEnumerable<LaunchRecord> launches)
     {
-        var measured = launches.Where(l => l.LinesAroundNs is not null).ToList();
-        _bounds = LineClusters.Bounds(measured.SelectMany(l => l.LinesAroundNs!));
+        _bounds = LineClusters.Bounds(launches.Where(l => l.LinesAroundNs is not null).SelectMany(l => l.LinesAroundNs!));
         _labels = _bounds.Count switch { 0 => ["single"], 1 => ["near", "far"], _ => ["near", "middle", "far"] };
-        All =
-        [
-            .. measured.Where(l => !Moved(l)).GroupBy(l => LabelOf(l)!)
-                .Select(g => new PlacementFacts(g.Key, Medians.Of(g.Select(l => l.LineNs!.Value))!.Value, g.Min(l => l.LineNs!.Value), g.Max(l => l.LineNs!.Value), g.Count()))
-                .OrderBy(p => p.LineNs),
-        ];
     }
 
-    /// <summary>Nearest first.</summary>
-    public IReadOnlyList<PlacementFacts> All { get; }
+    /// <summary>Which of them these launches show, nearest first.</summary>
+    public IReadOnlyList<PlacementFacts> Of(IEnumerable<LaunchRecord> launches) =>
+    [
+        .. launches.Where(l => LabelOf(l) is not null).GroupBy(l => LabelOf(l)!)
+            .Select(g => new PlacementFacts(g.Key, Medians.Of(g.Select(l => l.LineNs!.Value))!.Value, g.Min(l => l.LineNs!.Value), g.Max(l => l.LineNs!.Value), g.Count()))
+            .OrderBy(p => p.LineNs),
+    ];
 
     /// <summary>Null where its line time was not measured, or was of two kinds before and after.</summary>
     public string? LabelOf(LaunchRecord launch) => launch.LinesAroundNs is [var before, _] && !Moved(launch) ? _labels[GroupOf(before)] : null;

@@ -7,14 +7,15 @@ namespace Ipc.Lab.Results;
 /// <summary>Makes results of what a folder holds. Nothing else decides what results.json says.</summary>
 internal static class ResultsBuilder
 {
-    public static RunResults Build(ResultsFolder folder, KeptPlan kept, IReadOnlyList<LaunchRecord> launches, IReadOnlyList<FloorRecord> floors, DateTimeOffset now)
+    /// <param name="placements">Those that these launches are labelled by, which others of the same time on the same machine may have helped to find.</param>
+    public static RunResults Build(
+        ResultsFolder folder, KeptPlan kept, IReadOnlyList<LaunchRecord> launches, IReadOnlyList<FloorRecord> floors, PlacementsBuilder placements, DateTimeOffset now)
     {
         var plan = kept.Plan;
         var floorFigures = floors.Select(f => f.Figures).OfType<FloorFigures>().ToList();
         var medianFloors = floorFigures.Count > 0 ? FloorFigures.MedianOf(floorFigures) : null;
         var floorOfRound = floors.Where(f => f.Figures is not null).GroupBy(f => f.Round).ToDictionary(g => g.Key, g => g.Last().Figures!);
         var byCell = launches.ToLookup(l => l.Cell);
-        var placements = new PlacementsBuilder(launches.Where(l => l.Status != "failed"));
         var cells = new CellResult[plan.Cells.Count];
         Parallel.For(0, cells.Length, i => cells[i] = CellResultBuilder.Build(plan.Cells[i], [.. byCell[i]], floorOfRound, placements, folder.ReadSamples) with { Wine = kept.Machine.Wine });
         return new RunResults
@@ -24,7 +25,7 @@ internal static class ResultsBuilder
             Machine = kept.Machine,
             Floors = medianFloors,
             FloorsReason = floors.LastOrDefault(f => f.Reason is not null)?.Reason,
-            Placements = placements.All,
+            Placements = placements.Of(launches),
             Cells = cells,
         };
     }

@@ -1,3 +1,4 @@
+using System.Text.Json.Serialization;
 using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
 
@@ -49,12 +50,19 @@ internal sealed record CellResult : Figures
     {
     }
 
-    public required string Transport { get; init; }
-    public required string Pair { get; init; }
-    public required string Codec { get; init; }
-    public required string Scenario { get; init; }
-    public required string Workload { get; init; }
-    public required long? Count { get; init; }
+    /// <summary>Which cell; in JSON its parts stand by themselves.</summary>
+    [JsonIgnore]
+    public Cell Cell
+    {
+        get => new(Transport, Pair, Codec, Scenario, Workload, Count);
+        init => (Transport, Pair, Codec, Scenario, Workload, Count) = value;
+    }
+    public string Transport { get; init; } = "";
+    public string Pair { get; init; } = "";
+    public string Codec { get; init; } = "";
+    public string Scenario { get; init; } = "";
+    public string Workload { get; init; } = "";
+    public long? Count { get; init; }
     /// <summary>ok, unsteady (no launch settled: no figures), failed, skipped, or pending in a run that was interrupted.</summary>
     public required string Status { get; init; }
     public required string? Reason { get; init; }

@@ -20,10 +20,20 @@ internal sealed class RunSession(
     private readonly List<FloorRecord> _floors = [.. folder.ReadFloors()];
     private readonly Stopwatch _clock = Stopwatch.StartNew();
     private readonly StealMeter _steal = new(SystemFiles.Real);
+    private readonly RunSession? _twin;
+    private RunSession? _other;
     private int _started;
 
     /// <summary>The run of another tree whose launches are made in turns with this one's; it plans the same cells.</summary>
-    public RunSession? Twin { get; init; }
+    public RunSession? Twin
+    {
+        get => _twin;
+        init
+        {
+            _twin = _other = value;
+            value?._other = this;
+        }
+    }
 
     // By the clock of one tree: with two in turns everything takes twice as long, and the schedule is each one's.
     private double Elapsed => _clock.Elapsed.TotalSeconds / Trees;
@@ -65,12 +75,15 @@ internal sealed class RunSession(
     {
         var peers = launcher.Environments.Count > 0 ? launcher.Environments : kept.Machine.Peers;
         var machine = kept.Machine with { Peers = peers, StealPercent = _steal.Percent() };
-        var results = ResultsBuilder.Build(folder, kept with { Machine = machine }, _launches, _floors, DateTimeOffset.UtcNow);
+        var results = ResultsBuilder.Build(folder, kept with { Machine = machine }, _launches, _floors, Placements(), DateTimeOffset.UtcNow);
         AtomicFile.Write(folder.ResultsFile, JsonSerializer.Serialize(results, LabJson.Indented));
         return results;
     }
 
-    // Cells that have too few launches of any one placement for an interval are launched again, as often as they were planned to be at most.
+    // Found in the launches of both trees together: the machine is one, and what is near in one half must be near in the other.
+    private PlacementsBuilder Placements() => new(_launches.Concat(_other?._launches ?? []).Where(l => l.Status != "failed"));
+
+    // Cells that have too few launches of any one placement for an interval, in either tree, are launched again, as often as they were planned to be at most.
     private async Task MakeUpAsync(Pace pace, CancellationToken stop)
     {
         if (_plan.Schedule.Launches < MedianInterval.LeastLaunches)
@@ -88,14 +101,18 @@ internal sealed class RunSession(
 
     private List<int> WhereTooFew(int round)
     {
-        var placements = new PlacementsBuilder(_launches.Where(l => l.Status != "failed"));
-        var byCell = _launches.ToLookup(l => l.Cell);
-        return
-        [
-            .. LaunchOrder.Of(_plan, round).Where(cell => !ResultsBuilder.IsDone(byCell[cell], round)
-                && byCell[cell].Any()
-                && byCell[cell].Where(l => l.Status == "ok" && !placements.Moved(l)).GroupBy(placements.LabelOf).Select(g => g.Count()).DefaultIfEmpty(0).Max() < MedianInterval.LeastLaunches),
-        ];
+        var placements = Placements();
+        RunSession[] both = Twin is null ? [this] : [this, Twin];
+        return [.. LaunchOrder.Of(_plan, round).Where(cell => MostOfOnePlacement([.. both.Where(tree => !tree.IsDone(cell, round))], cell, placements) is < MedianInterval.LeastLaunches)];
+    }
+
+    // Of two trees: so many as both have. Null where there is nothing to be launched again.
+    private static int? MostOfOnePlacement(IReadOnlyList<RunSession> trees, int cell, PlacementsBuilder placements)
+    {
+        if (!trees.Any(tree => tree._launches.Any(l => l.Cell == cell)))
+            return null;
+        var counts = trees.Select(tree => tree._launches.Where(l => l.Cell == cell && l.Status == "ok" && !placements.Moved(l)).CountBy(l => placements.LabelOf(l) ?? "").ToDictionary()).ToList();
+        return counts[0].Select(group => counts.Min(tree => tree.GetValueOrDefault(group.Key))).DefaultIfEmpty(0).Max();
     }
 
     private async Task RunRoundAsync(int round, List<int> todo, int launchesAfter, Pace pace, CancellationToken stop)
@@ -157,7 +174,7 @@ internal sealed class RunSession(
         var first = await LaunchOnceAsync(index, round, timing, stop).ConfigureAwait(false);
         if (first.Status == "ok" && first.FloorsDiffer)
             first = first with { Status = "moved", Reason = LaunchFiguresBuilder.WhyMoved("the floor", first.FloorsAroundNs!) };
-        else if (first.Status == "ok" && new PlacementsBuilder(_launches).Moved(first))
+        else if (first.Status == "ok" && Placements().Moved(first))
             first = first with { Status = "moved", Reason = LaunchFiguresBuilder.WhyMoved("a cache line", first.LinesAroundNs!) };
         Keep(first);
         if (first.Status is "moved" or "unsteady")

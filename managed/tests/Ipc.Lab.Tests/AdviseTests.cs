@@ -68,12 +68,7 @@ public sealed class AdviseTests : IDisposable
 
     private static CellResult CellOf(string transport, double p50, double opsPerS = 10_000) => new()
     {
-        Transport = transport,
-        Pair = "native:managed",
-        Codec = "raw",
-        Scenario = "call",
-        Workload = "64",
-        Count = null,
+        Cell = new(transport, "native:managed", "raw", "call", "64"),
         Status = "ok",
         Reason = null,
         P50Ns = p50,
@@ -91,6 +86,35 @@ public sealed class AdviseTests : IDisposable
 
         Assert.Equal([("pipe", "first"), ("unix", CellVerdict.NoDifference), ("tcp", CellVerdict.Slower)], ranking.Select(r => (r.Transport, r.Verdict)));
         Assert.Equal([("shm", "it manages 50 a second here, and 100 are needed"), ("fifo", "it was not measured")], excluded.Select(e => (e.Transport, e.Why)));
+    }
+
+    [Fact]
+    public void AllAreRankedInOnePlacement()
+    {
+        // The commonest of `unix` is near, where it takes half the time; all have five launches far.
+        CellResult InBoth(string transport, double near, double far, int nearLaunches)
+        {
+            PlacementFigures Of(string placement, double p50, int launches) => new() { Placement = placement, P50Ns = p50, Launches = launches, OpsPerS = 1e9 / p50 };
+            List<LaunchFigures> each = [.. Enumerable.Range(0, nearLaunches + 6).Select(i => i < nearLaunches
+                ? new LaunchFigures { Round = i, Status = "ok", Placement = "near", P50Ns = near + i } : new LaunchFigures { Round = i, Status = "ok", Placement = "far", P50Ns = far + i })];
+            PlacementFigures[] placements = [Of("near", near, nearLaunches), Of("far", far, 6)];
+            return new CellResult(nearLaunches > 6 ? placements[0] : placements[1])
+            {
+                Cell = new(transport, "native:managed", "raw", "call", "64"), Status = "ok", Reason = null, Placement = nearLaunches > 6 ? "near" : "far", Placements = placements, EachLaunch = each,
+            };
+        }
+        Candidate[] candidates = [new("unix", null), new("pipe", null)];
+
+        var (ranking, _) = Ranking.Of(s_calls, candidates, [InBoth("unix", 1000, 2200, 8), InBoth("pipe", 900, 2000, 1)]);
+
+        Assert.Equal([("pipe", "far", 2000.0), ("unix", "far", 2200.0)], ranking.Select(r => (r.Transport, r.Placement, r.P50Ns)));
+        Assert.InRange(ranking[1].Ratio!.Value, 1.09, 1.11);
+
+        // Where one has too few there, it is said.
+        (ranking, _) = Ranking.Of(s_calls, candidates, [InBoth("unix", 1000, 2200, 8), CellOf("pipe", 1900) with { Placement = "far" }]);
+        using var text = new StringWriter();
+        AdviceText.Write(text, new Advice(1, s_calls, "64", [], ranking, [], null, null, null));
+        Assert.Contains("Not all in one placement: unix near, pipe far.", text.ToString(), StringComparison.Ordinal);
     }
 
     [Fact]

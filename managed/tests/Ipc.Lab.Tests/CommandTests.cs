@@ -185,6 +185,8 @@ public sealed class CommandTests : IDisposable
         Assert.Equal((0, true), (code, (bool?)report["possible"]));
         Assert.Equal("release", (string?)report["machine"]!["peers"]!["native"]!["build"]);
         Assert.Contains("steal", report["checks"]!.AsArray().Select(c => (string?)c!["id"]));
+        Assert.True((double)report["costs"]!["clock_read_ns"]! > 0);
+        Assert.StartsWith("a reading takes ", (string?)report["checks"]!.AsArray().Single(c => (string?)c!["id"] == "clock")!["cost"], StringComparison.Ordinal);
     }
 
     [Fact]

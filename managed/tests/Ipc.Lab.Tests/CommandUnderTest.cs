@@ -5,9 +5,13 @@ namespace Ipc.Lab.Tests;
 /// <summary>The command as a process of its own, with fake peers that misbehave as their mode says.</summary>
 internal static class CommandUnderTest
 {
-    public static Process Start(TemporaryFolder folder, string mode, params string[] arguments)
+    public static Process Start(TemporaryFolder folder, string mode, params string[] arguments) => Start(folder, mode, [], arguments);
+
+    /// <param name="prefix">A command that becomes the one under test.</param>
+    public static Process Start(TemporaryFolder folder, string mode, string[] prefix, params string[] arguments)
     {
-        var start = new ProcessStartInfo("dotnet", [Path.Combine(AppContext.BaseDirectory, "ipc-lab.dll"), .. arguments])
+        string[] words = [.. prefix, "dotnet", Path.Combine(AppContext.BaseDirectory, "ipc-lab.dll"), .. arguments];
+        var start = new ProcessStartInfo(words[0], words[1..])
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Ipc.Lab.Commands;
 using Ipc.Lab.Comparing;
 using Ipc.Lab.Machine;
@@ -60,12 +61,7 @@ public sealed class CompareTests
         });
         return new CellResult
         {
-            Transport = transport,
-            Pair = pair,
-            Codec = "raw",
-            Scenario = "call",
-            Workload = workload,
-            Count = null,
+            Cell = new Cell(transport, pair, "raw", "call", workload),
             Status = "ok",
             Reason = null,
             Floor = transport == "shm" ? "slot" : "unix",
@@ -141,6 +137,48 @@ public sealed class CompareTests
         Assert.All(comparison.Cells.Where(c => c.Verdict is not null), c => Assert.Equal(CellVerdict.NoDifference, c.Verdict));
         Assert.All(comparison.Cells.Where(c => c is { Verdict: not null, Transport: "shm" }), c => Assert.Equal(c.Placement == "far", c.BaseP50Ns > 10_000));
         Assert.All(comparison.Cells.Where(c => c.Verdict is null), c => Assert.Contains("too few settled launches of one placement", c.Reason!, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void InterleavedLaunchesMeetThoseOfTheirOwnPlacementWhateverTheirRound()
+    {
+        // The host moved the processors between the two launches of most rounds; each half has five near ones all the same.
+        string[] first = ["near", "far", "near", "far", "near", "near", "near"], second = ["far", "near", "near", "near", "far", "near", "near"];
+        LaunchFigures[] Launches(string[] placements, double by) =>
+            [.. placements.Select((p, round) => new LaunchFigures { Round = round, Status = "ok", Placement = p, P50Ns = by * (p == "near" ? 100 + round : 300) })];
+
+        var pairs = LaunchPairs.Of(Launches(first, 1).Where(l => l.Placement == "near"), Launches(second, 2).Where(l => l.Placement == "near"), l => l.P50Ns);
+
+        Assert.Equal([(102, 204), (105, 210), (106, 212), (100, 202), (104, 206)], pairs);
+    }
+
+    [Fact]
+    public void OfTwoInterleavedHalvesInTwoPlacementsNearlyEveryCellIsCompared()
+    {
+        var (compared, all) = (0, 0);
+        for (var i = 0; i < 10; i++)
+        {
+            var comparison = Compare(Run(5000 + i, far: 0.3, twin: "twins"), Run(6000 + i, far: 0.3, twin: "twins"));
+
+            compared += comparison.Cells.Where(c => c.Verdict is not null).DistinctBy(c => c.Cell).Count();
+            all += comparison.Cells.DistinctBy(c => c.Cell).Count();
+            Assert.InRange(comparison.Summary.Faster + comparison.Summary.Slower, 0, 2);
+        }
+        // Five near ones of eight in either half have 65 of 100 cells; five in the same rounds only 34.
+        Assert.InRange(compared / (double)all, 0.6, 0.7);
+    }
+
+    [Fact]
+    public void ACellIsOneIdentityWithItsPartsInJsonByThemselves()
+    {
+        var cell = new Cell("shm?wait=block", "native:managed", "custom", "call", "1k-10k", 50);
+        var verdict = new CellVerdict { Cell = cell };
+
+        var json = JsonSerializer.SerializeToNode(verdict, LabJson.Line)!;
+
+        Assert.Equal(["shm?wait=block", "native:managed", "custom", "call", "1k-10k"], ((string[])["transport", "pair", "codec", "scenario", "workload"]).Select(part => (string)json[part]!));
+        Assert.Null(json["cell"]);
+        Assert.Equal(cell, json.Deserialize<CellVerdict>(LabJson.Line)!.Cell);
     }
 
     [Theory]

@@ -40,8 +40,11 @@ internal static class Fakes
     public static KeptPlan Kept(Plan plan) =>
         new(plan, MachineReader.Read(SystemFiles.Real, CpuTopology.Read(SystemFiles.Real)));
 
-    public static RunSession Session(ResultsFolder folder, KeptPlan kept, Programs programs, IRunWatcher? watcher = null) => new(
-        folder, kept, new Launcher(programs, LaunchBounds.Usual), new FloorsProgram(programs.Floors(), TimeSpan.FromSeconds(10)), watcher ?? new SilentWatcher());
+    public static RunSession Session(ResultsFolder folder, KeptPlan kept, Programs programs, IRunWatcher? watcher = null, RunSession? twin = null) => new(
+        folder, kept, new Launcher(programs, LaunchBounds.Usual), new FloorsProgram(programs.Floors(), TimeSpan.FromSeconds(10)), watcher ?? new SilentWatcher())
+    {
+        Twin = twin,
+    };
 
     /// <summary>Short, so that a hanging peer costs a test little; too short for peers that behave on a busy machine.</summary>
     public static LaunchBounds ShortBounds { get; } = new()

@@ -99,6 +99,39 @@ public sealed class MachineTests : IDisposable
     }
 
     [Fact]
+    public void EveryFindingSaysWhatItCostsHere()
+    {
+        var costs = new MachineCosts(null, null, null, null, null, null, 12e6, 4e6, 7, 10, 21, 60e3);
+        // Ten looks over two seconds, of which five were further apart.
+        var looked = costs.With([.. Enumerable.Range(0, 10).Select(i => (i is >= 3 and < 8 ? 400.0 : 100.0, 42_100.0 + (i is >= 3 and < 8 ? 300 : 0)))], 2);
+        var machine = MachineReader.Read(Files, MadeUpTopology()) with { StealPercent = 3, Virtualisation = "QEMU" };
+
+        var checks = Doctor.Examine(machine, MadeUpTopology(), [], looked).ToDictionary(c => c.Id);
+
+        Assert.Equal((10, 1.0, 21_000.0), (looked.Looks, looked.MovesPerSecond, looked.WakeUpNs));
+        Assert.Equal("of a second of computing others had 12.0 ms, 4.00 ms at once at most; that long an operation stands still when it meets it", checks["steal"].Cost);
+        Assert.Equal(("warning", "the host moved the processors about 1.0 times a second: nearer to each other or further apart"), (checks["moves"].Status, checks["moves"].Finding));
+        Assert.Contains("(100 ns to 400 ns)", checks["sharing"].Cost, StringComparison.Ordinal);
+        Assert.Equal("warning", checks["wake-up"].Status);
+        Assert.Contains("goes on 21.0 µs after the signal", checks["virtualisation"].Cost, StringComparison.Ordinal);
+        Assert.Equal("a reading takes 21.0 ns and is in every sample; it steps by 10.0 ns", checks["clock"].Cost);
+        Assert.All(checks.Values.Where(c => c.Status != "ok"), c => Assert.NotEmpty(c.Mend));
+        // Nothing measured, nothing claimed.
+        Assert.All(Doctor.Examine(machine, MadeUpTopology(), []), c => Assert.Null(c.Cost));
+    }
+
+    [Fact]
+    public void WhatThisProcessMeasuresOfTheMachineIsPossible()
+    {
+        var costs = CostMeter.Measure(TimeSpan.FromMilliseconds(50));
+
+        Assert.InRange(costs.ClockStepNs, 1, 1e8);
+        Assert.InRange(costs.ClockReadNs, 1, 1e6);
+        Assert.InRange(costs.TakenPerSecondNs, 0, 1e9);
+        Assert.True(costs.UnevenPercent >= 0 && costs.TimerLateNs > -1e6 && costs.LongestTakenNs <= 1e12);
+    }
+
+    [Fact]
     public void StealIsThePartOfAllTimeGivenToOthers()
     {
         _root.Write("proc/stat", "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 1\n");

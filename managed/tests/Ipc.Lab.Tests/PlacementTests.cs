@@ -1,5 +1,7 @@
+using Ipc.Lab.Comparing;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Results;
+using Ipc.Lab.Running;
 using Ipc.Lab.Statistics;
 using MathNet.Numerics.Distributions;
 using MathNet.Numerics.Random;
@@ -74,6 +76,35 @@ public sealed class PlacementTests : IDisposable
         Assert.Equal((3, 3, 2.5), (cell.Launches, cell.FloorLaunches, cell.FloorRatio));
         Assert.Equal(8, Fakes.StartedPeers(_folder).Count);
     }
+
+    [Fact]
+    public async Task TwoTreesInTurnsOnARestlessHostAreLaunchedUntilTheyCanBeCompared()
+    {
+        // Of the two launches of a round one is near and the other far, whichever tree comes first.
+        var plan = Fakes.Plan(s_call);
+        var kept = Fakes.Kept(plan with { Schedule = plan.Schedule with { Launches = 6 }, Twin = "both" });
+        ResultsFolder[] folders = [new(Path.Combine(_folder.Path, "new")), new(Path.Combine(_folder.Path, "base"))];
+        foreach (var folder in folders)
+            folder.Create(kept);
+        var programs = Fakes.Programs(_folder, floors: "restless");
+        var twin = Fakes.Session(folders[1], kept, programs);
+        var session = Fakes.Session(folders[0], kept, programs, twin: twin);
+
+        Assert.True(await session.RunAsync(CancellationToken.None));
+        var (second, first) = (session.WriteResults(), twin.WriteResults());
+
+        // One clustering for both, and six of either placement in either tree: by rounds alone no two would ever be alike.
+        foreach (var results in (RunResults[])[first, second])
+        {
+            Assert.Equal([("near", 100.0), ("far", 300.0)], results.Placements.Select(p => (p.Label, p.LineNs)));
+            Assert.All(results.Cells[0].Placements, p => Assert.InRange(p.Launches, 5, 6));
+        }
+        Assert.All(first.Cells[0].EachLaunch.Zip(second.Cells[0].EachLaunch), pair => Assert.NotEqual(pair.First.Placement, pair.Second.Placement));
+        var comparison = new Comparer(first, second, TwinFolder.AreTwins(first, second)).Compare(Facts(first), Facts(second));
+        Assert.Equal([("far", "no difference"), ("near", "no difference")], comparison.Cells.Select(c => (c.Placement, c.Verdict)));
+    }
+
+    private static ComparedRun Facts(RunResults results) => new("x", results.Machine.Name, "chosen", DateTimeOffset.UnixEpoch, true, 6);
 
     private async Task<RunResults> RunAsync(string floors, int launches)
     {

@@ -10,12 +10,7 @@ public sealed class ReportingTests
 {
     private static CellResult Cell(string transport, string pair, uint? p50, string status = "ok", string? reason = null) => new()
     {
-        Transport = transport,
-        Pair = pair,
-        Codec = "raw",
-        Scenario = "call",
-        Workload = "1k-10k",
-        Count = null,
+        Cell = new(transport, pair, "raw", "call", "1k-10k"),
         Status = status,
         Reason = reason,
         P50Ns = p50,

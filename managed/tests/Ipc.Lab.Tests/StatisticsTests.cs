@@ -50,41 +50,4 @@ public sealed class StatisticsTests
         Assert.Equal(2.5, Medians.Of([4, 1, 2, 3]));
         Assert.Null(Medians.Of([]));
     }
-
-    [Fact]
-    public void ThreeLaunchesGiveAnIntervalFromTheLeastToTheGreatest() =>
-        // The median of three drawn from three is the least in 7 of 27 draws: far more often than 2.5 %.
-        Assert.Equal([100, 130], Bootstrap.OfMedian([130, 100, 110])!);
-
-    [Fact]
-    public void EqualLaunchesGiveAnIntervalOfNoWidth() => Assert.Equal([5, 5], Bootstrap.OfMedian([5, 5, 5, 5])!);
-
-    [Fact]
-    public void OneLaunchGivesNoInterval() => Assert.Null(Bootstrap.OfMedian([5]));
-
-    [Fact]
-    public void RatesAreSumsOverSums()
-    {
-        // Draws of (10 in 1 s) and (10 in 2 s): 10/s, 20/3 per s and 5/s; the extremes each come in a quarter of the draws.
-        var interval = Bootstrap.OfRate([10, 10], [1, 2])!;
-
-        Assert.Equal(5, interval[0], 9);
-        Assert.Equal(10, interval[1], 9);
-    }
-
-    [Fact]
-    public void TheIntervalOfManyLaunchesIsWhatTheNormalApproximationSays()
-    {
-        // Mean of 400 values 0..399: standard error sqrt((400^2 - 1) / 12) / sqrt(400) = 5.77; 1.96 of it on each side of 199.5.
-        var values = Enumerable.Range(0, 400).Select(i => (double)i).ToArray();
-
-        var interval = Bootstrap.Interval(400, drawn => drawn.Average(i => values[i]))!;
-
-        Assert.InRange(interval[0], 199.5 - (1.96 * 5.77) - 1.5, 199.5 - (1.96 * 5.77) + 1.5);
-        Assert.InRange(interval[1], 199.5 + (1.96 * 5.77) - 1.5, 199.5 + (1.96 * 5.77) + 1.5);
-    }
-
-    [Fact]
-    public void TheSameLaunchesAlwaysGiveTheSameInterval() =>
-        Assert.Equal(Bootstrap.OfMedian([1, 2, 3, 4, 9]), Bootstrap.OfMedian([1, 2, 3, 4, 9]));
 }

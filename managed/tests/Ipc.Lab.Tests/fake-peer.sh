@@ -17,6 +17,8 @@ role=$(field role)
 [ "$mode" = "garbage-$role" ] && { say 'Hello, world'; sleep 60; }
 [ "$mode" = "endless-$role" ] && { exec cat /dev/zero; }
 [ "$mode" = "hang-$role" ] && { trap '' TERM INT; while :; do sleep 1; done; }
+launch=0; [ -n "$FAKE_PEER_LOG" ] && launch=$(grep -c "^[0-9]* $role " "$FAKE_PEER_LOG")
+[ "$mode" = third-launch ] && [ "$role" = client ] && [ "$launch" = 3 ] && mode=failed-client
 [ "$mode" = "failed-$role" ] && { say '{"event":"failed","status":"WRONG_CONTENT","reason":"exchange 3 came twice"}'; exit 1; }
 
 case $(field scenario) in
@@ -46,9 +48,12 @@ case $(field scenario) in
     exit 1 ;;
 esac
 
+count=10
+case $mode in drifting | coarse | cheating) count=400 ;; esac
+
 if [ "$role" = server ]; then
   say "{\"event\":\"ready\",\"address\":\"$(field address)\"}"
-  served=13; [ "$mode" = lying-server ] && served=2
+  served=$((count + 3)); [ "$mode" = lying-server ] && served=2
   looks=0
   while read -r line; do
     case $line in
@@ -61,19 +66,28 @@ if [ "$role" = server ]; then
   exit 0
 fi
 
-count=10
 samples=$(field samples)
 write_samples() {
   # 1000 ns; over transport FAKE_PEER_SLOW that many per cent more, and then with a nanosecond or two of chance.
-  local ns=1000
-  [ -n "$FAKE_PEER_PERCENT" ] && case $(field address) in "$FAKE_PEER_SLOW"://*) ns=$((1000 + 10 * FAKE_PEER_PERCENT + RANDOM % 3)) ;; esac
-  local bytes; bytes=$(printf '\\x%02x\\x%02x\\x00\\x00' $((ns & 255)) $((ns >> 8)))
-  for _ in $(seq $count); do printf "$bytes"; done > "$samples"
+  local i ns
+  for ((i = 0; i < count; i++)); do
+    ns=1000
+    [ -n "$FAKE_PEER_PERCENT" ] && case $(field address) in "$FAKE_PEER_SLOW"://*) ns=$((1000 + 10 * FAKE_PEER_PERCENT + RANDOM % 3)) ;; esac
+    [ "$mode" = drifting ] && ns=$((1000 + i / 2))
+    [ "$mode" = coarse ] && ns=$((i % 50 == 49 ? 1000000 : 0))
+    [ "$mode" = stalling ] && [ "$launch" = 4 ] && [ $i = 5 ] && ns=100000000
+    printf "$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $((ns & 255)) $((ns >> 8 & 255)) $((ns >> 16 & 255)) $((ns >> 24)))"
+  done > "$samples"
   [ "$mode" = few-samples ] && printf '\xe8\x03\x00\x00' > "$samples"
 }
-elapsed=20000; [ "$mode" = too-fast ] && elapsed=10; [ "$mode" = too-slow ] && elapsed=99000000000
+elapsed=20000
+[ $count = 400 ] && elapsed=9000000
+[ "$mode" = stalling ] && [ "$launch" = 4 ] && elapsed=110000000
+[ "$mode" = too-fast ] && elapsed=10; [ "$mode" = too-slow ] && elapsed=99000000000
 measured="{\"event\":\"measured\",\"operations\":$count,\"elapsed_ns\":$elapsed,\"bytes\":110000,\"usage_before\":{$(usage_of 0 0)},\"usage_after\":{$(usage_of 50000 20)}}"
-say '{"event":"warm","operations":3,"cold_ns":70000}'
+warm='{"event":"warm","operations":3,"cold_ns":70000}'
+[ "$mode" = cheating ] && warm='{"event":"warm","operations":3,"cold_ns":70000,"settled":true,"p50_ns":400}'
+say "$warm"
 if [ "$role" = alone ]; then
   write_samples
   say '{"event":"phases","build_ns":1,"translate_ns":null,"encode_ns":2,"decode_ns":3,"traverse_ns":4,"request_bytes":1000,"reply_bytes":10000}'
@@ -84,6 +98,7 @@ while read -r line; do
   case $line in
     *go*)
       [ -n "$FAKE_PEER_PAUSE" ] && sleep "$FAKE_PEER_PAUSE"
+      [ $elapsed = 110000000 ] && sleep 0.12
       write_samples
       say "$measured"
       [ "$mode" = bad-exit ] && exit 3

@@ -1,7 +1,8 @@
 """A peer in another language, written from docs/peer-protocol.md and docs/wire-formats.md alone.
 
 It plays server and client of scenario `call` with codec raw over transport `unix`; everything else it refuses in a sentence.
-The word "wrong" on its command line makes it a server that damages one reply.
+A word on its command line makes it cheat, from the fourth exchange on: "wrong" damages a byte of the reply, "stale" sends the reply before once more, "short" leaves its last byte out,
+"skip" does not write the request's bytes anew, "idle" claims exchanges that never were.
 """
 
 import json
@@ -15,7 +16,8 @@ import time
 
 MAGIC, REQUEST, REPLY, FAULT = 0x31435049, 2, 3, 4
 MASK = (1 << 64) - 1
-WRONG = "wrong" in sys.argv[1:]
+CHEAT = sys.argv[1] if len(sys.argv) > 1 else ""
+HONEST = 3 # exchanges before it cheats
 output_lock = threading.Lock()
 
 
@@ -59,6 +61,12 @@ def generated(seed, length):
 
 def stamped(payload, sequence):
     return struct.pack("<Q", sequence) + payload[8:] if len(payload) >= 8 else payload
+
+
+def cheated(answer, before):
+    if CHEAT == "wrong":
+        return answer[:-1] + bytes([answer[-1] ^ 1])
+    return before if CHEAT == "stale" else answer[:-1] if CHEAT == "short" else answer
 
 
 def is_private(folder):
@@ -146,8 +154,8 @@ def serve(cell):
         number, request = frame
         asked = struct.unpack_from("<Q", request)[0] if len(request) >= 8 else sequence + 1
         answer = stamped(reply, asked)
-        if WRONG and sequence == 3:
-            answer = answer[:-1] + bytes([answer[-1] ^ 1])
+        if sequence == HONEST:
+            answer = cheated(answer, stamped(reply, sequence))
         send_frame(connection, REPLY, number, answer)
         sequence += 1
         if asked != sequence or request != stamped(expected, sequence):
@@ -159,6 +167,8 @@ def serve(cell):
 def call(connection, cell, sequence):
     """One checked exchange; its nanoseconds."""
     request = stamped(cell["request"], sequence)
+    if CHEAT == "skip" and sequence > HONEST:
+        request = request[:8] + bytes(len(request) - 8)
     start = time.perf_counter_ns()
     send_frame(connection, REQUEST, sequence, request)
     frame = receive_frame(connection, REPLY)
@@ -192,7 +202,7 @@ def drive(cell):
     end = begin + int((cell["seconds"] or 0) * 1e9)
     while len(samples) < cell["count"] if cell["count"] else time.perf_counter_ns() < end or not samples:
         sequence += 1
-        samples.append(min(call(connection, cell, sequence), 0xFFFFFFFF))
+        samples.append(10 if CHEAT == "idle" else min(call(connection, cell, sequence), 0xFFFFFFFF))
     elapsed = time.perf_counter_ns() - begin
     after = usage()
     with open(cell["samples"], "wb") as file:

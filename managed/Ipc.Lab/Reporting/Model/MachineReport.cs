@@ -64,17 +64,15 @@ internal sealed record MachineReport(string Label, string FileName, IReadOnlyLis
 
     private static List<ReportCell> CellsOf(List<ReportRun> runs)
     {
-        var latest = new Dictionary<(string, string, string, string, string, long?), int>();
+        var latest = new Dictionary<Cell, int>();
         for (var run = 0; run < runs.Count; run++)
         {
             // A cell that a stopped run did not come to says nothing new.
-            foreach (var cell in runs[run].Results.Cells.Where(c => c.Status != "pending" || !latest.ContainsKey(KeyOf(c))))
-                latest[KeyOf(cell)] = run;
+            foreach (var cell in runs[run].Results.Cells.Where(c => c.Status != "pending" || !latest.ContainsKey(c.Cell)))
+                latest[cell.Cell] = run;
         }
-        return [.. runs.SelectMany((run, i) => run.Results.Cells.Select(c => new ReportCell(c, i, latest[KeyOf(c)] != i)))];
+        return [.. runs.SelectMany((run, i) => run.Results.Cells.Select(c => new ReportCell(c, i, latest[c.Cell] != i)))];
     }
-
-    private static (string, string, string, string, string, long?) KeyOf(CellResult c) => (c.Transport, c.Pair, c.Codec, c.Scenario, c.Workload, c.Count);
 
     private static string FileNameOf(string label) =>
         string.Join('-', string.Concat(label.Select(c => char.IsAsciiLetterOrDigit(c) || c is '.' or '_' ? c : ' ')).Split(' ', StringSplitOptions.RemoveEmptyEntries)) is { Length: > 0 } name

@@ -13,7 +13,9 @@ internal sealed record Question(string Pair, string Scenario, string Workload, b
     public string NameOf(CellResult cell) => Objects ? $"{cell.Transport} + {cell.Codec}" : cell.Transport;
 
     /// <summary>What to use, in words.</summary>
-    public string Answer =>
+    public string Answer => Verdict.IsMixed ? $"{Choice} (not all in one placement)" : Choice;
+
+    private string Choice =>
         !Verdict.IsCertain ? $"{NameOf(Verdict.Best)}? (too few launches to tell)"
         : Verdict.Tied.Count == 1 ? NameOf(Verdict.Best)
         : $"{string.Join(", ", Verdict.Tied.Take(4).Select(NameOf))}{(Verdict.Tied.Count > 4 ? $" and {Verdict.Tied.Count - 4} more" : "")} (no difference)";

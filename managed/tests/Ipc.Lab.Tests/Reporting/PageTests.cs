@@ -25,7 +25,7 @@ public sealed class PageTests(ITestOutputHelper output)
     {
         using var folder = new KeptFolder("page");
         var file = Write(folder, 1500, out var machine);
-        await using var browser = await Browser.OpenAsync(file, height: 9000);
+        await using var browser = await Browser.OpenAsync(file, height: 12000);
 
         // Every chart of every section, the tables, and the hostile reason as text.
         foreach (var id in s_drawn)
@@ -41,6 +41,9 @@ public sealed class PageTests(ITestOutputHelper output)
         await browser.UntilAsync($"document.querySelectorAll('#use table.answers tbody tr td:nth-of-type(1)').length === {questions.Count}");
         var answers = (await browser.AskAsync("[...document.querySelectorAll('#use table.answers tbody tr td:nth-of-type(1)')].map(td => [...td.querySelectorAll('b')].map(b => b.textContent).join(', ') || td.firstChild.textContent).join('|')")).Split('|');
         Assert.Equal(questions.Select(q => string.Join(", ", q.Verdict.Tied.Take(4).Select(q.NameOf))), answers);
+
+        Assert.Contains(questions, q => q.Verdict.IsMixed);
+        Assert.Equal($"{questions.Count(q => q.Verdict.IsMixed)}", await browser.AskAsync("document.querySelectorAll('#use table.answers .mixed').length"));
 
         // Fewer transports: asked by hand, kept in the address, gone from answers, charts and table.
         await browser.AskAsync("(document.querySelector('#no-transports').click(), document.querySelector('#transport-choices input[value=unix]').click())");

@@ -69,16 +69,11 @@ internal sealed class PlausibleResults(int seed)
         var figures = status == "ok" ? Figures(cell, [.. launches.Where(l => l.Placement == "near")]) : new Figures();
         return new CellResult(figures)
         {
-            Transport = cell.Transport,
-            Pair = cell.Pair,
-            Codec = cell.Codec,
-            Scenario = cell.Scenario,
-            Workload = cell.Workload,
-            Count = cell.Count,
+            Cell = cell,
             Status = status,
             Reason = reason,
             Wine = wine,
-            Placement = status == "ok" ? "near" : null,
+            Placement = status == "ok" ? (index % 5 == 2 ? "far" : "near") : null,
             EachLaunch = launches,
         };
     }

@@ -2,15 +2,16 @@
 
 /**
  * The fastest of comparable cells, all whose intervals overlap its own (between those there is no difference), and the first that is slower.
- * Without an interval of the fastest nothing can be told apart.
+ * Without an interval of the fastest nothing can be told apart. `mixed`: those that decide were measured in several placements, so that the host's choice of processors is part of the difference.
  */
 function decide(cells) {
   const ranked = [...cells].sort((a, b) => a.p50_ns - b.p50_ns);
   const best = ranked[0];
   if (!best) return null;
-  if (!best.p50_ci) return { best, ranked, tied: [best], next: ranked[1] ?? null, certain: ranked.length === 1 };
-  const tied = ranked.filter(cell => cell === best || overlap(cell, best));
-  return { best, ranked, tied, next: ranked.find(cell => !tied.includes(cell)) ?? null, certain: true };
+  const tied = best.p50_ci ? ranked.filter(cell => cell === best || overlap(cell, best)) : [best];
+  const next = ranked.find(cell => !tied.includes(cell)) ?? null;
+  const mixed = new Set([...tied, ...(next ? [next] : [])].map(cell => cell.placement)).size > 1;
+  return { best, ranked, tied, next, mixed, certain: best.p50_ci != null || ranked.length === 1 };
 }
 
 function overlap(a, b) {

@@ -34,13 +34,14 @@ function answers(rows) {
 }
 
 function answer(row) {
-  const { best, tied, next, certain } = row.verdict;
+  const { best, tied, next, mixed, certain } = row.verdict;
   const name = cell => (row.objects ? `${cell.transport} + ${cell.codec}` : cell.transport);
   const asked = row.cells.some(cell => cell.need === question.need?.key);
   const use = !certain
     ? element('td', { className: 'tie' }, element('b', null, name(best)), ' fastest seen; too few launches to tell')
     : tied.length === 1 ? element('td', { className: 'use' }, name(best), row.cells.length === 1 ? element('small', null, ' the only one measured') : null)
     : element('td', { className: 'tie' }, listed(tied.map(name)), element('small', null, ' no difference'));
+  if (mixed) use.append(element('small', { className: 'mixed', title: 'The host placed the two processors nearer for some of these than for others; open the cells to see each placement' }, ' not all in one placement'));
   const pick = element('button', { className: 'pick', type: 'button', title: 'Show this message in all charts' }, sizeName(row.workload, isOneWay(best)));
   pick.addEventListener('click', () => state.set({ need: best.need }));
   return element('tr', { className: asked ? 'chosen' : null },
