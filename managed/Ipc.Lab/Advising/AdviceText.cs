@@ -25,7 +25,7 @@ internal static class AdviceText
         output.WriteLine();
         output.WriteLine("Excluded:");
         // Many share their reason: one line each.
-        foreach (var group in advice.Excluded.GroupBy(e => e.Why.Replace($"'{e.Transport}'", "it", StringComparison.Ordinal)))
+        foreach (var group in advice.Excluded.GroupBy(e => e.Why.Replace($"transport '{e.Transport}' ", "", StringComparison.Ordinal)))
             TextLines.Write(output, "  ", $"{string.Join(", ", group.Select(e => e.Transport))}: {group.Key}", hanging: 6);
         if (advice.Address is not { } address)
             return;

@@ -31,7 +31,7 @@ internal static class Candidates
     {
         var scene = Choices.ScenarioEntry(need.Scenario);
         if (!scene.Kinds.Contains(transport.Kind))
-            return $"it is of kind {transport.Kind}, and {need.Pattern} takes {string.Join(" or ", scene.Kinds)}";
+            return $"its kind is {transport.Kind}; pattern '{need.Pattern}' needs {string.Join(" or ", scene.Kinds)}";
         string[] platforms = need.Platform == "both" ? ["linux", "windows"] : [need.Platform];
         foreach (var (platform, side) in from p in platforms from s in (string[])[need.Server, need.Client] select (p, s))
         {

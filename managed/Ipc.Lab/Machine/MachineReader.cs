@@ -6,9 +6,12 @@ namespace Ipc.Lab.Machine;
 /// <summary>Puts the machine on record.</summary>
 internal static class MachineReader
 {
+    /// <summary>Names the machine where its host name tells people nothing, as that of a container.</summary>
+    private const string NameVariable = "IPC_MACHINE";
+
     public static MachineRecord Read(SystemFiles files, CpuTopology topology) => new()
     {
-        Name = Environment.MachineName,
+        Name = Environment.GetEnvironmentVariable(NameVariable) is { Length: > 0 } given ? given : Environment.MachineName,
         System = RuntimeInformation.OSDescription,
         Kernel = files.Read("proc/sys/kernel/osrelease") ?? Environment.OSVersion.VersionString,
         Architecture = RuntimeInformation.OSArchitecture.ToString(),

@@ -34,8 +34,8 @@ internal static class MarkdownReport
         if (!run.Complete)
             Paragraph(text, $"**Not complete: {run.RoundsDone} of {run.Schedule.Launches} rounds are whole.**");
         Paragraph(text, $"Preset {run.Preset}, seed {run.Seed}, {run.Pins.Describe()}, started {run.Started.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)}. "
-            + "Times are of one operation, seen from the client; percentiles are exact over all launches together; intervals are 95 % bootstrap intervals over launches. "
-            + "`x floor` is p50 divided by the floor that bounds the cell. One-way messages are timed at their receiver, a sample for every 1,000 of them (docs/measurement.md).");
+            + "Times are of one operation, seen from the client; each figure is the median over launches of the launch's own, and its 95 % interval is of that median. "
+            + "`x floor` is p50 by the floor measured right before and after the launch. One-way messages are timed at their receiver, a sample for every 1,000 of them (docs/measurement.md).");
         if (results.Cells.Count(c => c.Status == "failed") is var failed and > 0)
             Paragraph(text, $"**{failed} of {results.Cells.Count} cells failed**; they stand in their tables with the reason.");
     }

@@ -22,19 +22,24 @@ public sealed class IpcServer : IDisposable
 
     /// <summary>Listens at an address in pure .NET.</summary>
     public IpcServer(string address, RequestHandler handler, IpcServerOptions? options = null)
-        : this(ManagedIpc.Listen(address), handler, options)
+        : this(() => ManagedIpc.Listen(address), handler, options)
     {
     }
 
     /// <summary>Serves the clients of a listener, of this library or of the native one, which it then owns.</summary>
     public IpcServer(Listener listener, RequestHandler handler, IpcServerOptions? options = null)
+        : this(() => listener ?? throw new ArgumentNullException(nameof(listener)), handler, options)
     {
-        ArgumentNullException.ThrowIfNull(listener);
+    }
+
+    // Listens when all else is known to be right, so that what is refused leaves no name taken.
+    private IpcServer(Func<Listener> listen, RequestHandler handler, IpcServerOptions? options)
+    {
         ArgumentNullException.ThrowIfNull(handler);
         options ??= new IpcServerOptions();
         if (options.MaxClients < 1)
             throw new IpcException(Status.InvalidArgument, $"a server of at most {options.MaxClients} clients could serve none: give MaxClients a number from 1");
-        (_listener, _handler, _error, _maxClients) = (listener, handler, options.Error, options.MaxClients);
+        (_listener, _handler, _error, _maxClients) = (listen(), handler, options.Error, options.MaxClients);
         _acceptor = new Thread(AcceptClients) { IsBackground = true, Name = "ipc server" };
         _acceptor.Start();
     }
@@ -79,7 +84,7 @@ public sealed class IpcServer : IDisposable
         }
     }
 
-    /// <summary>As <see cref="Stop"/> without a time-out; then waits for handlers that still run, which nothing interrupts.</summary>
+    /// <summary>As <see cref="Stop"/> with a time-out of 0; then waits for handlers that still run, which nothing interrupts.</summary>
     public void Dispose()
     {
         Stop(0);

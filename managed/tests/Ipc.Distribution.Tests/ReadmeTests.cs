@@ -46,7 +46,7 @@ public sealed partial class ReadmeTests : IDisposable
             Assert.StartsWith("listening", await server.StandardOutput.ReadLineAsync().WaitAsync(s_patience), StringComparison.Ordinal);
             foreach (var client in clients)
                 Assert.Equal("EURUSD 1.08\n", Run(client));
-            if (command[0].EndsWith("cpp", StringComparison.Ordinal))
+            if (command[^1].EndsWith("_cpp", StringComparison.Ordinal) || command[^1].EndsWith(".cs", StringComparison.Ordinal))
             {
                 await server.StandardInput.WriteLineAsync(); // Enter ends it
                 Assert.True(server.WaitForExit(s_patience));

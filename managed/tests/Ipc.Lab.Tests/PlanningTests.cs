@@ -205,7 +205,7 @@ public sealed class PlanningTests
         Assert.Equal("pair 'native' is not of the form server:client, e.g. native:managed", MistakeOf(new() { Pairs = ["native"] }));
         Assert.Equal("there is no side 'java'; the sides are native, managed, bound, managed-netfx, bound-netfx", MistakeOf(new() { Pairs = ["native:java"] }));
         Assert.StartsWith("there is no workload '2k'; the workloads are 0.1k-1k, ", MistakeOf(new() { Workloads = ["2k"] }), StringComparison.Ordinal);
-        Assert.Equal("there is no preset 'fast'; the presets are quick, seed, full", MistakeOf(new() { Preset = "fast" }));
+        Assert.Equal("there is no preset 'fast'; the presets are quick, seed, reference, full", MistakeOf(new() { Preset = "fast" }));
         Assert.Equal("workload 'push-1k' has no codec 'json'; it takes raw", MistakeOf(new() { Workloads = ["push-1k"], Codecs = ["json"] }));
         Assert.Equal("workload '64' has no scenario 'push'; it takes call", MistakeOf(new() { Workloads = ["64"], Scenarios = ["push"] }));
         Assert.StartsWith("preset 'quick' has no cell", MistakeOf(new() { Preset = "quick", Workloads = ["ping"] }), StringComparison.Ordinal);

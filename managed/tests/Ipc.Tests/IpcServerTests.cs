@@ -182,4 +182,15 @@ public sealed class IpcServerTests
         using var listener = ManagedIpc.Listen(Pair.NewAddress("unix"));
         Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => _ = new IpcServer(listener, Echo, new IpcServerOptions { MaxClients = 0 })));
     }
+
+    [Theory, MemberData(nameof(Transports))]
+    public void WhatIsRefusedTakesNoName(string transport)
+    {
+        var address = Pair.NewAddress(transport);
+        Assert.Throws<ArgumentNullException>(() => new IpcServer(address, null!));
+        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => _ = new IpcServer(address, Echo, new IpcServerOptions { MaxClients = 0 })));
+        using var server = new IpcServer(address, Echo);
+        using var client = Connect(server);
+        Assert.Equal("there", Call(client, "there"));
+    }
 }

@@ -25,6 +25,8 @@ internal static class Sheets
                 PairsSheet.Of(Named("Pairs"), machine),
             }.OfType<Sheet>());
         }
+        if (PublishedSheet.Of(machines) is { } published)
+            sheets.Add(published);
         sheets.Add(EnvironmentSheet.Of(machines));
         sheets.Add(RawSheet.Of(machines));
         return sheets;
@@ -51,7 +53,7 @@ internal static class SummarySheet
 
     public static Sheet Of(IReadOnlyList<MachineReport> machines)
     {
-        var sheet = new Sheet("Summary") { Widths = [18, 18, 18, 36, 46, 12, 14, 12, 15, 44] };
+        var sheet = new Sheet("Summary") { Widths = [18, 18, 18, 36, 46, 12, 14, 12, 15, 44], Frozen = (2, 0) };
         sheet.Add(new Value("What to use for what", Look.Title));
         sheet.Add(new Value("The fastest by median (p50) is named only if its interval lies clear of all others; where intervals overlap there is no difference. Filter by machine, server and client.", Look.Note));
         foreach (var (machine, banner) in machines.SelectMany(m => m.Banners().Select(b => (m, b))))
@@ -112,6 +114,30 @@ internal static class SummarySheet
             column += columns;
             at++;
         }
+    }
+}
+
+/// <summary>Published figures beside ours, wherever a machine repeated the same cell: shown, never mixed in and in no ratio, because the machines differ.</summary>
+internal static class PublishedSheet
+{
+    private static readonly string[] s_head = ["machine", "source", "what", "theirs, mean", "here, mean", "note"];
+
+    public static Sheet? Of(IReadOnlyList<MachineReport> machines)
+    {
+        var rows = machines
+            .SelectMany(m => PublishedTable.Compare(PublishedFigures.All, [.. m.Cells.Where(c => !c.IsSuperseded).Select(c => c.Result)]).Where(r => r.Here is not null).Select(r => (m.Label, Row: r)))
+            .ToList();
+        if (rows.Count == 0)
+            return null;
+        var sheet = new Sheet("Published") { Widths = [18, 34, 60, 14, 14, 70], Frozen = (3, 0) };
+        sheet.Add(new Value("Published elsewhere, and here", Look.Title));
+        sheet.Add(new Value("Mean time of one operation. Theirs were measured on other machines by other programs: orders of magnitude may be compared, percents not.", Look.Note));
+        sheet.AddHead(s_head);
+        foreach (var (label, row) in rows)
+            sheet.Add(Value.Text(label), Value.Text(row.Source), Value.Text(row.What), Value.Time(row.Theirs), Value.Time(row.Here), Value.Text(row.Note));
+        sheet.Table = (3, sheet.Count, s_head.Length);
+        sheet.Names.Add(("Published_figures", $"'{sheet.Name}'!$A$3:$F${sheet.Count}"));
+        return sheet;
     }
 }
 

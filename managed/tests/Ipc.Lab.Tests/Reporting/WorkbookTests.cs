@@ -10,7 +10,7 @@ namespace Ipc.Lab.Tests.Reporting;
 
 public sealed class WorkbookTests
 {
-    private static readonly string[] s_sheets = ["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "Pairs", "Environment", "Raw"];
+    private static readonly string[] s_sheets = ["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "Pairs", "Published", "Environment", "Raw"];
 
     private static string Write(KeptFolder folder, params MachineReport[] machines)
     {
@@ -38,6 +38,7 @@ public sealed class WorkbookTests
         var raw = ((WorksheetPart)book.GetPartById(sheets[^1].Id!)).Worksheet!;
         Assert.Equal("frozen", raw.Descendants<Pane>().Single().State!.InnerText);
         Assert.Equal(3001, raw.Descendants<Row>().Count());
+        Assert.Contains(book.Workbook.DefinedNames!.Elements<DefinedName>(), n => n.Name == "Published_figures");
     }
 
     [Fact]

@@ -1,0 +1,54 @@
+using Ipc.Lab.Reporting;
+using Ipc.Lab.Reporting.Model;
+using Ipc.Lab.Results;
+using Xunit;
+
+namespace Ipc.Lab.Tests.Reporting;
+
+public sealed class MeasuredTablesTests
+{
+    private const string Mark = "<!-- measured: call raw 64 -->";
+
+    private static MachineReport Plausible { get; } = new PlausibleResults(1).Machine(cells: 5000);
+
+    [Fact]
+    public void WhatStandsBetweenTheMarksIsMadeOfTheResultsAndNothingElseChanges()
+    {
+        var filled = MeasuredTables.Fill($"# Page\n\n{Mark}\nold\n<!-- /measured -->\n\nText.\n", Plausible);
+
+        Assert.StartsWith($"# Page\n\n{Mark}\n\n| 64 B -> 64 B, raw | native:native | native:managed |", filled, StringComparison.Ordinal);
+        Assert.EndsWith("|\n\n<!-- /measured -->\n\nText.\n", filled, StringComparison.Ordinal);
+        Assert.DoesNotContain("old", filled, StringComparison.Ordinal);
+        Assert.Equal(filled, MeasuredTables.Fill(filled, Plausible));
+        var cell = Plausible.Sound.Select(c => c.Result).First(c => c is { Transport: "shm", Pair: "native:native", Scenario: "call", Codec: "raw", Workload: "64", Count: null });
+        Assert.Contains($"| `shm` | {Units.Time(cell.P50Ns)} |", filled, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void ATableHasFiguresOfOnePlacement()
+    {
+        static CellResult Of(CellResult like, string transport, string placement, double near, double far)
+        {
+            PlacementFigures[] both = [new() { Placement = "near", P50Ns = near }, new() { Placement = "far", P50Ns = far }];
+            return like with { Transport = transport, Pair = "native:native", Status = "ok", Placement = placement, P50Ns = placement == "near" ? near : far, Placements = both };
+        }
+        var like = Plausible.Sound.First(c => c.Result is { Scenario: "call", Codec: "raw", Workload: "64", Count: null }).Result;
+        var machine = Plausible with
+        {
+            Cells = [.. new[] { Of(like, "shm", "near", 100, 400), Of(like, "unix", "far", 3000, 4000), Of(like, "pipe", "near", 5000, 6000) }.Select(c => new ReportCell(c, 0, false))],
+        };
+
+        var filled = MeasuredTables.Fill($"{Mark}\n<!-- /measured -->", machine);
+
+        Assert.Equal($"{Mark}\n\n| 64 B -> 64 B, raw | native:native |\n|---|---:|\n| `shm` | 100 ns |\n| `unix` | 3.00 µs |\n| `pipe` | 5.00 µs |\n\n<!-- /measured -->", filled);
+    }
+
+    [Theory]
+    [InlineData("# Page", "there is no place for a table")]
+    [InlineData("<!-- measured: call raw 64 -->", "is not closed")]
+    [InlineData("<!-- measured: call raw 64 -->\n<!-- measured: call raw 64 -->\n<!-- /measured -->", "is not closed")]
+    [InlineData("<!-- measured: call raw -->\n<!-- /measured -->", "is not closed")]
+    [InlineData("<!-- measured: call raw 65 -->\n<!-- /measured -->", "nothing was measured of 'call raw 65'")]
+    public void AMarkThatCannotBeFilledIsTold(string text, string told) =>
+        Assert.Contains(told, Assert.Throws<UserMistakeException>(() => MeasuredTables.Fill(text, Plausible)).Message, StringComparison.Ordinal);
+}
