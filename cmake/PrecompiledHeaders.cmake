@@ -1,13 +1,12 @@
-# Builds a whole tree sooner by compiling once, for each target, what nearly all of its files include. Off by default: the ordinary
-# builds prove that every file includes what it uses. The presets for Windows turn it on; what only Windows compiles is proved without
-# it by Visual C++, or by -DIPC_PRECOMPILED_HEADERS=OFF.
-option(IPC_PRECOMPILED_HEADERS "Compile common headers once for each target" OFF)
+# Builds sooner by compiling once what nearly all files include. IPC_PRECOMPILED_HEADERS is
+#   TESTS  (the default) test programs only: preset release, which so proves that every file of the library includes what it uses
+#   ON     everything: the presets for sanitizers, fuzzers, 32 bits and Windows; what only Windows compiles is proved by Visual C++
+#   OFF    nothing
+set(IPC_PRECOMPILED_HEADERS TESTS CACHE STRING "Compile common headers once: TESTS (test programs only), ON or OFF")
+set_property(CACHE IPC_PRECOMPILED_HEADERS PROPERTY STRINGS TESTS ON OFF)
 
-# ipc_precompile(TARGET HEADER...): the standard library's common headers, the system's, and those given.
-function(ipc_precompile target)
-  if(NOT IPC_PRECOMPILED_HEADERS)
-    return()
-  endif()
+# The standard library's common headers, the system's, and those given.
+function(_ipc_precompile target)
   set(headers algorithm array atomic chrono cstring functional memory mutex span string thread vector)
   if(WIN32)
     list(PREPEND headers winsock2.h ws2tcpip.h windows.h) # in this order
@@ -15,6 +14,40 @@ function(ipc_precompile target)
   list(APPEND headers ${ARGN})
   list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
   target_precompile_headers(${target} PRIVATE ${headers})
-  # g++ forgets which of the precompiled lines are the system's, and what it suspects in them becomes an error of ours.
+endfunction()
+
+# g++ forgets which of the precompiled lines are the system's, and what it suspects in them becomes an error of ours.
+function(_ipc_trust_precompiled target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
+endfunction()
+
+# ipc_precompile(TARGET HEADER...): for a part of the product.
+function(ipc_precompile target)
+  if(IPC_PRECOMPILED_HEADERS STREQUAL "TESTS" OR NOT IPC_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  _ipc_precompile(${target} ${ARGN})
+  _ipc_trust_precompiled(${target})
+endfunction()
+
+# ipc_precompile_tests(NAME HEADER...): makes the headers that all test programs share; ipc_use_precompiled_tests(PROGRAM NAME) uses
+# them.
+function(ipc_precompile_tests name)
+  if(NOT IPC_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  # Compiled as a program's sources are, not as a library's.
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp CONTENT "int main() {}\n")
+  add_executable(${name} ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  target_link_libraries(${name} PRIVATE ipc_warnings GTest::gtest)
+  _ipc_precompile(${name} ${ARGN})
+  _ipc_trust_precompiled(${name})
+endfunction()
+
+function(ipc_use_precompiled_tests program name)
+  if(NOT IPC_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  target_precompile_headers(${program} REUSE_FROM ${name})
+  _ipc_trust_precompiled(${program})
 endfunction()

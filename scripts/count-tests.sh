@@ -63,6 +63,9 @@ tell_failures() {
     fi
 }
 
+# When the last suite ended: what a suite took is told with its counts.
+suite_began=$SECONDS
+
 # account SUITE PASSED FAILED SKIPPED EXIT-CODE LOG
 account() {
     local suite=$1 ok=$2 bad=$3 left_out=$4 code=$5 log=$6
@@ -77,7 +80,8 @@ account() {
         tell_failures "$log" >&2
         echo "$suite failed (exit code $code); its whole log is $log" >&2
     fi
-    echo "$suite: $ok passed, $bad failed, $left_out skipped"
+    echo "$suite: $ok passed, $bad failed, $left_out skipped ($((SECONDS - suite_began)) s)"
+    suite_began=$SECONDS
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + left_out))
 }
 
@@ -111,6 +115,19 @@ run_xunit() {
     executed=$(attribute "$trx" Counters executed)
     ok=$(attribute "$trx" Counters passed)
     account "$suite" "$ok" $((executed - ok)) $((total - executed)) "$code" "$log"
+}
+
+# run_program PROGRAM: a native test program, all its tests in one process.
+run_program() {
+    local suite=$1 log=$logs/test-$1.log xml=$logs/test-$1.xml code=0
+    local total bad left_out
+    rm -f "$xml"
+    run_limited "$log" "$root/build/release/bin/$suite" --gtest_output="xml:$xml" || code=$?
+    [ -f "$xml" ] || : >"$xml"
+    total=$(attribute "$xml" testsuites tests)
+    bad=$(attribute "$xml" testsuites failures)
+    left_out=$(grep -cE '<testcase [^>]*(result="skipped"|status="notrun")' "$xml" || true)
+    account "$suite" $((total - bad - left_out)) "$bad" "$left_out" "$code" "$log"
 }
 
 # run_script SUITE COMMAND...: a script of ours that counts by itself, in its last line.
