@@ -18,7 +18,9 @@ bring_loopback_up() {
     fi
 }
 
-# The suite that runs now, so that it does not outlive this script when somebody stops it.
+# When the suite that runs now began, for the line with its counts.
+suite_began=$SECONDS
+# Its process, so that it does not outlive this script when somebody stops it.
 suite_process=
 # What else has to go then: windows-suites.sh adds Wine's server.
 end_more() { :; }
@@ -34,6 +36,7 @@ trap 'exit 143' TERM
 run_limited() {
     local log=$1 code=0
     shift
+    suite_began=$SECONDS
     timeout --kill-after=10 "$suite_limit" "$@" >"$log" 2>&1 </dev/null &
     suite_process=$!
     wait "$suite_process" || code=$?
@@ -63,9 +66,6 @@ tell_failures() {
     fi
 }
 
-# When the last suite ended: what a suite took is told with its counts.
-suite_began=$SECONDS
-
 # account SUITE PASSED FAILED SKIPPED EXIT-CODE LOG
 account() {
     local suite=$1 ok=$2 bad=$3 left_out=$4 code=$5 log=$6
@@ -81,7 +81,6 @@ account() {
         echo "$suite failed (exit code $code); its whole log is $log" >&2
     fi
     echo "$suite: $ok passed, $bad failed, $left_out skipped ($((SECONDS - suite_began)) s)"
-    suite_began=$SECONDS
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + left_out))
 }
 
