@@ -6,15 +6,16 @@ namespace Ipc.Native;
 /// <summary>A channel of the native library. Spans given out point into its memory; nothing is allocated per message.</summary>
 /// <remarks>
 /// Lifetime: the safe handle frees the native channel on Dispose, or from its finalizer when the channel is forgotten. Calls use
-/// the bare pointer beside it, because a safe handle's reference count would cost two interlocked operations per message.
-/// That is sound for two reasons. Dispose must not run while another thread is inside a call (the contract of
-/// <see cref="Channel"/>), so nobody frees the channel under a call; and GC.KeepAlive after each call, which costs nothing, keeps
-/// the finalizer from doing it. <see cref="Close"/>, which may run at any time, goes through the safe handle.
+/// the bare pointer beside it, because a safe handle's reference count would cost two interlocked operations per message; the gate
+/// knows who is inside one, and Dispose waits for them. Nothing between going in and out can throw, so there is no try block; going out
+/// stores into this object, which keeps the finalizer from freeing the channel under a call.
 /// </remarks>
 internal sealed unsafe class BoundChannel : Channel
 {
     private readonly ChannelHandle _handle;
-    private NativeChannel* _channel;
+    private readonly NativeChannel* _channel;
+    private HandleGate<TwoDoors> _gate;
+    private bool _disposedInside; // by a handler: the serving thread goes through with it
 
     /// <summary>Takes ownership of the native channel.</summary>
     public BoundChannel(NativeChannel* channel)
@@ -30,9 +31,10 @@ internal sealed unsafe class BoundChannel : Channel
     public override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds = Forever)
     {
         Status status;
+        var byTheDoor = Enter(ref _gate.Doors.Sender);
         fixed (byte* bytes = message)
-            status = NativeMethods.Send(Open(), bytes, (nuint)message.Length, timeoutMilliseconds);
-        GC.KeepAlive(this);
+            status = NativeMethods.Send(_channel, bytes, (nuint)message.Length, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Sender, byTheDoor);
         NativeStatus.Check(status);
     }
 
@@ -40,9 +42,10 @@ internal sealed unsafe class BoundChannel : Channel
     {
         nuint length;
         Status status;
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* bytes = buffer)
-            status = NativeMethods.Receive(Open(), bytes, (nuint)buffer.Length, &length, timeoutMilliseconds);
-        GC.KeepAlive(this);
+            status = NativeMethods.Receive(_channel, bytes, (nuint)buffer.Length, &length, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
         return (int)length;
     }
@@ -50,23 +53,28 @@ internal sealed unsafe class BoundChannel : Channel
     public override Span<byte> Reserve(int length, int timeoutMilliseconds = Forever)
     {
         byte* room;
-        var status = NativeMethods.Reserve(Open(), Size(length), &room, timeoutMilliseconds);
-        GC.KeepAlive(this);
+        var size = Size(length);
+        var byTheDoor = Enter(ref _gate.Doors.Sender);
+        var status = NativeMethods.Reserve(_channel, size, &room, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Sender, byTheDoor);
         NativeStatus.Check(status);
         return new Span<byte>(room, length);
     }
 
     public override void Commit(int length, int timeoutMilliseconds = Forever)
     {
-        var status = NativeMethods.Commit(Open(), Size(length), timeoutMilliseconds);
-        GC.KeepAlive(this);
+        var size = Size(length);
+        var byTheDoor = Enter(ref _gate.Doors.Sender);
+        var status = NativeMethods.Commit(_channel, size, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Sender, byTheDoor);
         NativeStatus.Check(status);
     }
 
     public override void Cancel()
     {
-        var status = NativeMethods.Cancel(Open());
-        GC.KeepAlive(this);
+        var byTheDoor = Enter(ref _gate.Doors.Sender);
+        var status = NativeMethods.Cancel(_channel);
+        _gate.Leave(ref _gate.Doors.Sender, byTheDoor);
         NativeStatus.Check(status);
     }
 
@@ -74,16 +82,18 @@ internal sealed unsafe class BoundChannel : Channel
     {
         byte* message;
         nuint length;
-        var status = NativeMethods.Peek(Open(), &message, &length, timeoutMilliseconds);
-        GC.KeepAlive(this);
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        var status = NativeMethods.Peek(_channel, &message, &length, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
         return new ReadOnlySpan<byte>(message, NativeStatus.Length(length));
     }
 
     public override void Release()
     {
-        var status = NativeMethods.Release(Open());
-        GC.KeepAlive(this);
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        var status = NativeMethods.Release(_channel);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
     }
 
@@ -92,10 +102,11 @@ internal sealed unsafe class BoundChannel : Channel
         CheckBatch(messages, lengths);
         nuint sent;
         Status status;
+        var byTheDoor = Enter(ref _gate.Doors.Sender);
         fixed (byte* bytes = messages)
         fixed (int* sizes = lengths)
-            status = NativeMethods.SendBatch(Open(), bytes, (uint*)sizes, (nuint)lengths.Length, &sent, timeoutMilliseconds);
-        GC.KeepAlive(this);
+            status = NativeMethods.SendBatch(_channel, bytes, (uint*)sizes, (nuint)lengths.Length, &sent, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Sender, byTheDoor);
         // Those before a time-out are out; a channel it broke says so in the next call.
         if (status != Status.TimedOut)
             NativeStatus.Check(status);
@@ -106,13 +117,14 @@ internal sealed unsafe class BoundChannel : Channel
     {
         nuint count;
         Status status;
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* bytes = buffer)
         fixed (int* sizes = lengths)
         {
-            status = NativeMethods.ReceiveBatch(Open(), bytes, (nuint)buffer.Length, (uint*)sizes, (nuint)lengths.Length,
+            status = NativeMethods.ReceiveBatch(_channel, bytes, (nuint)buffer.Length, (uint*)sizes, (nuint)lengths.Length,
                 &count, timeoutMilliseconds);
         }
-        GC.KeepAlive(this);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
         return (int)count;
     }
@@ -133,12 +145,13 @@ internal sealed unsafe class BoundChannel : Channel
     {
         nuint length;
         Status status;
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* requestBytes = request, replyBytes = reply)
         {
-            status = NativeMethods.Call(Open(), requestBytes, (nuint)request.Length, replyBytes, (nuint)reply.Length,
+            status = NativeMethods.Call(_channel, requestBytes, (nuint)request.Length, replyBytes, (nuint)reply.Length,
                 &length, timeoutMilliseconds);
         }
-        GC.KeepAlive(this);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
         return (int)length;
     }
@@ -147,9 +160,10 @@ internal sealed unsafe class BoundChannel : Channel
     {
         nuint length;
         Status status;
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* bytes = reply)
-            status = NativeMethods.ReceiveReply(Open(), bytes, (nuint)reply.Length, &length, timeoutMilliseconds);
-        GC.KeepAlive(this);
+            status = NativeMethods.ReceiveReply(_channel, bytes, (nuint)reply.Length, &length, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
         return (int)length;
     }
@@ -159,9 +173,10 @@ internal sealed unsafe class BoundChannel : Channel
         byte* reply;
         nuint length;
         Status status;
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* bytes = request)
-            status = NativeMethods.CallPeek(Open(), bytes, (nuint)request.Length, &reply, &length, timeoutMilliseconds);
-        GC.KeepAlive(this);
+            status = NativeMethods.CallPeek(_channel, bytes, (nuint)request.Length, &reply, &length, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
         return new ReadOnlySpan<byte>(reply, NativeStatus.Length(length));
     }
@@ -170,8 +185,9 @@ internal sealed unsafe class BoundChannel : Channel
     {
         byte* request;
         nuint length;
-        var status = NativeMethods.ReceiveRequest(Open(), &request, &length, timeoutMilliseconds);
-        GC.KeepAlive(this);
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        var status = NativeMethods.ReceiveRequest(_channel, &request, &length, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
         return new ReadOnlySpan<byte>(request, NativeStatus.Length(length));
     }
@@ -179,33 +195,46 @@ internal sealed unsafe class BoundChannel : Channel
     public override void Reply(ReadOnlySpan<byte> reply, int timeoutMilliseconds = Forever)
     {
         Status status;
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* bytes = reply)
-            status = NativeMethods.Reply(Open(), bytes, (nuint)reply.Length, timeoutMilliseconds);
-        GC.KeepAlive(this);
+            status = NativeMethods.Reply(_channel, bytes, (nuint)reply.Length, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
     }
 
     public override Span<byte> ReserveReply(int length, int timeoutMilliseconds = Forever)
     {
         byte* room;
-        var status = NativeMethods.ReserveReply(Open(), Size(length), &room, timeoutMilliseconds);
-        GC.KeepAlive(this);
+        var size = Size(length);
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        var status = NativeMethods.ReserveReply(_channel, size, &room, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
         return new Span<byte>(room, length);
     }
 
     public override void CommitReply(int length, int timeoutMilliseconds = Forever)
     {
-        var status = NativeMethods.CommitReply(Open(), Size(length), timeoutMilliseconds);
-        GC.KeepAlive(this);
+        var size = Size(length);
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        var status = NativeMethods.CommitReply(_channel, size, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
     }
 
     public override void FailRequest(string text, int timeoutMilliseconds = Forever)
     {
         ArgumentNullException.ThrowIfNull(text);
-        var status = NativeMethods.FailRequest(Open(), text, timeoutMilliseconds);
-        GC.KeepAlive(this);
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        Status status;
+        try
+        {
+            status = NativeMethods.FailRequest(_channel, text, timeoutMilliseconds); // its text may find no memory
+        }
+        finally
+        {
+            _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
+        }
         NativeStatus.Check(status);
     }
 
@@ -223,22 +252,53 @@ internal sealed unsafe class BoundChannel : Channel
 
     protected override void Dispose(bool disposing)
     {
-        // The field goes first: a call that comes after Dispose finds null and says so instead of using freed memory.
-        _channel = null;
+        Close();
+        if (!_gate.TryEnd())
+            return;
+        if (RunsHandlerHere)
+            _disposedInside = true;
+        else
+            GiveAllBack();
+    }
+
+    private void GiveAllBack()
+    {
+        _gate.AwaitEmpty();
         _handle.Dispose();
     }
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private NativeChannel* Open()
+    private protected override void BeginServing()
     {
-        if (_channel == null)
-            ThrowDisposed();
-        return _channel;
+        if (!_gate.TryEnterBeside())
+            throw DisposedHere();
+    }
+
+    private protected override void EndServing()
+    {
+        _gate.LeaveBeside();
+        // The handler was this thread's: whoever ended the channel in it is out.
+        if (_disposedInside)
+            GiveAllBack();
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool Enter(ref Door door)
+    {
+        var byTheDoor = _gate.Enter(ref door);
+        if (_gate.HasEnded)
+            Refuse(ref door, byTheDoor);
+        return byTheDoor;
     }
 
     [DoesNotReturn]
-    private static void ThrowDisposed() =>
-        throw new IpcException(Status.Closed, "this channel was disposed here: connect or accept again for a new one");
+    private void Refuse(ref Door door, bool byTheDoor)
+    {
+        _gate.Leave(ref door, byTheDoor);
+        throw DisposedHere();
+    }
+
+    private static IpcException DisposedHere() =>
+        new(Status.Closed, "this channel was disposed here: connect or accept again for a new one");
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static nuint Size(int length)

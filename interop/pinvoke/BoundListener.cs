@@ -4,7 +4,8 @@ namespace Ipc.Native;
 internal sealed unsafe class BoundListener : Listener
 {
     private readonly ListenerHandle _handle;
-    private NativeListener* _listener;
+    private readonly NativeListener* _listener;
+    private HandleGate<OneDoor> _gate;
 
     /// <summary>Takes ownership of the native listener.</summary>
     public BoundListener(NativeListener* listener)
@@ -18,11 +19,12 @@ internal sealed unsafe class BoundListener : Listener
 
     public override Channel Accept(int timeoutMilliseconds = Channel.Forever)
     {
-        if (_listener == null)
+        // Any number of threads may accept.
+        if (!_gate.TryEnterBeside())
             throw new IpcException(Status.Closed, $"the listener at {Address} was disposed here: listen again to accept clients");
         NativeChannel* channel;
         var status = NativeMethods.Accept(_listener, timeoutMilliseconds, &channel);
-        GC.KeepAlive(this);
+        _gate.LeaveBeside();
         NativeStatus.Check(status);
         return new BoundChannel(channel);
     }
@@ -41,7 +43,10 @@ internal sealed unsafe class BoundListener : Listener
 
     protected override void Dispose(bool disposing)
     {
-        _listener = null;
+        Close();
+        if (!_gate.TryEnd())
+            return;
+        _gate.AwaitEmpty();
         _handle.Dispose();
     }
 }

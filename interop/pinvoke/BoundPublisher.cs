@@ -7,7 +7,8 @@ namespace Ipc.Native;
 internal sealed unsafe class BoundPublisher : Publisher
 {
     private readonly PublisherHandle _handle;
-    private NativePublisher* _publisher;
+    private readonly NativePublisher* _publisher;
+    private HandleGate<OneDoor> _gate;
 
     /// <summary>Takes ownership of the native publisher.</summary>
     public BoundPublisher(NativePublisher* publisher)
@@ -23,11 +24,11 @@ internal sealed unsafe class BoundPublisher : Publisher
     {
         get
         {
-            if (_publisher == null)
+            nuint count = 0;
+            if (!_gate.TryEnterBeside())
                 return 0;
-            nuint count;
             var status = NativeMethods.PublisherSubscribers(_publisher, &count);
-            GC.KeepAlive(this);
+            _gate.LeaveBeside();
             NativeStatus.Check(status);
             return (int)count;
         }
@@ -36,9 +37,10 @@ internal sealed unsafe class BoundPublisher : Publisher
     public override void Publish(ReadOnlySpan<byte> message, int timeoutMilliseconds = Channel.Forever)
     {
         Status status;
+        var byTheDoor = Enter();
         fixed (byte* bytes = message)
-            status = NativeMethods.Publish(Open(), bytes, (nuint)message.Length, timeoutMilliseconds);
-        GC.KeepAlive(this);
+            status = NativeMethods.Publish(_publisher, bytes, (nuint)message.Length, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Only, byTheDoor);
         NativeStatus.Check(status);
     }
 
@@ -56,20 +58,26 @@ internal sealed unsafe class BoundPublisher : Publisher
 
     protected override void Dispose(bool disposing)
     {
-        // The field goes first: a call that comes after Dispose finds null and says so instead of using freed memory.
-        _publisher = null;
+        Close();
+        if (!_gate.TryEnd())
+            return;
+        _gate.AwaitEmpty();
         _handle.Dispose();
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private NativePublisher* Open()
+    private bool Enter()
     {
-        if (_publisher == null)
-            ThrowDisposed();
-        return _publisher;
+        var byTheDoor = _gate.Enter(ref _gate.Doors.Only);
+        if (_gate.HasEnded)
+            Refuse(byTheDoor);
+        return byTheDoor;
     }
 
     [DoesNotReturn]
-    private static void ThrowDisposed() =>
+    private void Refuse(bool byTheDoor)
+    {
+        _gate.Leave(ref _gate.Doors.Only, byTheDoor);
         throw new IpcException(Status.Closed, "this publisher was disposed here: open a new one");
+    }
 }

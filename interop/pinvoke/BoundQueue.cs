@@ -8,7 +8,8 @@ namespace Ipc.Native;
 internal sealed unsafe class BoundQueue : MessageQueue
 {
     private readonly QueueHandle _handle;
-    private NativeQueue* _queue;
+    private readonly NativeQueue* _queue;
+    private HandleGate<ThreadDoors> _gate;
 
     /// <summary>Takes ownership of the native handle.</summary>
     public BoundQueue(NativeQueue* queue)
@@ -24,8 +25,10 @@ internal sealed unsafe class BoundQueue : MessageQueue
     public override bool TryEnqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = 0)
     {
         Status status;
+        ref var door = ref Enter(out var byTheDoor);
         fixed (byte* bytes = message)
-            status = NativeMethods.QueueEnqueue(Open(), bytes, (nuint)message.Length, timeoutMilliseconds);
+            status = NativeMethods.QueueEnqueue(_queue, bytes, (nuint)message.Length, timeoutMilliseconds);
+        _gate.Leave(ref door, byTheDoor);
         GC.KeepAlive(this);
         return IsDone(status);
     }
@@ -56,7 +59,10 @@ internal sealed unsafe class BoundQueue : MessageQueue
 
     protected override void Dispose(bool disposing)
     {
-        _queue = null;
+        Close();
+        if (!_gate.TryEnd())
+            return;
+        _gate.AwaitEmpty();
         _handle.Dispose();
     }
 
@@ -64,8 +70,10 @@ internal sealed unsafe class BoundQueue : MessageQueue
     {
         nuint bytesTaken = 0;
         Status status;
+        ref var door = ref Enter(out var byTheDoor);
         fixed (byte* bytes = buffer)
-            status = NativeMethods.QueueDequeue(Open(), bytes, (nuint)buffer.Length, &bytesTaken, timeoutMilliseconds);
+            status = NativeMethods.QueueDequeue(_queue, bytes, (nuint)buffer.Length, &bytesTaken, timeoutMilliseconds);
+        _gate.Leave(ref door, byTheDoor);
         GC.KeepAlive(this);
         length = NativeStatus.Length(bytesTaken);
         return status;
@@ -81,14 +89,19 @@ internal sealed unsafe class BoundQueue : MessageQueue
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private NativeQueue* Open()
+    private ref Door Enter(out bool byTheDoor)
     {
-        if (_queue == null)
-            ThrowDisposed();
-        return _queue;
+        ref var door = ref _gate.Doors.Mine(out var isMine);
+        byTheDoor = isMine ? _gate.Enter(ref door) : _gate.EnterBeside();
+        if (_gate.HasEnded)
+            Refuse(ref door, byTheDoor);
+        return ref door;
     }
 
     [DoesNotReturn]
-    private static void ThrowDisposed() =>
+    private void Refuse(ref Door door, bool byTheDoor)
+    {
+        _gate.Leave(ref door, byTheDoor);
         throw new IpcException(Status.Closed, "this queue was disposed here: open it again to go on");
+    }
 }

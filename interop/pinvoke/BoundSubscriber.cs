@@ -7,7 +7,8 @@ namespace Ipc.Native;
 internal sealed unsafe class BoundSubscriber : Subscriber
 {
     private readonly SubscriberHandle _handle;
-    private NativeSubscriber* _subscriber;
+    private readonly NativeSubscriber* _subscriber;
+    private HandleGate<OneDoor> _gate;
 
     /// <summary>Takes ownership of the native subscriber.</summary>
     public BoundSubscriber(NativeSubscriber* subscriber)
@@ -21,9 +22,10 @@ internal sealed unsafe class BoundSubscriber : Subscriber
         nuint length;
         ulong count;
         Status status;
+        var byTheDoor = Enter();
         fixed (byte* bytes = buffer)
-            status = NativeMethods.SubscriberReceive(Open(), bytes, (nuint)buffer.Length, &length, &count, timeoutMilliseconds);
-        GC.KeepAlive(this);
+            status = NativeMethods.SubscriberReceive(_subscriber, bytes, (nuint)buffer.Length, &length, &count, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Only, byTheDoor);
         NativeStatus.Check(status);
         lost = (long)count;
         return (int)length;
@@ -43,19 +45,26 @@ internal sealed unsafe class BoundSubscriber : Subscriber
 
     protected override void Dispose(bool disposing)
     {
-        _subscriber = null;
+        Close();
+        if (!_gate.TryEnd())
+            return;
+        _gate.AwaitEmpty();
         _handle.Dispose();
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private NativeSubscriber* Open()
+    private bool Enter()
     {
-        if (_subscriber == null)
-            ThrowDisposed();
-        return _subscriber;
+        var byTheDoor = _gate.Enter(ref _gate.Doors.Only);
+        if (_gate.HasEnded)
+            Refuse(byTheDoor);
+        return byTheDoor;
     }
 
     [DoesNotReturn]
-    private static void ThrowDisposed() =>
+    private void Refuse(bool byTheDoor)
+    {
+        _gate.Leave(ref _gate.Doors.Only, byTheDoor);
         throw new IpcException(Status.Closed, "this subscriber was disposed here: open a new one");
+    }
 }

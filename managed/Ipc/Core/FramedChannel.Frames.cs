@@ -5,13 +5,10 @@ namespace Ipc;
 /// <summary>The half that transports see: the frame primitives they implement, and how a channel ends.</summary>
 internal abstract partial class FramedChannel
 {
-    // Doors of the gate: a thread each is in the sender's and in the receiver's half.
-    private const int Sender = 0, Receiver = 1;
-
     // Milliseconds for a server that has died: a call must not outlast its own time-out because it clears up.
     private const int LeastPatience = 8, MostPatience = 100;
 
-    private readonly HandleGate _gate = new(2);
+    private HandleGate<TwoDoors> _gate;
     private IpcException? _failure;
     private int _closeStarted;
     private bool _disposedInside; // by a handler: the serving thread goes through with it
@@ -40,15 +37,6 @@ internal abstract partial class FramedChannel
 
     /// <summary>Waits for the next frame and tells about it without consuming it: asking again tells the same.</summary>
     protected abstract FrameInfo NextFrame(Deadline deadline);
-    /// <summary>NextFrame and TakeFrame in one if what comes next is a frame of this kind and id that fits into <paramref name="buffer"/>:
-    /// within a moment if it is <paramref name="awaited"/>, otherwise at once. False, and nothing touched, where a transport has no
-    /// quicker way than those two.</summary>
-    protected virtual bool TryTakeNext(FrameKind kind, uint id, bool awaited, Span<byte> buffer, out int length)
-    {
-        length = 0;
-        return false;
-    }
-
     /// <summary>Waits until NextFrame would wait for nothing more; false when the deadline passed first. Transports that can tell so
     /// without a failure do; otherwise true at once.</summary>
     protected virtual bool AwaitFrame(Deadline deadline) => true;

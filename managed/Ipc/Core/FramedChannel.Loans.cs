@@ -8,33 +8,58 @@ internal abstract partial class FramedChannel
 {
     public sealed override Span<byte> Reserve(int length, int timeoutMilliseconds)
     {
-        var byTheDoor = _gate.Enter(Sender);
-        try
+        if (_gate.Doors.Sender.TryEnter())
         {
-            return ReserveRoom(length, Begin(timeoutMilliseconds), forReply: false);
+            var lent = TryLend(length, timeoutMilliseconds, forReply: false, out var room);
+            _gate.Doors.Sender.Leave();
+            if (lent)
+                return room;
         }
-        finally
-        {
-            _gate.Leave(Sender, byTheDoor);
-        }
+        return ReserveOrWait(length, timeoutMilliseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Span<byte> ReserveOrWait(int length, int timeoutMilliseconds)
+    {
+        using var visit = new Visit(this, Sender);
+        return ReserveRoom(length, Begin(timeoutMilliseconds), forReply: false);
     }
 
     public sealed override Span<byte> ReserveReply(int length, int timeoutMilliseconds)
     {
-        var byTheDoor = _gate.Enter(Receiver);
-        try
+        if (_gate.Doors.Receiver.TryEnter())
         {
-            var deadline = Begin(timeoutMilliseconds);
-            CheckRequest(nameof(ReserveReply));
-            return ReserveRoom(length, deadline, forReply: true);
+            Span<byte> room = default;
+            var lent = _holding == Holding.Request && TryLend(length, timeoutMilliseconds, forReply: true, out room);
+            _gate.Doors.Receiver.Leave();
+            if (lent)
+                return room;
         }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
-        }
+        return ReserveReplyOrWait(length, timeoutMilliseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Span<byte> ReserveReplyOrWait(int length, int timeoutMilliseconds)
+    {
+        using var visit = new Visit(this, Receiver);
+        var deadline = Begin(timeoutMilliseconds);
+        CheckRequest(nameof(ReserveReply));
+        return ReserveRoom(length, deadline, forReply: true);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryLend(int length, int timeoutMilliseconds, bool forReply, out Span<byte> room)
+    {
+        room = default;
+        if (!IsGood(timeoutMilliseconds) || (uint)length > (uint)Limit)
+            return false;
+        _reserved = Nothing;
+        if (!TryReserveNow(length, out room))
+            return false;
+        (_reserved, _reservedForReply) = (length, forReply);
+        return true;
+    }
+
     private Span<byte> ReserveRoom(int length, Deadline deadline, bool forReply)
     {
         CheckLength(length);
@@ -46,52 +71,69 @@ internal abstract partial class FramedChannel
 
     public sealed override void Commit(int length, int timeoutMilliseconds)
     {
-        var byTheDoor = _gate.Enter(Sender);
+        if (_gate.Doors.Sender.TryEnter())
+        {
+            var sent = MayCommit(length, timeoutMilliseconds, forReply: false) && TryCommitNow(FrameKind.Message, 0, length);
+            if (sent)
+                _reserved = Nothing;
+            _gate.Doors.Sender.Leave();
+            if (sent)
+                return;
+        }
+        CommitOrWait(length, timeoutMilliseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void CommitOrWait(int length, int timeoutMilliseconds)
+    {
+        using var visit = new Visit(this, Sender);
+        var deadline = Begin(timeoutMilliseconds);
+        CheckCommit(length, forReply: false);
         try
         {
-            var deadline = Begin(timeoutMilliseconds);
-            CheckCommit(length, forReply: false);
-            try
-            {
-                CommitFrame(FrameKind.Message, 0, length, deadline);
-            }
-            catch (IpcException e) when (!MayTryAgain(e))
-            {
-                _reserved = Nothing;
-                throw;
-            }
-            _reserved = Nothing;
+            CommitFrame(FrameKind.Message, 0, length, deadline);
         }
-        finally
+        catch (IpcException e) when (!MayTryAgain(e))
         {
-            _gate.Leave(Sender, byTheDoor);
+            _reserved = Nothing;
+            throw;
         }
+        _reserved = Nothing;
     }
 
     public sealed override void CommitReply(int length, int timeoutMilliseconds)
     {
-        var byTheDoor = _gate.Enter(Receiver);
+        if (_gate.Doors.Receiver.TryEnter())
+        {
+            var sent = _holding == Holding.Request && MayCommit(length, timeoutMilliseconds, forReply: true) &&
+                TryCommitAnswerNow(_requestId, length);
+            if (sent)
+                (_reserved, _holding) = (Nothing, Holding.Nothing);
+            _gate.Doors.Receiver.Leave();
+            if (sent)
+                return;
+        }
+        CommitReplyOrWait(length, timeoutMilliseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void CommitReplyOrWait(int length, int timeoutMilliseconds)
+    {
+        using var visit = new Visit(this, Receiver);
+        var deadline = Begin(timeoutMilliseconds);
+        CheckRequest(nameof(CommitReply));
+        CheckCommit(length, forReply: true);
         try
         {
-            var deadline = Begin(timeoutMilliseconds);
-            CheckRequest(nameof(CommitReply));
-            CheckCommit(length, forReply: true);
-            try
-            {
-                CommitAnswer(_requestId, length, deadline);
-            }
-            catch (IpcException e) when (!MayTryAgain(e))
-            {
-                AbandonRequest();
-                throw;
-            }
-            _reserved = Nothing;
-            _holding = Holding.Nothing;
+            CommitAnswer(_requestId, length, deadline);
         }
-        finally
+        catch (IpcException e) when (!MayTryAgain(e))
         {
-            _gate.Leave(Receiver, byTheDoor);
+            AbandonRequest();
+            throw;
         }
+        _reserved = Nothing;
+        _holding = Holding.Nothing;
     }
 
     // Nothing was sent: the room is still lent, and the request still to be answered.
@@ -99,23 +141,22 @@ internal abstract partial class FramedChannel
 
     public sealed override void Cancel()
     {
-        var byTheDoor = _gate.Enter(Sender);
-        try
-        {
-            if (_reserved < 0)
-                throw new IpcException(Status.WrongState, "Cancel without reserved room: it gives back what Reserve or ReserveReply lent");
-            _reserved = Nothing;
-        }
-        finally
-        {
-            _gate.Leave(Sender, byTheDoor);
-        }
+        using var visit = new Visit(this, Sender);
+        if (_reserved < 0)
+            throw new IpcException(Status.WrongState, "Cancel without reserved room: it gives back what Reserve or ReserveReply lent");
+        _reserved = Nothing;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool MayCommit(int length, int timeoutMilliseconds, bool forReply) =>
+        IsGood(timeoutMilliseconds) && IsLent(length, forReply);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsLent(int length, bool forReply) => _reserved >= 0 && (uint)length <= (uint)_reserved && _reservedForReply == forReply;
+
     private void CheckCommit(int length, bool forReply)
     {
-        if ((uint)length > (uint)_reserved || _reserved < 0 || _reservedForReply != forReply)
+        if (!IsLent(length, forReply))
             throw WrongCommit(length, forReply);
     }
 

@@ -31,47 +31,71 @@ internal abstract partial class FramedChannel(int limit) : Channel
 
     public sealed override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds)
     {
-        var byTheDoor = _gate.Enter(Sender);
-        try
+        if (_gate.Doors.Sender.TryEnter())
         {
-            var deadline = Begin(timeoutMilliseconds);
-            CheckLength(message.Length);
-            CheckNoRoomLent(nameof(Send));
-            SendFrame(FrameKind.Message, 0, message, deadline);
+            var sent = MaySend(message.Length, timeoutMilliseconds) && TrySendNow(FrameKind.Message, 0, message);
+            _gate.Doors.Sender.Leave();
+            if (sent)
+                return;
         }
-        finally
-        {
-            _gate.Leave(Sender, byTheDoor);
-        }
+        SendOrWait(message, timeoutMilliseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void SendOrWait(ReadOnlySpan<byte> message, int timeoutMilliseconds)
+    {
+        using var visit = new Visit(this, Sender);
+        var deadline = Begin(timeoutMilliseconds);
+        CheckLength(message.Length);
+        CheckNoRoomLent(nameof(Send));
+        SendFrame(FrameKind.Message, 0, message, deadline);
     }
 
     public sealed override int Receive(Span<byte> buffer, int timeoutMilliseconds)
     {
-        var byTheDoor = _gate.Enter(Receiver);
-        try
+        if (_gate.Doors.Receiver.TryEnter())
         {
-            var deadline = Begin(timeoutMilliseconds);
-            CheckHoldingNothing(nameof(Receive));
+            var length = 0;
             // The next message of a stream is there already. Not as a batch of one, which takes more steps: docs/performance.md.
-            if (TryTakeNext(FrameKind.Message, 0, false, buffer, out var length))
+            var received = MayReceive(timeoutMilliseconds) && TryTakeNext(FrameKind.Message, 0, false, buffer, out length);
+            _gate.Doors.Receiver.Leave();
+            if (received)
                 return length;
-            return TakeMessage(buffer, deadline);
         }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
-        }
+        return ReceiveOrWait(buffer, timeoutMilliseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private int ReceiveOrWait(Span<byte> buffer, int timeoutMilliseconds)
+    {
+        using var visit = new Visit(this, Receiver);
+        var deadline = Begin(timeoutMilliseconds);
+        CheckHoldingNothing(nameof(Receive));
+        return TakeMessage(buffer, deadline);
     }
 
     public sealed override bool TryReceive(Span<byte> buffer, out int length, int timeoutMilliseconds)
     {
-        var byTheDoor = _gate.Enter(Receiver);
+        if (_gate.Doors.Receiver.TryEnter())
+        {
+            length = 0;
+            var received = MayReceive(timeoutMilliseconds) && TryTakeNext(FrameKind.Message, 0, false, buffer, out length);
+            _gate.Doors.Receiver.Leave();
+            if (received)
+                return true;
+        }
+        return TryReceiveOrWait(buffer, out length, timeoutMilliseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryReceiveOrWait(Span<byte> buffer, out int length, int timeoutMilliseconds)
+    {
+        using var visit = new Visit(this, Receiver);
         try
         {
             var deadline = Begin(timeoutMilliseconds);
             CheckHoldingNothing(nameof(TryReceive));
-            if (TryTakeNext(FrameKind.Message, 0, false, buffer, out length))
-                return true;
+            length = 0;
             if (!AwaitFrame(deadline))
                 return false;
             length = TakeMessage(buffer, deadline);
@@ -81,10 +105,6 @@ internal abstract partial class FramedChannel(int limit) : Channel
         {
             length = 0;
             return false; // some of a message is here, or of one to be skipped: the rest is waited for by the next call
-        }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
         }
     }
 
@@ -98,55 +118,66 @@ internal abstract partial class FramedChannel(int limit) : Channel
 
     public sealed override ReadOnlySpan<byte> Peek(int timeoutMilliseconds)
     {
-        var byTheDoor = _gate.Enter(Receiver);
-        try
+        if (_gate.Doors.Receiver.TryEnter())
         {
-            var deadline = Begin(timeoutMilliseconds);
-            if (_holding != Holding.Message)
-                CheckHoldingNothing(nameof(Peek));
-            Expect(FrameKind.Message, deadline);
-            var message = ViewFrame(deadline);
-            _holding = Holding.Message;
-            return message;
+            ReadOnlySpan<byte> message = default;
+            var seen = MayReceive(timeoutMilliseconds) &&
+                TryViewNext(FrameKind.Message, timeoutMilliseconds != 0, out message, out _);
+            if (seen)
+                _holding = Holding.Message;
+            _gate.Doors.Receiver.Leave();
+            if (seen)
+                return message;
         }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
-        }
+        return PeekOrWait(timeoutMilliseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ReadOnlySpan<byte> PeekOrWait(int timeoutMilliseconds)
+    {
+        using var visit = new Visit(this, Receiver);
+        var deadline = Begin(timeoutMilliseconds);
+        if (_holding != Holding.Message)
+            CheckHoldingNothing(nameof(Peek));
+        Expect(FrameKind.Message, deadline);
+        var message = ViewFrame(deadline);
+        _holding = Holding.Message;
+        return message;
     }
 
     public sealed override void Release()
     {
-        var byTheDoor = _gate.Enter(Receiver);
-        try
+        if (_gate.Doors.Receiver.TryEnter())
         {
-            if (_holding is not (Holding.Message or Holding.ReplyInPlace))
-                throw new IpcException(Status.WrongState, "Release without a message in place: call Peek or CallInPlace first");
-            _holding = Holding.Nothing;
-            if (!_gate.HasEnded)
-                ReleaseFrame();
+            var released = _holding is Holding.Message or Holding.ReplyInPlace && !_gate.HasEnded && TryReleaseNow();
+            if (released)
+                _holding = Holding.Nothing;
+            _gate.Doors.Receiver.Leave();
+            if (released)
+                return;
         }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
-        }
+        ReleaseAnyhow();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void ReleaseAnyhow()
+    {
+        using var visit = new Visit(this, Receiver);
+        if (_holding is not (Holding.Message or Holding.ReplyInPlace))
+            throw new IpcException(Status.WrongState, "Release without a message in place: call Peek or CallInPlace first");
+        _holding = Holding.Nothing;
+        if (!_gate.HasEnded)
+            ReleaseFrame();
     }
 
     // ---- batches
 
     public sealed override int SendBatch(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, int timeoutMilliseconds)
     {
-        var byTheDoor = _gate.Enter(Sender);
-        try
-        {
-            var deadline = Begin(timeoutMilliseconds);
-            CheckNoRoomLent(nameof(SendBatch));
-            return SendOneByOne(messages, lengths, deadline);
-        }
-        finally
-        {
-            _gate.Leave(Sender, byTheDoor);
-        }
+        using var visit = new Visit(this, Sender);
+        var deadline = Begin(timeoutMilliseconds);
+        CheckNoRoomLent(nameof(SendBatch));
+        return SendOneByOne(messages, lengths, deadline);
     }
 
     private int SendOneByOne(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, Deadline deadline)
@@ -181,205 +212,16 @@ internal abstract partial class FramedChannel(int limit) : Channel
 
     public sealed override int ReceiveBatch(Span<byte> buffer, Span<int> lengths, int timeoutMilliseconds)
     {
-        var byTheDoor = _gate.Enter(Receiver);
-        try
-        {
-            var deadline = Begin(timeoutMilliseconds);
-            CheckHoldingNothing(nameof(ReceiveBatch));
-            if (lengths.IsEmpty)
-                throw new IpcException(Status.InvalidArgument, "ReceiveBatch with room for the lengths of no message");
-            var count = TakeMany(buffer, lengths);
-            if (count > 0)
-                return count;
-            lengths[0] = TakeMessage(buffer, deadline);
-            return 1 + TakeMany(buffer[lengths[0]..], lengths[1..]);
-        }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
-        }
-    }
-
-    // ---- calls, the client's end: nobody else may send meanwhile, so the receiver's door stands for both halves
-
-    public sealed override int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds)
-    {
-        var byTheDoor = _gate.Enter(Receiver);
-        try
-        {
-            var deadline = Begin(timeoutMilliseconds);
-            StartCall(request, deadline);
-            if (TryTakeNext(FrameKind.Reply, _callId, true, reply, out var length))
-                return length;
-            var frame = AwaitReply(deadline);
-            if (frame.Length > reply.Length)
-                _holding = Holding.KeptReply;
-            CheckRoom(frame.Length, reply.Length);
-            TakeFrame(reply[..frame.Length], deadline);
-            return frame.Length;
-        }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
-        }
-    }
-
-    public sealed override int ReceiveReply(Span<byte> reply, int timeoutMilliseconds)
-    {
-        var byTheDoor = _gate.Enter(Receiver);
-        try
-        {
-            var deadline = Begin(timeoutMilliseconds);
-            if (_holding != Holding.KeptReply)
-                throw new IpcException(Status.WrongState, "no reply is kept: ReceiveReply follows a Call that ended in BufferTooSmall");
-            var frame = NextFrame(deadline);
-            CheckRoom(frame.Length, reply.Length);
-            TakeFrame(reply[..frame.Length], deadline);
-            _holding = Holding.Nothing;
-            return frame.Length;
-        }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
-        }
-    }
-
-    public sealed override ReadOnlySpan<byte> CallInPlace(ReadOnlySpan<byte> request, int timeoutMilliseconds)
-    {
-        var byTheDoor = _gate.Enter(Receiver);
-        try
-        {
-            var deadline = Begin(timeoutMilliseconds);
-            StartCall(request, deadline);
-            AwaitReply(deadline);
-            var reply = ViewFrame(deadline);
-            _holding = Holding.ReplyInPlace;
-            return reply;
-        }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
-        }
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void StartCall(ReadOnlySpan<byte> request, Deadline deadline)
-    {
-        CheckHoldingNothing(nameof(Call));
-        CheckLength(request.Length);
-        CheckNoRoomLent(nameof(Call));
-        var id = _callId + 1;
-        // 0 is the number of plain messages.
-        _callId = id = id == 0 ? 1 : id;
-        SendFrame(FrameKind.Request, id, request, deadline);
-    }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private FrameInfo AwaitReply(Deadline deadline)
-    {
-        var frame = NextFrame(deadline);
-        return frame.Kind == FrameKind.Reply && frame.Id == _callId ? frame : AwaitReplyBeyond(frame, deadline);
-    }
-
-    // What comes is not the reply at once: a late answer to drop, a fault, or nothing a server of ours would send.
-    private FrameInfo AwaitReplyBeyond(FrameInfo frame, Deadline deadline)
-    {
-        while (frame.Kind is FrameKind.Reply or FrameKind.Fault)
-        {
-            var newer = (int)(frame.Id - _callId);
-            if (newer == 0)
-                return frame.Kind == FrameKind.Reply ? frame : throw TakeFault(frame, deadline);
-            if (newer > 0)
-                throw Fail(Status.NotOurProtocol, "the peer answered a call that was never made; reconnect");
-            ReleaseFrame();
-            frame = NextFrame(deadline);
-        }
-        throw OutOfOrder(frame.Kind, "a reply");
-    }
-
-    private IpcException TakeFault(FrameInfo frame, Deadline deadline)
-    {
-        // The text comes from the peer: a sentence's worth of it is enough.
-        var text = Encoding.UTF8.GetString(ViewFrame(deadline)[..Math.Min(frame.Length, LongestFaultText)]);
-        ReleaseFrame();
-        return new IpcException(Status.HandlerFailed, $"the server's handler failed: {text}");
-    }
-
-    // ---- calls, the server's end
-
-    public sealed override ReadOnlySpan<byte> ReceiveRequest(int timeoutMilliseconds)
-    {
-        var byTheDoor = _gate.Enter(Receiver);
-        try
-        {
-            var deadline = Begin(timeoutMilliseconds);
-            CheckHoldingNothing(nameof(ReceiveRequest));
-            var frame = Expect(FrameKind.Request, deadline);
-            var request = ViewFrame(deadline);
-            _requestId = frame.Id;
-            _holding = Holding.Request;
-            return request;
-        }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
-        }
-    }
-
-    public sealed override void Reply(ReadOnlySpan<byte> reply, int timeoutMilliseconds)
-    {
-        var byTheDoor = _gate.Enter(Receiver);
-        try
-        {
-            var deadline = Begin(timeoutMilliseconds);
-            CheckRequest(nameof(Reply));
-            CheckLength(reply.Length);
-            Answer(FrameKind.Reply, reply, deadline, nameof(Reply));
-        }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
-        }
-    }
-
-    public sealed override void FailRequest(string text, int timeoutMilliseconds)
-    {
-        ArgumentNullException.ThrowIfNull(text);
-        var byTheDoor = _gate.Enter(Receiver);
-        try
-        {
-            var deadline = Begin(timeoutMilliseconds);
-            CheckRequest(nameof(FailRequest));
-            var bytes = Encoding.UTF8.GetBytes(text);
-            Answer(FrameKind.Fault, bytes.AsSpan(0, Math.Min(bytes.Length, Limit)), deadline, nameof(FailRequest));
-        }
-        finally
-        {
-            _gate.Leave(Receiver, byTheDoor);
-        }
-    }
-
-    private void Answer(FrameKind kind, ReadOnlySpan<byte> payload, Deadline deadline, string function)
-    {
-        CheckNoRoomLent(function);
-        try
-        {
-            AnswerFrame(kind, _requestId, payload, deadline);
-        }
-        catch (IpcException e) when (!MayTryAgain(e))
-        {
-            AbandonRequest();
-            throw;
-        }
-        _holding = Holding.Nothing;
-    }
-
-    // The request's memory goes back whatever became of its reply, unless the caller may try again.
-    private void AbandonRequest()
-    {
-        _reserved = Nothing;
-        _holding = Holding.Nothing;
-        ReleaseFrame();
+        using var visit = new Visit(this, Receiver);
+        var deadline = Begin(timeoutMilliseconds);
+        CheckHoldingNothing(nameof(ReceiveBatch));
+        if (lengths.IsEmpty)
+            throw new IpcException(Status.InvalidArgument, "ReceiveBatch with room for the lengths of no message");
+        var count = TakeMany(buffer, lengths);
+        if (count > 0)
+            return count;
+        lengths[0] = TakeMessage(buffer, deadline);
+        return 1 + TakeMany(buffer[lengths[0]..], lengths[1..]);
     }
 
     // ---- order

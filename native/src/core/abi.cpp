@@ -74,17 +74,17 @@ enum Side { sending, receiving };
 // Around the work of every function that sends or receives. ipc_call does both and needs one door: nobody else may send then.
 template <class Body>
 ipc_status by(Side side, ipc_channel* channel, Body body) noexcept {
-    const HandleGate::Visit visit(channel->gate, channel->doors[side]);
-    if (channel->closed.load(std::memory_order_relaxed)) [[unlikely]]
-        return guarded([&] { return closed_here(channel); });
-    return guarded(body);
+    return channel->gate.pass(channel->doors[side], [&]() noexcept {
+        if (channel->closed.load(std::memory_order_relaxed)) [[unlikely]]
+            return guarded([&] { return closed_here(channel); });
+        return guarded(body);
+    });
 }
 
 // The same for what also a closed channel does.
 template <class Body>
 ipc_status by_even_closed(Side side, ipc_channel* channel, Body body) noexcept {
-    const HandleGate::Visit visit(channel->gate, channel->doors[side]);
-    return guarded(body);
+    return channel->gate.pass(channel->doors[side], [&]() noexcept { return guarded(body); });
 }
 
 void free_now(ipc_channel* channel) {

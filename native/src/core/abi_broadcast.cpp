@@ -55,16 +55,18 @@ size_t ipc_publisher_limit(const ipc_publisher* publisher) {
 
 ipc_status ipc_publisher_subscribers(ipc_publisher* publisher, size_t* count) {
     IPC_CHECK(check(publisher != nullptr && count != nullptr, "ipc_publisher_subscribers", "an argument is NULL"));
-    const HandleGate::Visit visit(publisher->gate, publisher->door[0]);
-    return guarded([&] { return publisher->publisher->subscribers(count); });
+    return publisher->gate.pass(publisher->door[0], [&]() noexcept {
+        return guarded([&] { return publisher->publisher->subscribers(count); });
+    });
 }
 
 ipc_status ipc_publish(ipc_publisher* publisher, const void* message, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check(publisher != nullptr, "ipc_publish", "the publisher is NULL"));
     IPC_CHECK(check_timeout(timeout_ms, "ipc_publish"));
     IPC_CHECK(check(message != nullptr || length == 0, "ipc_publish", "the message is NULL but its length is not 0"));
-    const HandleGate::Visit visit(publisher->gate, publisher->door[0]);
-    return guarded([&] { return publisher->publisher->publish(message, length, Deadline(timeout_ms)); });
+    return publisher->gate.pass(publisher->door[0], [&]() noexcept {
+        return guarded([&] { return publisher->publisher->publish(message, length, Deadline(timeout_ms)); });
+    });
 }
 
 void ipc_publisher_close(ipc_publisher* publisher) {
@@ -107,9 +109,10 @@ ipc_status ipc_subscriber_receive(ipc_subscriber* subscriber, void* buffer, size
     IPC_CHECK(check(length != nullptr && lost != nullptr, "ipc_subscriber_receive", "length or lost is NULL"));
     IPC_CHECK(check(buffer != nullptr || capacity == 0, "ipc_subscriber_receive",
                     "the buffer is NULL but its capacity is not 0"));
-    const HandleGate::Visit visit(subscriber->gate, subscriber->door[0]);
-    return guarded(
-        [&] { return subscriber->subscriber->receive(buffer, capacity, length, lost, Deadline(timeout_ms)); });
+    return subscriber->gate.pass(subscriber->door[0], [&]() noexcept {
+        return guarded(
+            [&] { return subscriber->subscriber->receive(buffer, capacity, length, lost, Deadline(timeout_ms)); });
+    });
 }
 
 void ipc_subscriber_close(ipc_subscriber* subscriber) {

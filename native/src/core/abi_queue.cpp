@@ -36,12 +36,8 @@ ipc_status check_queue(const ipc_queue* queue, const void* memory, size_t length
 template <class Body>
 ipc_status inside(ipc_queue* queue, Body body) noexcept {
     HandleGate::Door* const door = queue->doors.mine();
-    if (door == nullptr) {
-        const HandleGate::Visit visit(queue->gate);
-        return guarded(body);
-    }
-    const HandleGate::Visit visit(queue->gate, *door);
-    return guarded(body);
+    const auto safely = [&]() noexcept { return guarded(body); };
+    return door != nullptr ? queue->gate.pass(*door, safely) : queue->gate.pass(safely);
 }
 
 } // namespace

@@ -1,10 +1,11 @@
 #pragma once
 
+#include "core/out_of_line.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <thread>
 
 namespace ipc {
 
@@ -20,41 +21,40 @@ class HandleGate {
     // On a pair of lines of its own: the neighbouring line is fetched along with it.
     struct alignas(128) Door {
         std::atomic<uint32_t> inside{0};
-        std::atomic<std::thread::id> owner{}; // for enter_any: a thread, for good
+        std::atomic<uintptr_t> owner{0}; // of one of many: whose it is, for good; 0: nobody's yet
     };
 
-    // Being inside, from beginning to end of a call.
+    // Runs `body`, which does not throw, inside.
+    template <class Body>
+    auto pass(Door& door, Body body) noexcept {
+        if (door.inside.load(std::memory_order_relaxed) != 0) [[unlikely]]
+            return pass(body);
+        door.inside.store(1, std::memory_order_relaxed);
+        // The processor may do what follows first: fence_all_threads is the other half.
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        const auto result = body();
+        // Release: all that was done inside is done before it can be seen that nobody is there.
+        door.inside.store(0, std::memory_order_release);
+        return result;
+    }
+
+    // The same, counted: any number of threads. Seldom, so kept out of the way.
+    template <class Body>
+    IPC_OUT_OF_LINE auto pass(Body body) noexcept {
+        const Visit visit(*this);
+        return body();
+    }
+
+    // Being inside, counted, from beginning to end of a block.
     class Visit {
       public:
-        Visit(HandleGate& gate, Door& door) : gate_(gate), door_(&door) {
-            if (door.inside.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-                count_instead();
-                return;
-            }
-            door.inside.store(1, std::memory_order_relaxed);
-            // The processor may do what follows first: fence_all_threads is the other half.
-            std::atomic_signal_fence(std::memory_order_seq_cst);
-        }
-        // Counted: any number of threads.
-        explicit Visit(HandleGate& gate) : gate_(gate), door_(nullptr) { gate_.enter_beside(); }
-        ~Visit() {
-            // Release: all that was done inside is done before it can be seen that nobody is there.
-            if (door_ != nullptr) [[likely]]
-                door_->inside.store(0, std::memory_order_release);
-            else
-                gate_.leave_beside();
-        }
+        explicit Visit(HandleGate& gate) : gate_(gate) { gate_.enter_beside(); }
+        ~Visit() { gate_.leave_beside(); }
         Visit(const Visit&) = delete;
         Visit& operator=(const Visit&) = delete;
 
       private:
-        void count_instead() {
-            door_ = nullptr;
-            gate_.enter_beside();
-        }
-
         HandleGate& gate_;
-        Door* door_; // null: counted
     };
 
     void enter_beside() { beside_.fetch_add(1, std::memory_order_seq_cst); }
@@ -79,18 +79,42 @@ class SharedDoors {
   public:
     // This thread's door, or null if it has none.
     HandleGate::Door* mine() {
-        const std::thread::id me = std::this_thread::get_id();
-        HandleGate::Door& door = doors_[std::hash<std::thread::id>()(me) % doors_.size()];
-        const std::thread::id owner = door.owner.load(std::memory_order_relaxed);
+        const uintptr_t me = this_thread();
+        // Threads' addresses differ in their upper bits; the constant, 2^64 / golden ratio, spreads those over the product's.
+        const auto at = static_cast<size_t>((static_cast<uint64_t>(me) * 0x9E3779B97F4A7C15u) >> (64 - count_log2));
+        HandleGate::Door& door = doors_[at];
+        const uintptr_t owner = door.owner.load(std::memory_order_relaxed);
         if (owner == me) [[likely]]
             return &door;
-        std::thread::id nobody;
-        return owner == nobody && door.owner.compare_exchange_strong(nobody, me) ? &door : nullptr;
+        return owner == 0 && claim(door, me) ? &door : nullptr;
     }
-    const std::array<HandleGate::Door, 8>& all() const { return doors_; }
+    const auto& all() const { return doors_; }
 
   private:
-    std::array<HandleGate::Door, 8> doors_;
+    static constexpr unsigned count_log2 = 3;
+
+    // Different for all threads that are alive, never 0, and cheaper than std::hash<std::thread::id>, which works bytes through.
+    static uintptr_t this_thread() {
+#if defined(__linux__) && defined(__x86_64__) && defined(__has_builtin)
+#    if __has_builtin(__builtin_thread_pointer)
+        return reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
+#    else
+        return address_of_own();
+#    endif
+#else
+        return address_of_own();
+#endif
+    }
+    static uintptr_t address_of_own() {
+        static thread_local char own;
+        return reinterpret_cast<uintptr_t>(&own);
+    }
+    static bool claim(HandleGate::Door& door, uintptr_t me) {
+        uintptr_t nobody = 0;
+        return door.owner.compare_exchange_strong(nobody, me);
+    }
+
+    std::array<HandleGate::Door, size_t{1} << count_log2> doors_;
 };
 
 } // namespace ipc

@@ -2,6 +2,7 @@
 
 #include "core/address.hpp"
 #include "core/deadline.hpp"
+#include "core/out_of_line.hpp"
 #include "core/status.hpp"
 #include "shared_memory/layout.hpp"
 #include "shared_memory/peer.hpp"
@@ -63,7 +64,11 @@ class Link {
     // IPC_TIMED_OUT; IPC_CLOSED (here); IPC_PEER_CLOSED, only when ready() is still false after the peer's end was seen;
     // IPC_NOT_OUR_PROTOCOL.
     template <class Ready>
-    Status wait(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadline& deadline, Ready ready);
+    Status wait(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadline& deadline, Ready ready) {
+        if (ready()) [[likely]]
+            return IPC_OK;
+        return wait_longer(parked, budget, deadline, ready);
+    }
 
     // After publishing something the other side may wait for: wakes it if it sleeps on `parked`.
     void wake_if_parked(std::atomic<uint32_t>& parked) {
@@ -86,6 +91,9 @@ class Link {
     Link(std::unique_ptr<Peer> peer, Mapping memory, unsigned side, uint32_t slot_count, uint64_t data_bytes,
          WaitPolicy policy);
 
+    template <class Ready>
+    IPC_OUT_OF_LINE Status wait_longer(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadline& deadline,
+                                       Ready ready);
     // Looks for a reason to stop waiting; `look_at_peer` costs a system call.
     Status reason_to_stop(bool look_at_peer, const Deadline& deadline);
     Status peer_ended() const;
@@ -112,9 +120,8 @@ class Link {
 };
 
 template <class Ready>
-Status Link::wait(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadline& deadline, Ready ready) {
+Status Link::wait_longer(std::atomic<uint32_t>& parked, SpinBudget& budget, const Deadline& deadline, Ready ready) {
     if (deadline.immediate()) {
-        if (ready()) return IPC_OK;
         const Status s = reason_to_stop(look_is_due(), deadline);
         if (ready()) return IPC_OK;
         return s != IPC_OK ? s : fail_plainly(IPC_TIMED_OUT, timed_out);

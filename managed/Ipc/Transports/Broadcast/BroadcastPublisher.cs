@@ -16,7 +16,7 @@ internal sealed unsafe class BroadcastPublisher : Publisher
     private readonly ulong _ringBytes;
     private readonly BroadcastReaders _readers = new();
     private readonly BroadcastAdmission _admission;
-    private readonly HandleGate _gate = new(1);
+    private HandleGate<OneDoor> _gate;
     private int _closeStarted;
     private volatile bool _closed;
 
@@ -73,31 +73,62 @@ internal sealed unsafe class BroadcastPublisher : Publisher
 
     public override void Publish(ReadOnlySpan<byte> message, int timeoutMilliseconds = Channel.Forever)
     {
-        var byTheDoor = _gate.Enter(0);
+        ref var door = ref _gate.Doors.Only;
+        if (door.TryEnter())
+        {
+            var end = _position + BroadcastLayout.Footprint(message.Length);
+            // Nothing here can throw, so no try block is paid for.
+            var now = IsAllowed(message.Length, timeoutMilliseconds) && BroadcastLayout.Ahead(end, _claimed) <= 0;
+            if (now)
+                Write(message, end);
+            door.Leave();
+            if (now)
+            {
+                GC.KeepAlive(this);
+                return;
+            }
+        }
+        PublishOrWait(message, timeoutMilliseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void PublishOrWait(ReadOnlySpan<byte> message, int timeoutMilliseconds)
+    {
+        var byTheDoor = _gate.Enter(ref _gate.Doors.Only);
         try
         {
-            if (message.Length > Limit || _closed || timeoutMilliseconds < Channel.Forever)
+            if (!IsAllowed(message.Length, timeoutMilliseconds))
                 throw Refusal(message.Length, timeoutMilliseconds);
             var end = _position + BroadcastLayout.Footprint(message.Length);
             if (BroadcastLayout.Ahead(end, _claimed) > 0)
                 Claim(end, timeoutMilliseconds);
-            var record = _ring + (_position & (_ringBytes - 1));
-            *(int*)record = message.Length;
-            *(ulong*)(record + 8) = _number;
-            message.CopyTo(new Span<byte>(record + BroadcastLayout.RecordHeaderBytes, message.Length));
-            Volatile.Write(ref _numberBefore, ++_number);
-            // Release: whoever sees this position sees the record whole, and _numberBefore.
-            Volatile.Write(ref *_header.Published, end);
-            Volatile.Write(ref _numberAfter, _number);
-            _position = end;
-            if (_readers.MayPark)
-                WakeReaders();
+            Write(message, end);
         }
         finally
         {
-            _gate.Leave(0, byTheDoor);
+            _gate.Leave(ref _gate.Doors.Only, byTheDoor);
         }
         GC.KeepAlive(this);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsAllowed(int length, int timeoutMilliseconds) => length <= Limit && !_closed && timeoutMilliseconds >= Channel.Forever;
+
+    // Up to `end`, which is claimed.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Write(ReadOnlySpan<byte> message, ulong end)
+    {
+        var record = _ring + (_position & (_ringBytes - 1));
+        *(int*)record = message.Length;
+        *(ulong*)(record + 8) = _number;
+        message.CopyTo(new Span<byte>(record + BroadcastLayout.RecordHeaderBytes, message.Length));
+        Volatile.Write(ref _numberBefore, ++_number);
+        // Release: whoever sees this position sees the record whole, and _numberBefore.
+        Volatile.Write(ref *_header.Published, end);
+        Volatile.Write(ref _numberAfter, _number);
+        _position = end;
+        if (_readers.MayPark)
+            WakeReaders();
     }
 
     public override void Close()

@@ -26,7 +26,7 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
     private readonly BroadcastPage _page;
     private readonly byte* _ring;
     private readonly ulong _ringBytes;
-    private readonly HandleGate _gate = new(1);
+    private HandleGate<OneDoor> _gate;
     private int _closeStarted;
     private volatile bool _closed;
 
@@ -81,10 +81,28 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
 
     public override int Receive(Span<byte> buffer, out long lost, int timeoutMilliseconds = Channel.Forever)
     {
-        var byTheDoor = _gate.Enter(0);
+        ref var door = ref _gate.Doors.Only;
+        if (door.TryEnter())
+        {
+            // Nothing here can throw, so no try block is paid for.
+            var length = 0;
+            lost = 0;
+            var taken = IsAllowed(timeoutMilliseconds) && HasMessage && TryTakeNow(buffer, out length, out lost);
+            door.Leave();
+            GC.KeepAlive(this);
+            if (taken)
+                return length;
+        }
+        return ReceiveOrWait(buffer, out lost, timeoutMilliseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private int ReceiveOrWait(Span<byte> buffer, out long lost, int timeoutMilliseconds)
+    {
+        var byTheDoor = _gate.Enter(ref _gate.Doors.Only);
         try
         {
-            if (_closed || _broken != Status.Ok || timeoutMilliseconds < Channel.Forever)
+            if (!IsAllowed(timeoutMilliseconds))
                 throw Refusal(timeoutMilliseconds);
             if (!HasMessage || !TryTake(buffer, out var length, out lost))
                 length = ReceiveSlowly(buffer, out lost, timeoutMilliseconds);
@@ -92,10 +110,13 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
         }
         finally
         {
-            _gate.Leave(0, byTheDoor);
+            _gate.Leave(ref _gate.Doors.Only, byTheDoor);
             GC.KeepAlive(this);
         }
     }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsAllowed(int timeoutMilliseconds) => !_closed && _broken == Status.Ok && timeoutMilliseconds >= Channel.Forever;
 
     public override void Close()
     {
@@ -200,6 +221,24 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
         }
     }
 
+    // The same as TryTake for what is whole, right and fits, which is nearly always; false, and nothing touched, for all else.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryTakeNow(Span<byte> buffer, out int length, out long lost)
+    {
+        var record = _ring + (_position & (_ringBytes - 1));
+        // Copied once: the publisher may change them while we check.
+        length = Volatile.Read(ref *(int*)record);
+        var number = Volatile.Read(ref *(ulong*)(record + 8));
+        lost = (long)(number - _number);
+        if (!IsStillThere || !IsRight(length, number) || length > Math.Min(_limit, buffer.Length))
+            return false;
+        new ReadOnlySpan<byte>(record + BroadcastLayout.RecordHeaderBytes, length).CopyTo(buffer);
+        if (!IsStillThere)
+            return false;
+        PassOver(length, number);
+        return true;
+    }
+
     // Copies the message at the position out; false: the publisher has overtaken this reader, which goes on elsewhere.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryTake(Span<byte> buffer, out int length, out long lost)
@@ -217,17 +256,23 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
             if (IsStillThere)
             {
                 lost = (long)(number - _number);
-                _number = number + 1;
-                _overtaken = false;
-                _position += BroadcastLayout.Footprint(length);
-                if (_waitedFor)
-                    GiveBack();
+                PassOver(length, number);
                 return true;
             }
         }
         GoOnElsewhere();
         lost = 0;
         return false;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void PassOver(int length, ulong number)
+    {
+        _number = number + 1;
+        _overtaken = false;
+        _position += BroadcastLayout.Footprint(length);
+        if (_waitedFor)
+            GiveBack();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -249,16 +294,18 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
     }
 
     // What a record says of itself, once it is known to be whole; no publisher of ours writes anything that fails here.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void Check(int length, ulong number)
     {
-        var published = Volatile.Read(ref *_header.Published);
-        if ((ulong)(uint)length > _ringBytes / 2 || BroadcastLayout.Footprint(length) > published - _position ||
-            (_overtaken ? BroadcastLayout.Ahead(number, _number) <= 0 : number != _number))
+        if (!IsRight(length, number))
             Break(Status.NotOurProtocol);
         if (length > _limit)
             Break(Status.PeerTooLarge);
     }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsRight(int length, ulong number) =>
+        (ulong)(uint)length <= _ringBytes / 2 && BroadcastLayout.Footprint(length) <= Volatile.Read(ref *_header.Published) - _position &&
+        (_overtaken ? BroadcastLayout.Ahead(number, _number) > 0 : number == _number);
 
     // Goes on where the publisher says an overtaken reader should, or at the newest when even that is gone.
     private void GoOnElsewhere()

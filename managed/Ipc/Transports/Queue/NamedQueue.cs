@@ -13,8 +13,6 @@ namespace Ipc;
 [SuppressMessage("Naming", "CA1711", Justification = "It is one.")]
 internal sealed unsafe partial class NamedQueue : MessageQueue
 {
-    private const int Doors = 16; // of threads; more threads than these, at once, go in by locked instructions
-
     private enum Found { Yes, No, Damage }
 
     private readonly QueueFile _file;
@@ -31,7 +29,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
     private readonly uint* _writersParked;
     private readonly uint _size;
     private readonly uint _mask;
-    private readonly HandleGate _gate = new(Doors);
+    private HandleGate<ThreadDoors> _gate;
     private bool _closed;
 
     /// <param name="file">Owned from now on.</param>
@@ -59,36 +57,48 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
 
     public override bool TryEnqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = 0)
     {
-        var door = _gate.EnterAny();
-        try
+        ref var door = ref _gate.Doors.Mine(out var isMine);
+        if (isMine && door.TryEnter())
         {
-            if (Volatile.Read(ref _closed))
-                throw ClosedHere();
-            return Put(message, timeoutMilliseconds, CancellationToken.None);
+            // Nothing here can throw, so no try block is paid for.
+            var put = !Volatile.Read(ref _closed) && message.Length <= Limit && PutNow(message, QueueLayout.Footprint((uint)message.Length));
+            door.Leave();
+            if (put)
+                return true;
         }
-        finally
-        {
-            _gate.LeaveAny(door);
-        }
+        return EnqueueOrWait(message, timeoutMilliseconds, CancellationToken.None);
     }
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool Put(ReadOnlySpan<byte> message, int timeoutMilliseconds, CancellationToken cancellation)
+    internal override bool TryEnqueue(ReadOnlySpan<byte> message, CancellationToken cancellation)
     {
+        using var waking = cancellation.UnsafeRegister(queue => ((NamedQueue)queue!).WakeAllHere(), this);
+        return EnqueueOrWait(message, Channel.Forever, cancellation);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool EnqueueOrWait(ReadOnlySpan<byte> message, int timeoutMilliseconds, CancellationToken cancellation)
+    {
+        using var visit = new ThreadVisit(ref _gate);
+        if (Volatile.Read(ref _closed))
+            throw ClosedHere();
         if (message.Length > Limit)
             throw TooLarge(message.Length);
         var footprint = QueueLayout.Footprint((uint)message.Length);
-        if (_writers.TryTake())
-        {
-            var found = Put(message, footprint);
-            _writers.GiveBack();
-            if (found == Found.Yes)
-            {
-                Parking.WakeOne(_readersParked);
-                return true;
-            }
-        }
-        return EnqueueSlowly(message, footprint, timeoutMilliseconds, cancellation);
+        return PutNow(message, footprint) || EnqueueSlowly(message, footprint, timeoutMilliseconds, cancellation);
+    }
+
+    // False: another writer is at it, or there is no room, or damage; nothing was touched.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool PutNow(ReadOnlySpan<byte> message, uint footprint)
+    {
+        if (!_writers.TryTake())
+            return false;
+        var found = Put(message, footprint);
+        _writers.GiveBack();
+        if (found != Found.Yes)
+            return false;
+        Parking.WakeOne(_readersParked);
+        return true;
     }
 
     public override bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
@@ -101,60 +111,48 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
 
     internal override Status Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
     {
-        var door = _gate.EnterAny();
-        try
+        ref var door = ref _gate.Doors.Mine(out var isMine);
+        if (isMine && door.TryEnter())
         {
-            if (Volatile.Read(ref _closed))
-                throw ClosedHere();
-            if (MayHaveMessage() && _readers.TryTake())
-            {
-                var found = Get(buffer, out length);
-                _readers.GiveBack();
-                if (found == Found.Yes && length <= buffer.Length)
-                {
-                    // All: how much room each of them needs is not known here.
-                    Parking.WakeAll(_writersParked);
-                    return Status.Ok;
-                }
-            }
-            return TakeSlowly(buffer, out length, timeoutMilliseconds, CancellationToken.None);
+            // Nothing here can throw, so no try block is paid for.
+            length = 0;
+            var taken = !Volatile.Read(ref _closed) && TakeNow(buffer, out length);
+            door.Leave();
+            if (taken)
+                return Status.Ok;
         }
-        finally
-        {
-            _gate.LeaveAny(door);
-        }
+        return TakeOrWait(buffer, out length, timeoutMilliseconds, CancellationToken.None);
     }
 
-    internal override bool TryEnqueue(ReadOnlySpan<byte> message, CancellationToken cancellation)
+    // False: nothing was touched.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TakeNow(Span<byte> buffer, out int length)
     {
-        using var waking = cancellation.UnsafeRegister(queue => ((NamedQueue)queue!).WakeAllHere(), this);
-        var door = _gate.EnterAny();
-        try
-        {
-            if (Volatile.Read(ref _closed))
-                throw ClosedHere();
-            return Put(message, Channel.Forever, cancellation);
-        }
-        finally
-        {
-            _gate.LeaveAny(door);
-        }
+        length = 0;
+        if (!MayHaveMessage() || !_readers.TryTake())
+            return false;
+        var found = Get(buffer, out length);
+        _readers.GiveBack();
+        if (found != Found.Yes || length > buffer.Length)
+            return false;
+        // All: how much room each of them needs is not known here.
+        Parking.WakeAll(_writersParked);
+        return true;
     }
 
     internal override Status Take(Span<byte> buffer, out int length, CancellationToken cancellation)
     {
         using var waking = cancellation.UnsafeRegister(queue => ((NamedQueue)queue!).WakeAllHere(), this);
-        var door = _gate.EnterAny();
-        try
-        {
-            if (Volatile.Read(ref _closed))
-                throw ClosedHere();
-            return TakeSlowly(buffer, out length, Channel.Forever, cancellation);
-        }
-        finally
-        {
-            _gate.LeaveAny(door);
-        }
+        return TakeOrWait(buffer, out length, Channel.Forever, cancellation);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Status TakeOrWait(Span<byte> buffer, out int length, int timeoutMilliseconds, CancellationToken cancellation)
+    {
+        using var visit = new ThreadVisit(ref _gate);
+        if (Volatile.Read(ref _closed))
+            throw ClosedHere();
+        return TakeSlowly(buffer, out length, timeoutMilliseconds, cancellation);
     }
 
     public override void Close()

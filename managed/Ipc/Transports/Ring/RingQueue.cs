@@ -7,8 +7,6 @@ namespace Ipc;
 /// native/src/transports/ring/ring_queue.cpp.</summary>
 internal sealed unsafe class RingQueue : MessageQueue
 {
-    private const int Doors = 16; // of threads; more threads than these, at once, go in by locked instructions
-
     private static readonly long s_slice = SharedMemoryWait.SliceMilliseconds * Stopwatch.Frequency / 1000;
 
     private readonly RingFile _file;
@@ -19,7 +17,7 @@ internal sealed unsafe class RingQueue : MessageQueue
     private readonly bool _inOrder;
     private readonly uint _me;
     private long _lastBurial;
-    private readonly HandleGate _gate = new(Doors);
+    private HandleGate<ThreadDoors> _gate;
     private volatile bool _closed;
 
     /// <param name="file">Owned from now on.</param>
@@ -42,6 +40,19 @@ internal sealed unsafe class RingQueue : MessageQueue
 
     public override bool TryEnqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = 0)
     {
+        ref var door = ref _gate.Doors.Mine(out var isMine);
+        if (isMine && door.TryEnter())
+        {
+            // Nothing here can throw, so no try block is paid for.
+            var claim = RingClaim.Blocked;
+            if (!_closed && message.Length <= Limit && timeoutMilliseconds >= Channel.Forever)
+                claim = new Writing(this, message).Try();
+            door.Leave();
+            if (claim == RingClaim.Taken)
+                return true;
+            if (claim == RingClaim.Damaged)
+                throw Damaged();
+        }
         if (timeoutMilliseconds < Channel.Forever)
             throw BadTimeout(timeoutMilliseconds);
         return Enqueue(message, timeoutMilliseconds, CancellationToken.None);
@@ -53,38 +64,31 @@ internal sealed unsafe class RingQueue : MessageQueue
         return Enqueue(message, Channel.Forever, cancellation);
     }
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    [MethodImpl(MethodImplOptions.NoInlining)]
     private bool Enqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds, CancellationToken cancellation)
     {
         if (message.Length > Limit)
             throw TooLarge(message.Length);
-        var door = _gate.EnterAny();
-        try
+        using var visit = new ThreadVisit(ref _gate);
+        if (_closed)
+            throw IsClosed();
+        var attempt = new Writing(this, message);
+        var claim = attempt.Try();
+        if (claim != RingClaim.Taken)
+            claim = WaitLonger(ref attempt, RingSide.Writers, claim, timeoutMilliseconds, cancellation);
+        return claim switch
         {
-            if (_closed)
-                throw IsClosed();
-            var attempt = new Writing(this, message);
-            var claim = attempt.Try();
-            if (claim != RingClaim.Taken)
-                claim = WaitLonger(ref attempt, RingSide.Writers, claim, timeoutMilliseconds, cancellation);
-            return claim switch
-            {
-                RingClaim.Taken => true,
-                RingClaim.Blocked or RingClaim.Contended => false,
-                _ => throw Damaged(),
-            };
-        }
-        finally
-        {
-            _gate.LeaveAny(door);
-        }
+            RingClaim.Taken => true,
+            RingClaim.Blocked or RingClaim.Contended => false,
+            _ => throw Damaged(),
+        };
     }
 
     public override bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
     {
         if (timeoutMilliseconds < Channel.Forever)
             throw BadTimeout(timeoutMilliseconds);
-        var status = Dequeue(buffer, out length, timeoutMilliseconds, CancellationToken.None);
+        var status = Take(buffer, out length, timeoutMilliseconds);
         if (status == Status.BufferTooSmall)
         {
             var needed = length;
@@ -95,8 +99,24 @@ internal sealed unsafe class RingQueue : MessageQueue
         return status == Status.Ok;
     }
 
-    internal override Status Take(Span<byte> buffer, out int length, int timeoutMilliseconds) =>
-        Dequeue(buffer, out length, timeoutMilliseconds, CancellationToken.None);
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal override Status Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
+    {
+        ref var door = ref _gate.Doors.Mine(out var isMine);
+        if (isMine && door.TryEnter())
+        {
+            // Nothing here can throw, so no try block is paid for.
+            var attempt = new Reading(this, buffer);
+            var claim = _closed ? RingClaim.Blocked : attempt.Try();
+            door.Leave();
+            length = (int)attempt.Length;
+            if (claim == RingClaim.Taken)
+                return Status.Ok;
+            if (claim == RingClaim.Damaged)
+                throw Damaged();
+        }
+        return Dequeue(buffer, out length, timeoutMilliseconds, CancellationToken.None);
+    }
 
     internal override Status Take(Span<byte> buffer, out int length, CancellationToken cancellation)
     {
@@ -104,31 +124,24 @@ internal sealed unsafe class RingQueue : MessageQueue
         return Dequeue(buffer, out length, Channel.Forever, cancellation);
     }
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    [MethodImpl(MethodImplOptions.NoInlining)]
     private Status Dequeue(Span<byte> buffer, out int length, int timeoutMilliseconds, CancellationToken cancellation)
     {
-        var door = _gate.EnterAny();
-        try
+        using var visit = new ThreadVisit(ref _gate);
+        if (_closed)
+            throw IsClosed();
+        var attempt = new Reading(this, buffer);
+        var claim = attempt.Try();
+        if (claim != RingClaim.Taken)
+            claim = WaitLonger(ref attempt, RingSide.Readers, claim, timeoutMilliseconds, cancellation);
+        length = claim is RingClaim.Taken or RingClaim.TooSmall ? (int)attempt.Length : 0;
+        return claim switch
         {
-            if (_closed)
-                throw IsClosed();
-            var attempt = new Reading(this, buffer);
-            var claim = attempt.Try();
-            if (claim != RingClaim.Taken)
-                claim = WaitLonger(ref attempt, RingSide.Readers, claim, timeoutMilliseconds, cancellation);
-            length = claim is RingClaim.Taken or RingClaim.TooSmall ? (int)attempt.Length : 0;
-            return claim switch
-            {
-                RingClaim.Taken => Status.Ok,
-                RingClaim.Blocked or RingClaim.Contended => Status.TimedOut,
-                RingClaim.TooSmall => Status.BufferTooSmall,
-                _ => throw Damaged(),
-            };
-        }
-        finally
-        {
-            _gate.LeaveAny(door);
-        }
+            RingClaim.Taken => Status.Ok,
+            RingClaim.Blocked or RingClaim.Contended => Status.TimedOut,
+            RingClaim.TooSmall => Status.BufferTooSmall,
+            _ => throw Damaged(),
+        };
     }
 
     public override void Close()

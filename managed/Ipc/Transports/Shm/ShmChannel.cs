@@ -47,8 +47,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         if (payload.Length <= _writer.LongestInSlots)
         {
             CheckRoom(_writer.WaitForSlots(payload.Length, deadline));
-            ShmRingMemory.Copy(ref MemoryMarshal.GetReference(payload), ref *_writer.SlotRoom, payload.Length);
-            _writer.PublishInSlots((uint)kind, id, payload.Length);
+            SendInSlots(kind, id, payload);
         }
         else if (payload.Length <= _wholeRecord)
         {
@@ -60,6 +59,21 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         {
             SendInRecords(kind, id, payload, deadline);
         }
+    }
+
+    protected override bool TrySendNow(FrameKind kind, uint id, ReadOnlySpan<byte> payload)
+    {
+        if (payload.Length > _writer.LongestInSlots || !_writer.HasSlotsNow(payload.Length))
+            return false;
+        SendInSlots(kind, id, payload);
+        return true;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void SendInSlots(FrameKind kind, uint id, ReadOnlySpan<byte> payload)
+    {
+        ShmRingMemory.Copy(ref MemoryMarshal.GetReference(payload), ref *_writer.SlotRoom, payload.Length);
+        _writer.PublishInSlots((uint)kind, id, payload.Length);
     }
 
     protected override int SendMany(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, Deadline deadline)
@@ -76,6 +90,14 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     {
         SendFrame(kind, id, payload, deadline);
         ReleaseFrame();
+    }
+
+    protected override bool TryAnswerNow(FrameKind kind, uint id, ReadOnlySpan<byte> payload)
+    {
+        if (!TrySendNow(kind, id, payload))
+            return false;
+        ReleaseFrame();
+        return true;
     }
 
     private void SendInRecords(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
@@ -130,6 +152,33 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         CheckRoom(inSlots ? _writer.WaitForSlots(length, deadline) : _writer.WaitForData(length, deadline));
         _room = inSlots ? Room.Slots : Room.Data;
         return new Span<byte>(inSlots ? _writer.SlotRoom : _writer.DataRoom(length), length);
+    }
+
+    protected override bool TryReserveNow(int length, out Span<byte> room)
+    {
+        room = default;
+        if (length > _writer.LongestInSlots || !_writer.HasSlotsNow(length))
+            return false;
+        (_room, _roomLength) = (Room.Slots, length);
+        room = new Span<byte>(_writer.SlotRoom, length);
+        return true;
+    }
+
+    protected override bool TryCommitNow(FrameKind kind, uint id, int length)
+    {
+        if (_room != Room.Slots)
+            return false;
+        _writer.PublishInSlots((uint)kind, id, length);
+        _room = Room.None;
+        return true;
+    }
+
+    protected override bool TryCommitAnswerNow(uint id, int length)
+    {
+        if (!TryCommitNow(FrameKind.Reply, id, length))
+            return false;
+        ReleaseFrame();
+        return true;
     }
 
     protected override void CommitFrame(FrameKind kind, uint id, int length, Deadline deadline)
@@ -214,6 +263,28 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             return _reader.TryTakeNext((uint)kind, id, awaited, buffer.Length > Limit ? buffer[..Limit] : buffer, out length);
         length = 0;
         return false;
+    }
+
+    protected override bool TryViewNext(FrameKind kind, bool awaited, out ReadOnlySpan<byte> payload, out uint id)
+    {
+        if (_hasFrame || _toSkip != 0 || !_reader.TryLook((uint)kind, awaited, Limit))
+        {
+            payload = default;
+            id = 0;
+            return false;
+        }
+        id = _reader.Id;
+        _inSeveral = false;
+        _frame = new FrameInfo(kind, id, _reader.Length);
+        _hasFrame = true;
+        payload = _reader.Bytes;
+        return true;
+    }
+
+    protected override bool TryReleaseNow()
+    {
+        ReleaseFrame();
+        return true;
     }
 
     protected override int TakeMany(Span<byte> buffer, Span<int> lengths) =>

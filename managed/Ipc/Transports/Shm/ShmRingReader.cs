@@ -102,6 +102,25 @@ internal sealed unsafe class ShmRingReader
         return true;
     }
 
+    /// <summary>As <see cref="Wait"/>, if the next message is of this kind, lies in slots and is not longer than <paramref name="limit"/>: within a
+    /// bout of looks if it is <paramref name="awaited"/>, otherwise at once. False: nothing was taken over.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryLook(uint kind, bool awaited, int limit)
+    {
+        var slot = _slot;
+        if (!LookForIt(slot, awaited ? _looks : 1, out var word))
+            return false;
+        // Each word is read once: the writer may change it while it is being checked.
+        var length = (int)(word >> 32);
+        var kindAndId = *(ulong*)(slot + 8);
+        if ((uint)kindAndId != kind || (uint)length > (uint)Math.Min(limit, _longestHere))
+            return false;
+        (_length, _kindAndFlags) = (length, kind);
+        Id = (uint)(kindAndId >> 32);
+        _bytes = slot + ShmRingMemory.HeaderBytes;
+        return true;
+    }
+
     // Looks for the next record at most so often; _looks is how often a wait does before it first reads the clock. Here rather than in
     // the wait, so that no way back from a method lies between a record's arrival and its use.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -52,6 +52,10 @@ internal sealed unsafe class ShmRingWriter
         return count <= _freeHere ? WaitResult.Ready : WaitLongerForSlots(count, deadline);
     }
 
+    /// <summary>Whether WaitForSlots would find them at once.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool HasSlotsNow(int length) => !_link.PeerHasClosed && ShmRingMemory.SlotsFor(length) <= _freeHere && !IsDamaged;
+
     /// <summary>After WaitForSlots: the place of the message's bytes.</summary>
     public byte* SlotRoom => _slot + ShmRingMemory.HeaderBytes;
 

@@ -34,6 +34,51 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
         Link.WakeIfParked(Link.Outgoing.ReaderParked);
     }
 
+    protected override bool TrySendNow(FrameKind kind, uint id, ReadOnlySpan<byte> payload)
+    {
+        if (!HasRoomNow)
+            return false;
+        payload.CopyTo(_out.Room(payload.Length));
+        _out.Fill(kind, id, payload.Length);
+        Link.WakeIfParked(Link.Outgoing.ReaderParked);
+        return true;
+    }
+
+    protected override bool TryReserveNow(int length, out Span<byte> room)
+    {
+        var hasRoom = HasRoomNow;
+        room = hasRoom ? _out.Room(length) : default;
+        return hasRoom;
+    }
+
+    protected override bool TryCommitNow(FrameKind kind, uint id, int length)
+    {
+        _out.Fill(kind, id, length);
+        Link.WakeIfParked(Link.Outgoing.ReaderParked);
+        return true;
+    }
+
+    protected override bool TryAnswerNow(FrameKind kind, uint id, ReadOnlySpan<byte> payload)
+    {
+        if (!HasRoomNow)
+            return false;
+        payload.CopyTo(_out.Room(payload.Length));
+        Exchange(kind, id, payload.Length);
+        return true;
+    }
+
+    protected override bool TryCommitAnswerNow(uint id, int length)
+    {
+        Exchange(FrameKind.Reply, id, length);
+        return true;
+    }
+
+    private bool HasRoomNow
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => !Link.PeerHasClosed && Volatile.Read(ref *_out.State) == Empty;
+    }
+
     protected override Span<byte> ReserveFrame(int length, Deadline deadline)
     {
         WaitUntilEmpty(deadline);
@@ -101,6 +146,57 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
         return _frame;
     }
 
+    protected override bool TryTakeNext(FrameKind kind, uint id, bool awaited, Span<byte> buffer, out int length)
+    {
+        if (!TryLook(awaited, out var frame) || frame.Kind != kind || frame.Id != id || frame.Length > buffer.Length)
+        {
+            length = 0;
+            return false;
+        }
+        length = frame.Length;
+        _in.Room(length).CopyTo(buffer);
+        GiveBack();
+        return true;
+    }
+
+    protected override bool TryViewNext(FrameKind kind, bool awaited, out ReadOnlySpan<byte> payload, out uint id)
+    {
+        if (!TryLook(awaited, out var frame) || frame.Kind != kind)
+        {
+            payload = default;
+            id = 0;
+            return false;
+        }
+        (_frame, _hasFrame) = (frame, true);
+        payload = _in.Room(frame.Length);
+        id = frame.Id;
+        return true;
+    }
+
+    protected override bool TryReleaseNow()
+    {
+        ReleaseFrame();
+        return true;
+    }
+
+    // What is in the block, if its length is within this channel's limit, and nothing is held.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryLook(bool awaited, out FrameInfo frame)
+    {
+        frame = default;
+        if (_hasFrame)
+            return false;
+        for (var looks = awaited ? Link.LooksInABout : 1; Volatile.Read(ref *_in.State) != Full; SharedMemoryWait.Relax())
+        {
+            if (--looks <= 0)
+                return false;
+        }
+        // Copied once: the peer can change them while we check.
+        var (kind, id, length) = _in.Header;
+        frame = new FrameInfo((FrameKind)kind, id, (int)length);
+        return length <= (uint)Limit;
+    }
+
     protected override void TakeFrame(Span<byte> buffer, Deadline deadline)
     {
         _in.Room(buffer.Length).CopyTo(buffer);
@@ -114,6 +210,12 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
         if (!_hasFrame)
             return;
         _hasFrame = false;
+        GiveBack();
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void GiveBack()
+    {
         // Release: our reading is over before the writer writes again.
         Volatile.Write(ref *_in.State, Empty);
         Link.WakeIfParked(Link.Incoming.WriterParked);

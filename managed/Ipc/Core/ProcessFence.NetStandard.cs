@@ -5,7 +5,7 @@ namespace Ipc;
 
 /// <summary>These runtimes cannot ask for a fence in all threads; their systems can: FlushProcessWriteBuffers, membarrier. Where the system
 /// cannot either, each entry pays for a fence of its own.</summary>
-internal sealed partial class HandleGate
+internal static partial class ProcessFence
 {
     private const int RegisterPrivateExpedited = 16, PrivateExpedited = 8;
 
@@ -18,14 +18,16 @@ internal sealed partial class HandleGate
     [LibraryImport("libc", EntryPoint = "syscall")]
     private static partial nint Membarrier(nint number, nint command, nint flags);
 
+    /// <summary>Between an entry's store and its look.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static void FenceEntry()
+    public static void OfEntry()
     {
         if (!s_systemFences)
             Interlocked.MemoryBarrier();
     }
 
-    private static void FenceAllThreads()
+    /// <summary>Every thread of the process passes a fence.</summary>
+    public static void OfAllThreads()
     {
         Interlocked.MemoryBarrier();
         if (!s_systemFences)

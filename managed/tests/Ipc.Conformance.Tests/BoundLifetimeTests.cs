@@ -1,0 +1,166 @@
+using Ipc.Conformance.Puppets;
+using Ipc.Native;
+using Xunit;
+
+namespace Ipc.Conformance;
+
+/// <summary>Dispose and calls from any threads in any order, over the C ABI: a call that begins meanwhile finds either the native object or
+/// <see cref="Status.Closed"/>, and what a handler looks at stays.</summary>
+[Trait("system", "linux")]
+public class BoundLifetimeTests
+{
+    private const int Patience = 20_000, Rounds = 200;
+
+    static BoundLifetimeTests() => BoundLibrary.Choose();
+
+    [Theory]
+    [InlineData("shm")]
+    [InlineData("shm-event")]
+    [InlineData("unix")]
+    public void DisposeMeetsCallsOnAChannel(string transport)
+    {
+        var address = $"{transport}://bound-lifetime-{Environment.ProcessId}";
+        using var listener = NativeIpc.Listen(address);
+        for (var round = 0; round < Rounds; round++)
+        {
+            var (server, client) = Connect(listener, address);
+            DisposeWhileThreadsCall(client, round, () => client.Receive(new byte[10], 0), () => client.Send(new byte[10], 0));
+            server.Dispose();
+        }
+    }
+
+    [Fact]
+    public void DisposeMeetsAccept()
+    {
+        for (var round = 0; round < Rounds; round++)
+        {
+            var listener = NativeIpc.Listen($"unix://bound-lifetime-{Environment.ProcessId}-accept");
+            DisposeWhileThreadsCall(listener, round, () => listener.Accept(0), () => listener.Accept(0));
+        }
+    }
+
+    [Theory]
+    [InlineData("queue")]
+    [InlineData("ring")]
+    public void DisposeMeetsCallsOnAQueue(string transport)
+    {
+        var address = $"{transport}://bound-lifetime-{Environment.ProcessId}";
+        for (var round = 0; round < Rounds; round++)
+        {
+            var queue = NativeIpc.OpenQueue(address);
+            DisposeWhileThreadsCall(queue, round, () => queue.TryEnqueue(new byte[10]), () => queue.TryDequeue(new byte[10], out _));
+        }
+        // A ring goes with its last client.
+        if (transport == "queue")
+            ManagedIpc.RemoveQueue(address);
+    }
+
+    [Fact]
+    public void DisposeMeetsCallsOnABroadcast()
+    {
+        var address = $"broadcast://bound-lifetime-{Environment.ProcessId}?policy=drop";
+        for (var round = 0; round < Rounds / 4; round++)
+        {
+            var publisher = NativeIpc.Publish(address);
+            var subscriber = NativeIpc.Subscribe(address, Patience);
+            DisposeWhileThreadsCall(subscriber, round, () => subscriber.Receive(new byte[10], out _, 0));
+            DisposeWhileThreadsCall(publisher, round, () => publisher.Publish(new byte[10], 0), () =>
+            {
+                // Asking for the number of subscribers never fails.
+                _ = publisher.Subscribers;
+                publisher.Close();
+                Thread.Yield();
+                throw new IpcException(Status.Closed, "asked and closed");
+            });
+        }
+    }
+
+    [Fact]
+    public void DisposeWaitsForAHandler()
+    {
+        var address = $"shm://bound-lifetime-{Environment.ProcessId}-handler";
+        using var listener = NativeIpc.Listen(address);
+        var (server, client) = Connect(listener, address);
+        using var entered = new ManualResetEventSlim();
+        using var mayLeave = new ManualResetEventSlim();
+        var seen = 0;
+        var serving = Start(() => server.Serve((request, _) =>
+        {
+            entered.Set();
+            Assert.True(mayLeave.Wait(Patience));
+            seen = request[0];
+        }));
+        var calling = Start(() => client.Call([7], new byte[10]));
+        Assert.True(entered.Wait(Patience));
+        var disposing = Start(server.Dispose);
+        Assert.False(Ends(disposing, 200), "Dispose came back while the handler looked at its request");
+        mayLeave.Set();
+        Assert.True(Ends(disposing, Patience));
+        Assert.Equal(7, seen);
+        Assert.Equal(Status.Closed, StatusOf(serving));
+        Assert.Equal(Status.PeerClosed, StatusOf(calling));
+        client.Dispose();
+    }
+
+    [Fact]
+    public void AHandlerMayDisposeItsOwnChannel()
+    {
+        var address = $"shm://bound-lifetime-{Environment.ProcessId}-own";
+        using var listener = NativeIpc.Listen(address);
+        var (server, client) = Connect(listener, address);
+        var serving = Start(() => server.Serve((_, _) => server.Dispose()));
+        Assert.Equal(Status.PeerClosed, StatusOf(Start(() => client.Call([7], new byte[10], Patience))));
+        Assert.Equal(Status.Closed, StatusOf(serving));
+        client.Dispose();
+    }
+
+    private static (Channel Server, Channel Client) Connect(Listener listener, string address)
+    {
+        var connecting = Start(() => NativeIpc.Connect(address, Patience));
+        var server = listener.Accept(Patience);
+        return (server, connecting.GetAwaiter().GetResult());
+    }
+
+    // Each call is made again and again, on a thread of its own, until it says that the handle is closed.
+    private static void DisposeWhileThreadsCall(IDisposable handle, int round, params Action[] calls)
+    {
+        using var start = new Barrier(calls.Length + 1);
+        var all = calls.Select(call => Start(() =>
+        {
+            start.SignalAndWait();
+            while (true)
+            {
+                try
+                {
+                    call();
+                }
+                catch (IpcException e) when (e.Status == Status.TimedOut)
+                {
+                }
+            }
+        })).ToArray();
+        start.SignalAndWait();
+        Thread.SpinWait(round * 100);
+        handle.Dispose();
+        foreach (var one in all)
+            Assert.Equal(Status.Closed, StatusOf(one));
+    }
+
+    private static bool Ends(Task task, int milliseconds) => task.Wait(milliseconds);
+
+    private static Status StatusOf(Task task)
+    {
+        try
+        {
+            Assert.True(Ends(task, Patience), "the other thread does not come to an end");
+            return Status.Ok;
+        }
+        catch (AggregateException e) when (e.InnerException is IpcException failure)
+        {
+            return failure.Status;
+        }
+    }
+
+    private static Task Start(Action work) => Task.Factory.StartNew(work, default, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+    private static Task<T> Start<T>(Func<T> work) => Task.Factory.StartNew(work, default, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+}
