@@ -71,12 +71,13 @@ ipc_status closed_here(const ipc_channel* channel) {
 // Whose side of a channel a function is on: at most one thread at a time is on each.
 enum Side { sending, receiving };
 
-// Around the work of every function that sends or receives. ipc_call does both and needs one door: nobody else may send then.
+// Around the work of every function that sends or receives; bodies hold copies of the arguments, because references would keep
+// those in memory. ipc_call does both and needs one door: nobody else may send then.
 template <class Body>
 ipc_status by(Side side, ipc_channel* channel, Body body) noexcept {
-    return channel->gate.pass(channel->doors[side], [&]() noexcept {
+    return channel->gate.pass(channel->doors[side], [channel, body]() noexcept {
         if (channel->closed.load(std::memory_order_relaxed)) [[unlikely]]
-            return guarded([&] { return closed_here(channel); });
+            return guarded([channel] { return closed_here(channel); });
         return guarded(body);
     });
 }
@@ -84,7 +85,7 @@ ipc_status by(Side side, ipc_channel* channel, Body body) noexcept {
 // The same for what also a closed channel does.
 template <class Body>
 ipc_status by_even_closed(Side side, ipc_channel* channel, Body body) noexcept {
-    return channel->gate.pass(channel->doors[side], [&]() noexcept { return guarded(body); });
+    return channel->gate.pass(channel->doors[side], [body]() noexcept { return guarded(body); });
 }
 
 void free_now(ipc_channel* channel) {
@@ -248,40 +249,40 @@ size_t ipc_channel_limit(const ipc_channel* channel) {
 
 ipc_status ipc_send(ipc_channel* channel, const void* message, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, message, length, timeout_ms, "ipc_send"));
-    return by(sending, channel, [&] { return channel->conversation->send(message, length, Deadline(timeout_ms)); });
+    return by(sending, channel, [=] { return channel->conversation->send(message, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_receive(ipc_channel* channel, void* buffer, size_t capacity, size_t* length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, buffer, capacity, timeout_ms, "ipc_receive"));
     IPC_CHECK(check(length != nullptr, "ipc_receive", "length is NULL"));
     return by(receiving, channel,
-              [&] { return channel->conversation->receive(buffer, capacity, length, Deadline(timeout_ms)); });
+              [=] { return channel->conversation->receive(buffer, capacity, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_reserve(ipc_channel* channel, size_t length, void** message, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, message, 1, timeout_ms, "ipc_reserve"));
-    return by(sending, channel, [&] { return channel->conversation->reserve(length, message, Deadline(timeout_ms)); });
+    return by(sending, channel, [=] { return channel->conversation->reserve(length, message, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_commit(ipc_channel* channel, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, nullptr, 0, timeout_ms, "ipc_commit"));
-    return by(sending, channel, [&] { return channel->conversation->commit(length, Deadline(timeout_ms)); });
+    return by(sending, channel, [=] { return channel->conversation->commit(length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_cancel(ipc_channel* channel) {
     IPC_CHECK(check_channel(channel, nullptr, 0, 0, "ipc_cancel"));
-    return by_even_closed(sending, channel, [&] { return channel->conversation->cancel(); });
+    return by_even_closed(sending, channel, [=] { return channel->conversation->cancel(); });
 }
 
 ipc_status ipc_peek(ipc_channel* channel, const void** message, size_t* length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, message, 1, timeout_ms, "ipc_peek"));
     IPC_CHECK(check(length != nullptr, "ipc_peek", "length is NULL"));
-    return by(receiving, channel, [&] { return channel->conversation->peek(message, length, Deadline(timeout_ms)); });
+    return by(receiving, channel, [=] { return channel->conversation->peek(message, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_release(ipc_channel* channel) {
     IPC_CHECK(check_channel(channel, nullptr, 0, 0, "ipc_release"));
-    return by_even_closed(receiving, channel, [&] { return channel->conversation->release(); });
+    return by_even_closed(receiving, channel, [=] { return channel->conversation->release(); });
 }
 
 ipc_status ipc_send_batch(ipc_channel* channel, const void* messages, const uint32_t* lengths, size_t count,
@@ -290,7 +291,7 @@ ipc_status ipc_send_batch(ipc_channel* channel, const void* messages, const uint
     IPC_CHECK(check(sent != nullptr, "ipc_send_batch", "sent is NULL"));
     *sent = 0;
     IPC_CHECK(check(messages != nullptr || count == 0, "ipc_send_batch", "messages is NULL but count is not 0"));
-    return by(sending, channel, [&] {
+    return by(sending, channel, [=] {
         return channel->conversation->send_batch(static_cast<const std::byte*>(messages), lengths, count, sent,
                                                  Deadline(timeout_ms));
     });
@@ -302,7 +303,7 @@ ipc_status ipc_receive_batch(ipc_channel* channel, void* buffer, size_t capacity
     IPC_CHECK(check(count != nullptr && lengths != nullptr, "ipc_receive_batch", "lengths or count is NULL"));
     *count = 0;
     IPC_CHECK(check(max_count != 0, "ipc_receive_batch", "max_count is 0"));
-    return by(receiving, channel, [&] {
+    return by(receiving, channel, [=] {
         return channel->conversation->receive_batch(static_cast<std::byte*>(buffer), capacity, lengths, max_count,
                                                     count, Deadline(timeout_ms));
     });
@@ -315,7 +316,7 @@ ipc_status ipc_call(ipc_channel* channel, const void* request, size_t request_le
     IPC_CHECK(check_channel(channel, request, request_length, timeout_ms, "ipc_call"));
     IPC_CHECK(check(reply != nullptr || reply_capacity == 0, "ipc_call", "reply is NULL but its capacity is not 0"));
     IPC_CHECK(check(reply_length != nullptr, "ipc_call", "reply_length is NULL"));
-    return by(sending, channel, [&] {
+    return by(sending, channel, [=] {
         return channel->conversation->call(request, request_length, reply, reply_capacity, reply_length,
                                            Deadline(timeout_ms));
     });
@@ -325,14 +326,14 @@ ipc_status ipc_receive_reply(ipc_channel* channel, void* reply, size_t capacity,
     IPC_CHECK(check_channel(channel, reply, capacity, timeout_ms, "ipc_receive_reply"));
     IPC_CHECK(check(length != nullptr, "ipc_receive_reply", "length is NULL"));
     return by(receiving, channel,
-              [&] { return channel->conversation->receive_kept_reply(reply, capacity, length, Deadline(timeout_ms)); });
+              [=] { return channel->conversation->receive_kept_reply(reply, capacity, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_call_peek(ipc_channel* channel, const void* request, size_t request_length, const void** reply,
                          size_t* reply_length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, request, request_length, timeout_ms, "ipc_call_peek"));
     IPC_CHECK(check(reply != nullptr && reply_length != nullptr, "ipc_call_peek", "an argument is NULL"));
-    return by(sending, channel, [&] {
+    return by(sending, channel, [=] {
         return channel->conversation->call_in_place(request, request_length, reply, reply_length, Deadline(timeout_ms));
     });
 }
@@ -369,28 +370,28 @@ ipc_status ipc_receive_request(ipc_channel* channel, const void** request, size_
     IPC_CHECK(check_channel(channel, request, 1, timeout_ms, "ipc_receive_request"));
     IPC_CHECK(check(length != nullptr, "ipc_receive_request", "length is NULL"));
     return by(receiving, channel,
-              [&] { return channel->conversation->receive_request(request, length, Deadline(timeout_ms)); });
+              [=] { return channel->conversation->receive_request(request, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_reply(ipc_channel* channel, const void* reply, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, reply, length, timeout_ms, "ipc_reply"));
-    return by(sending, channel, [&] { return channel->conversation->reply(reply, length, Deadline(timeout_ms)); });
+    return by(sending, channel, [=] { return channel->conversation->reply(reply, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_reserve_reply(ipc_channel* channel, size_t length, void** reply, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, reply, 1, timeout_ms, "ipc_reserve_reply"));
     return by(sending, channel,
-              [&] { return channel->conversation->reserve_reply(length, reply, Deadline(timeout_ms)); });
+              [=] { return channel->conversation->reserve_reply(length, reply, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_commit_reply(ipc_channel* channel, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, nullptr, 0, timeout_ms, "ipc_commit_reply"));
-    return by(sending, channel, [&] { return channel->conversation->commit_reply(length, Deadline(timeout_ms)); });
+    return by(sending, channel, [=] { return channel->conversation->commit_reply(length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_fail_request(ipc_channel* channel, const char* text, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, text, 1, timeout_ms, "ipc_fail_request"));
-    return by(sending, channel, [&] { return channel->conversation->fail_request(text, Deadline(timeout_ms)); });
+    return by(sending, channel, [=] { return channel->conversation->fail_request(text, Deadline(timeout_ms)); });
 }
 
 } // extern "C"

@@ -36,7 +36,7 @@ ipc_status check_queue(const ipc_queue* queue, const void* memory, size_t length
 template <class Body>
 ipc_status inside(ipc_queue* queue, Body body) noexcept {
     HandleGate::Door* const door = queue->doors.mine();
-    const auto safely = [&]() noexcept { return guarded(body); };
+    const auto safely = [body]() noexcept { return guarded(body); };
     return door != nullptr ? queue->gate.pass(*door, safely) : queue->gate.pass(safely);
 }
 
@@ -69,13 +69,13 @@ size_t ipc_queue_limit(const ipc_queue* queue) {
 
 ipc_status ipc_queue_enqueue(ipc_queue* queue, const void* message, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_queue(queue, message, length, timeout_ms, "ipc_queue_enqueue"));
-    return inside(queue, [&] { return queue->queue->enqueue(message, length, Deadline(timeout_ms)); });
+    return inside(queue, [=] { return queue->queue->enqueue(message, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_queue_dequeue(ipc_queue* queue, void* buffer, size_t capacity, size_t* length, int32_t timeout_ms) {
     IPC_CHECK(check_queue(queue, buffer, capacity, timeout_ms, "ipc_queue_dequeue"));
     IPC_CHECK(check(length != nullptr, "ipc_queue_dequeue", "length is NULL"));
-    return inside(queue, [&] { return queue->queue->dequeue(buffer, capacity, length, Deadline(timeout_ms)); });
+    return inside(queue, [=] { return queue->queue->dequeue(buffer, capacity, length, Deadline(timeout_ms)); });
 }
 
 void ipc_queue_close(ipc_queue* queue) {
