@@ -52,10 +52,10 @@ public abstract class Channel : IDisposable
     }
 
     /// <summary>Room for one message of at most <paramref name="length"/> bytes, in place where the transport can. Until it is committed or
-    /// given back by <see cref="Cancel"/>, whatever else sends is <see cref="Status.WrongState"/>; another Reserve replaces it.</summary>
+    /// given back by <see cref="Cancel"/>, whatever else sends is <see cref="Status.WrongState"/>; another Reserve gives it back, whether it succeeds or not.</summary>
     public abstract Span<byte> Reserve(int length, int timeoutMilliseconds = Forever);
     /// <summary>Sends the first <paramref name="length"/> bytes of the reserved room. After <see cref="Status.TimedOut"/> nothing was sent and
-    /// the room is still lent, unless the channel is broken; after any other failure of the channel there is no room any more.</summary>
+    /// the room is still lent, unless the channel is broken; after any other failure of the channel, <see cref="Status.Closed"/> too, there is no room any more.</summary>
     public abstract void Commit(int length, int timeoutMilliseconds = Forever);
     /// <summary>Gives room of <see cref="Reserve"/> or <see cref="ReserveReply"/> back unsent; <see cref="Status.WrongState"/> if none is lent.</summary>
     public abstract void Cancel();

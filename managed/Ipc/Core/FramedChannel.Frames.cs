@@ -166,6 +166,22 @@ internal abstract partial class FramedChannel
         return new Deadline(timeoutMilliseconds);
     }
 
+    /// <summary>The same for what lends room or ends it: a channel that has ended takes it back.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private Deadline BeginWithRoom(int timeoutMilliseconds)
+    {
+        if ((_stopped && !StillAnswers) || timeoutMilliseconds < Forever)
+            throw WhyNoRoom(timeoutMilliseconds);
+        return new Deadline(timeoutMilliseconds);
+    }
+
+    private IpcException WhyNoRoom(int timeoutMilliseconds)
+    {
+        if (timeoutMilliseconds >= Forever)
+            _reserved = Nothing;
+        return WhyNot(timeoutMilliseconds);
+    }
+
     private IpcException WhyNot(int timeoutMilliseconds)
     {
         if (timeoutMilliseconds < Forever)

@@ -22,7 +22,7 @@ internal abstract partial class FramedChannel
     private Span<byte> ReserveOrWait(int length, int timeoutMilliseconds)
     {
         using var visit = new Visit(this, Sender);
-        return ReserveRoom(length, Begin(timeoutMilliseconds), forReply: false);
+        return ReserveRoom(length, BeginWithRoom(timeoutMilliseconds), forReply: false);
     }
 
     public sealed override Span<byte> ReserveReply(int length, int timeoutMilliseconds)
@@ -42,7 +42,7 @@ internal abstract partial class FramedChannel
     private Span<byte> ReserveReplyOrWait(int length, int timeoutMilliseconds)
     {
         using var visit = new Visit(this, Receiver);
-        var deadline = Begin(timeoutMilliseconds);
+        var deadline = BeginWithRoom(timeoutMilliseconds);
         CheckRequest(nameof(ReserveReply));
         return ReserveRoom(length, deadline, forReply: true);
     }
@@ -62,8 +62,9 @@ internal abstract partial class FramedChannel
 
     private Span<byte> ReserveRoom(int length, Deadline deadline, bool forReply)
     {
-        CheckLength(length);
+        // The room before it is gone, also when there is none to be had.
         _reserved = Nothing;
+        CheckLength(length);
         var room = ReserveFrame(length, deadline);
         (_reserved, _reservedForReply) = (length, forReply);
         return room;
@@ -87,7 +88,7 @@ internal abstract partial class FramedChannel
     private void CommitOrWait(int length, int timeoutMilliseconds)
     {
         using var visit = new Visit(this, Sender);
-        var deadline = Begin(timeoutMilliseconds);
+        var deadline = BeginWithRoom(timeoutMilliseconds);
         CheckCommit(length, forReply: false);
         try
         {
@@ -120,7 +121,7 @@ internal abstract partial class FramedChannel
     private void CommitReplyOrWait(int length, int timeoutMilliseconds)
     {
         using var visit = new Visit(this, Receiver);
-        var deadline = Begin(timeoutMilliseconds);
+        var deadline = BeginWithRoom(timeoutMilliseconds);
         CheckRequest(nameof(CommitReply));
         CheckCommit(length, forReply: true);
         try

@@ -60,8 +60,7 @@ public class ClosingTests
                 foreach (var puppet in new[] { stage.Client, stage.Server })
                 {
                     await stage.Connect(options);
-                    var call = puppet.Give("blocked", blocked);
-                    await Task.Delay(10);
+                    var call = await puppet.GiveBlocking("blocked", blocked, maySpin: wait == "spin");
                     await Interrupt(puppet, "c", call);
                     await puppet.Refuses(Status.Closed, "receive c 10 1 1 0");
                     await puppet.Refuses(Status.Closed, "send c 10 1 1 0");
@@ -69,8 +68,7 @@ public class ClosingTests
                     await stage.Server.Ok("free c");
                 }
             }
-            var accepting = stage.Server.Give("blocked", "accept l c -1");
-            await Task.Delay(10);
+            var accepting = await stage.Server.GiveBlocking("blocked", "accept l c -1");
             await Interrupt(stage.Server, "l", accepting);
         });
 
@@ -78,8 +76,7 @@ public class ClosingTests
     public Task CloseInterruptsABlockedSend(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
-        var sending = stage.Client.Give("blocked", "send-many c 100 1000000 1 -1 copy");
-        await Task.Delay(100);
+        var sending = await stage.Client.GiveBlocking("blocked", "send-many c 100 1000000 1 -1 copy");
         await Interrupt(stage.Client, "c", sending);
     });
 
@@ -87,8 +84,9 @@ public class ClosingTests
     public Task SeveralAcceptsAreAllInterrupted(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Listen();
-        var accepting = Enumerable.Range(0, 3).Select(i => stage.Server.Give($"blocked{i}", $"accept l c{i} -1")).ToArray();
-        await Task.Delay(30);
+        var accepting = new List<Task<Answer>>();
+        for (var i = 0; i < 3; i++)
+            accepting.Add(await stage.Server.GiveBlocking($"blocked{i}", $"accept l c{i} -1"));
         await stage.Server.Ok("close l");
         foreach (var answer in await Task.WhenAll(accepting))
             answer.Refused(Status.Closed).Promptly();

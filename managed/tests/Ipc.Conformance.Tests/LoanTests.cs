@@ -53,6 +53,97 @@ public class LoanTests
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task CancelGivesTheRoomBackUnsent(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Open();
+        foreach (var (from, to) in new[] { (stage.Client, stage.Server), (stage.Server, stage.Client) })
+        {
+            foreach (var size in new[] { 0, 48, 5000, 800_000 })
+            {
+                await from.Refuses(Status.WrongState, "cancel c");
+                await from.Ok($"reserve c {size} {size} 1 1 5000");
+                await from.Refuses(Status.WrongState, "send c 10 1 1 5000");
+                await from.Refuses(Status.WrongState, "call c 10 1 1 10 5000");
+                await from.Refuses(Status.WrongState, "commit-reply c 0 5000");
+                await from.Ok("cancel c");
+                await from.Refuses(Status.WrongState, "cancel c");
+                await from.Refuses(Status.WrongState, "commit c 0 5000");
+                await Stage.Exchange(from, to, 70);
+            }
+        }
+    });
+
+    // Whichever thread was faster, the one that closed or the one that committed: there is no room after a commit that failed.
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task AClosedChannelTakesTheRoomBack(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Listen();
+        foreach (var verb in new[] { "commit c 8 5000", "commit-reply c 8 5000", "reserve c 8 8 1 1 5000", "reserve-reply c 8 8 1 1 5000" })
+        {
+            await stage.Connect();
+            foreach (var puppet in new[] { stage.Client, stage.Server })
+            {
+                await puppet.Ok("reserve c 8 8 1 1 5000");
+                await puppet.Ok("close c");
+                await puppet.Refuses(Status.Closed, verb);
+                await puppet.Refuses(Status.WrongState, "cancel c");
+                await puppet.Refuses(Status.Closed, "send c 8 1 1 5000");
+                await puppet.Ok("free c");
+            }
+        }
+        await stage.Connect();
+        await stage.Client.Ok("reserve c 8 8 1 1 5000");
+        await stage.Client.Ok("close c");
+        await stage.Client.Ok("cancel c");
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task AReplysRoomIsAReplys(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Open();
+        foreach (var size in new[] { 10, 100_000 })
+        {
+            var calling = stage.Client.Give("calling", $"call c {size} 1 1 {size} 10000");
+            var puppet = stage.Server;
+            await puppet.Ok("receive-request c 1 1 5000", size);
+            await puppet.Ok("reserve c 100 100 9 9 5000");
+            await puppet.Refuses(Status.WrongState, "commit-reply c 100 5000");
+            await puppet.Refuses(Status.WrongState, "reply c 10 1 1 5000");
+            await puppet.Ok("cancel c");
+            await puppet.Ok("reserve-reply c 100 100 9 9 5000");
+            await puppet.Refuses(Status.WrongState, "commit c 100 5000");
+            await puppet.Refuses(Status.WrongState, "fail-request c 5000 no");
+            await puppet.Ok("cancel c");
+            await puppet.Refuses(Status.WrongState, "commit-reply c 100 5000");
+            await puppet.Ok($"reserve-reply c {size} {size} 1 1 5000");
+            await puppet.Ok($"commit-reply c {size} 5000");
+            await puppet.Refuses(Status.WrongState, "reply c 10 1 1 5000");
+            (await calling).Ok(size);
+        }
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task AKeptReplyIsGivenOnceOrDropped(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Open();
+        _ = stage.Server.Give("serve", "serve c echo");
+        foreach (var size in new[] { 100, 300_000 })
+        {
+            await stage.Client.Refuses(Status.WrongState, $"receive-reply c {size} 1 1");
+            await stage.Client.Refuses(Status.BufferTooSmall, $"call c {size} 1 1 10 5000");
+            await stage.Client.Refuses(Status.BufferTooSmall, "receive-reply c 20 1 1");
+            await stage.Client.Ok($"receive-reply c {size} 1 1", size);
+            await stage.Client.Refuses(Status.WrongState, $"receive-reply c {size} 1 1");
+            await stage.Client.Refuses(Status.BufferTooSmall, $"call c {size} 2 2 10 5000");
+            await stage.Client.Ok($"call c {size} 3 3 {size} 5000", size);
+            await stage.Client.Refuses(Status.BufferTooSmall, $"call c {size} 4 4 10 5000");
+            await stage.Client.Ok($"call-in-place c {size} 5 5 5000", size);
+            await stage.Client.Refuses(Status.WrongState, $"receive-reply c {size} 4 4");
+            await stage.Client.Ok("release c");
+        }
+    });
+
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
     public Task PeekingAgainGivesTheSameMessage(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();

@@ -1,4 +1,5 @@
 using Ipc.Conformance.Puppets;
+using Ipc.Conformance.Raw;
 using Xunit;
 
 namespace Ipc.Conformance;
@@ -83,6 +84,11 @@ public sealed class NamesTests : IDisposable
         await client.Ok("reset");
         await server.Ok("reset");
         await server.Ok($"remove-queue queue://{name}");
+        // A publisher goes with its process, and what is killed leaves its name.
+        client.Dispose();
+        server.Dispose();
+        foreach (var path in Names.Left(name))
+            File.Delete(path);
     }
 
     // A second user makes the folders first, in each form they could have; and takes a pipe's name.

@@ -10,6 +10,7 @@ internal static class MessageVerbs
         verbs.Add("receive", Receive);
         verbs.Add("reserve", Reserve);
         verbs.Add("commit", Commit);
+        verbs.Add("cancel", Cancel);
         verbs.Add("peek", Peek);
         verbs.Add("release", Release);
         verbs.Add("send-many", (handles, command) => Many(handles, command, SendOne));
@@ -51,6 +52,12 @@ internal static class MessageVerbs
     private static string Commit(Handles handles, Command command)
     {
         handles.Channel(command.Word()).Commit(command.Size(), command.Timeout());
+        return "";
+    }
+
+    private static string Cancel(Handles handles, Command command)
+    {
+        handles.Channel(command.Word()).Cancel();
         return "";
     }
 

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 
 namespace Ipc.Tests;
 
@@ -9,8 +10,14 @@ public sealed class DeadlineTests
     private const int Whole = 200_000;
     private const int Part = 32 * 1024;
 
-    // No call outlasts its time-out by more than 20 ms; a machine shared with other tests gets some more.
-    private const int Grace = 400;
+    // No call outlasts its time-out by more than this.
+    private const int Grace = 20;
+
+    // The compiler, the collector and other programs can make any one call late; they do not make the same one late so often.
+    private const int Tries = 8;
+
+    // Does not fit on the way; over shm-event everything fits, and is copied at one go.
+    private const int Much = 32 << 20, MuchInOneBlock = 1 << 20;
 
     public static TheoryData<string> Stopping => ["unix", "shm"];
 
@@ -52,43 +59,124 @@ public sealed class DeadlineTests
 
     [Theory]
     [MemberData(nameof(Stopping))]
-    public void AReplyThatStopsHalfWayHoldsNobody(string transport)
+    public void AReplyThatStopsHalfWayHoldsNobody(string transport) => InTime(timely =>
     {
         using var stopper = new Stopper(transport);
         var client = stopper.Client;
         stopper.SendPart(FrameKind.Reply, 1);
-        Assert.Equal(Status.BufferTooSmall, Timely(() => client.Call([1], new byte[10], Timeout)));
-        Assert.Equal(Status.TimedOut, Timely(() => client.ReceiveReply(new byte[Whole], Timeout)));
-        Assert.Equal(Status.TimedOut, Timely(() => client.ReceiveReply(new byte[Whole], 0)));
+        Assert.Equal(Status.BufferTooSmall, timely(Timeout, time => client.Call([1], new byte[10], time)));
+        Assert.Equal(Status.TimedOut, timely(Timeout, time => client.ReceiveReply(new byte[Whole], time)));
+        Assert.Equal(Status.TimedOut, timely(0, time => client.ReceiveReply(new byte[Whole], time)));
         // The next call drops the kept one, whose rest still does not come.
-        Assert.Equal(Status.TimedOut, Timely(() => client.Call([1], new byte[10], Timeout)));
-        Assert.Equal(Status.TimedOut, Timely(() => client.CallInPlace([1], Timeout)));
-        Assert.Equal(Status.WrongState, Timely(() => client.ReceiveReply(new byte[Whole], Timeout)));
-    }
+        Assert.Equal(Status.TimedOut, timely(Timeout, time => client.Call([1], new byte[10], time)));
+        Assert.Equal(Status.TimedOut, timely(Timeout, time => _ = client.CallInPlace([1], time)));
+        Assert.Equal(Status.WrongState, timely(Timeout, time => client.ReceiveReply(new byte[Whole], time)));
+    });
 
     [Theory]
     [MemberData(nameof(Stopping))]
-    public void AMessageThatStopsHalfWayHoldsNobody(string transport)
+    public void AMessageThatStopsHalfWayHoldsNobody(string transport) => InTime(timely =>
     {
         using var stopper = new Stopper(transport);
         var client = stopper.Client;
         stopper.SendPart(FrameKind.Message, 0);
-        Assert.Equal(Status.TimedOut, Timely(() => client.Receive(new byte[Whole], Timeout)));
-        Assert.Equal(Status.TimedOut, Timely(() => client.Peek(Timeout)));
-        Assert.Equal(Status.TimedOut, Timely(() => client.ReceiveBatch(new byte[Whole], new int[2], Timeout)));
-        Assert.False(client.TryReceive(new byte[Whole], out _, Timeout));
-        Assert.Equal(Status.NotOurProtocol, Timely(() => client.ReceiveRequest(Timeout)));
-    }
+        Assert.Equal(Status.TimedOut, timely(Timeout, time => client.Receive(new byte[Whole], time)));
+        Assert.Equal(Status.TimedOut, timely(Timeout, time => _ = client.Peek(time)));
+        Assert.Equal(Status.TimedOut, timely(Timeout, time => client.ReceiveBatch(new byte[Whole], new int[2], time)));
+        Assert.Equal(Status.Ok, timely(Timeout, time => Assert.False(client.TryReceive(new byte[Whole], out _, time))));
+        Assert.Equal(Status.NotOurProtocol, timely(Timeout, time => _ = client.ReceiveRequest(time)));
+    });
 
-    private static Status Timely(Action call)
+    // A peer that does nothing, whatever is waited for or sent.
+    [Theory]
+    [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
+    public void APeerThatDoesNothingHoldsNobody(string transport)
     {
-        var clock = Stopwatch.StartNew();
-        var status = Pair.StatusOf(call);
-        Assert.InRange(clock.ElapsedMilliseconds, 0, Timeout + Grace);
-        return status;
+        var inOneBlock = transport.StartsWith("shm-event", StringComparison.Ordinal);
+        var much = new byte[inOneBlock ? MuchInOneBlock : Much];
+        var text = new string('t', Math.Min(much.Length, 4 << 20)); // it is encoded first, which takes its time
+        foreach (var timeout in new[] { 0, Timeout })
+        {
+            InTime(timely =>
+            {
+                using var pair = new Pair(transport);
+                var (client, server) = (pair.Client, pair.Server);
+                Assert.Equal(Status.TimedOut, timely(timeout, time => server.Receive(new byte[10], time)));
+                Assert.Equal(Status.Ok, timely(timeout, time => Assert.False(server.TryReceive(new byte[10], out _, time))));
+                Assert.Equal(Status.TimedOut, timely(timeout, time => server.ReceiveBatch(new byte[10], new int[2], time)));
+                Assert.Equal(Status.TimedOut, timely(timeout, time => _ = server.Peek(time)));
+                Assert.Equal(Status.TimedOut, timely(timeout, time => _ = server.ReceiveRequest(time)));
+                Assert.Equal(Status.TimedOut, timely(timeout, time => client.Call([1], new byte[10], time)));
+                Assert.Equal(Status.TimedOut, timely(timeout, time => _ = client.CallInPlace([1], time)));
+            });
+            foreach (var send in new Action<Channel, int>[]
+            {
+                (channel, time) => channel.Send(much, time),
+                (channel, time) => channel.SendBatch(much, [much.Length / 2, much.Length / 2], time),
+                (channel, time) => channel.Call(much, [], time),
+                (channel, time) => _ = channel.CallInPlace(much, time),
+            })
+            {
+                InTime(timely =>
+                {
+                    using var pair = new Pair(transport);
+                    WhollyOrNot(timely(timeout, time => send(pair.Client, time)));
+                });
+            }
+            InTime(timely =>
+            {
+                using var pair = new Pair(transport);
+                var room = pair.Client.Reserve(inOneBlock ? much.Length : 1 << 20, 0);
+                room.Fill(1);
+                WhollyOrNot(timely(timeout, time => pair.Client.Commit(1000, time)));
+            });
+            foreach (var answer in new Action<Channel, int>[]
+            {
+                (channel, time) => channel.Reply(much, time),
+                (channel, time) => channel.FailRequest(text, time),
+            })
+            {
+                InTime(timely =>
+                {
+                    using var pair = new Pair(transport);
+                    Assert.Equal(Status.TimedOut, Pair.StatusOf(() => pair.Client.Call([1], [], 0)));
+                    pair.Server.ReceiveRequest(Pair.Patience);
+                    WhollyOrNot(timely(timeout, time => answer(pair.Server, time)));
+                });
+            }
+        }
+
+        void WhollyOrNot(Status status) => Assert.True(status == Status.TimedOut || status == Status.Ok, $"{status}");
     }
 
-    private static Status Timely(Func<ReadOnlySpan<byte>> call) => Timely(() => { _ = call(); });
+    private delegate Status Timely(int timeout, Action<int> call);
+
+    // Runs it, all anew, until each of its calls has once come back in time.
+    private static void InTime(Action<Timely> calls)
+    {
+        List<long>? least = null;
+        for (var i = 0; i < Tries && least?.All(over => over <= Grace) != true; i++)
+        {
+            var overs = new List<long>();
+            calls((timeout, call) =>
+            {
+                var start = OwnMilliseconds();
+                var status = CallOrders.Steps.Outcome(() => call(timeout));
+                overs.Add(OwnMilliseconds() - start - timeout);
+                return status;
+            });
+            least = least is null ? overs : [.. least.Zip(overs, Math.Min)];
+        }
+        Assert.All(least!, over => Assert.InRange(over, long.MinValue, Grace));
+    }
+
+    // Time, less what this thread has spent waiting for a processor.
+    private static long OwnMilliseconds()
+    {
+        const string file = "/proc/thread-self/schedstat";
+        var waited = File.Exists(file) ? long.Parse(File.ReadAllText(file).Split(' ')[1], CultureInfo.InvariantCulture) : 0;
+        return (Stopwatch.GetTimestamp() * (1_000_000_000 / Stopwatch.Frequency) - waited) / 1_000_000;
+    }
 
     [Theory]
     [InlineData(true, "block")]

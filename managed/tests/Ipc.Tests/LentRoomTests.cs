@@ -126,6 +126,60 @@ public sealed class LentRoomTests
         }
     }
 
+    // What lends room or ends it.
+    private static readonly (string Name, Action<Channel> Run)[] s_roomCalls =
+    [
+        (nameof(Channel.Commit), channel => channel.Commit(4, Pair.Patience)),
+        (nameof(Channel.CommitReply), channel => channel.CommitReply(4, Pair.Patience)),
+        (nameof(Channel.Reserve), channel => channel.Reserve(4, Pair.Patience)),
+        (nameof(Channel.ReserveReply), channel => channel.ReserveReply(4, Pair.Patience)),
+    ];
+
+    // Whichever thread was faster, the one that closed or the one that committed: there is no room after a commit that failed.
+    [Theory]
+    [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
+    public void AClosedChannelTakesTheRoomBack(string transport)
+    {
+        foreach (var (name, run) in s_roomCalls)
+        {
+            using var pair = new Pair(transport);
+            pair.Client.Reserve(8, Pair.Patience);
+            pair.Server.Reserve(8, Pair.Patience);
+            pair.Client.Close();
+            pair.Server.Close();
+            Assert.Equal((name, Status.Closed), (name, Pair.StatusOf(() => run(pair.Client))));
+            Assert.Equal((name, Status.WrongState), (name, Pair.StatusOf(pair.Client.Cancel)));
+            // Nothing else does.
+            Assert.Equal(Status.Closed, Pair.StatusOf(() => pair.Server.Send([1])));
+            pair.Server.Cancel();
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
+    public void ABrokenChannelTakesTheRoomBack(string transport)
+    {
+        foreach (var (name, run) in s_roomCalls)
+        {
+            using var pair = new Pair(transport);
+            pair.Server.Reserve(8, Pair.Patience);
+            pair.Client.Send([1]);
+            Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() => pair.Server.ReceiveRequest(Pair.Patience)));
+            Assert.Equal((name, Status.NotOurProtocol), (name, Pair.StatusOf(() => run(pair.Server))));
+            Assert.Equal((name, Status.WrongState), (name, Pair.StatusOf(pair.Server.Cancel)));
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
+    public void RoomThatIsNotToBeHadReplacesTheFirstToo(string transport)
+    {
+        using var pair = new Pair(transport);
+        pair.Client.Reserve(8, Pair.Patience);
+        Assert.Equal(Status.MessageTooLarge, Pair.StatusOf(() => pair.Client.Reserve(pair.Client.Limit + 1, Pair.Patience)));
+        Assert.Equal(Status.WrongState, Pair.StatusOf(pair.Client.Cancel));
+    }
+
     private static bool TrySend(Channel channel, byte[] message)
     {
         try

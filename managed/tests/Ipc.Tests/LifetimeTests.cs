@@ -113,9 +113,9 @@ public sealed class LifetimeTests
             pair.Server.Dispose();
             pair.Server.Release();
             Assert.Equal(Status.WrongState, Pair.StatusOf(pair.Server.Release));
-            Assert.Equal(Status.Closed, Pair.StatusOf(() => pair.Server.Commit(size)));
             pair.Server.Cancel();
             Assert.Equal(Status.WrongState, Pair.StatusOf(pair.Server.Cancel));
+            Assert.Equal(Status.Closed, Pair.StatusOf(() => pair.Server.Commit(size)));
             Assert.Equal(Status.Closed, Pair.StatusOf(() => pair.Server.Receive([], 0)));
         }
     }

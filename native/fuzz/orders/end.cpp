@@ -97,6 +97,10 @@ size_t size_of(uint8_t choice, size_t limit) {
     return (choice - 128) * size_t{choice};
 }
 
+bool cut_by_time_out(ipc_status status) {
+    return status == IPC_TIMED_OUT && std::strstr(ipc_last_error(), "so the channel is broken") != nullptr;
+}
+
 int32_t timeout_of(uint8_t choice) {
     constexpr int32_t times[] = {0, 0, 0, 0, 0, 1, 2, 8};
     if (choice >= 240) return IPC_FOREVER;
@@ -144,7 +148,7 @@ void End::judge(const char* function, ipc_status status, Half half, unsigned all
     };
     const bool closing = session_.closing[side_];
     const bool hostile = incoming().anything();
-    const auto is = [&](unsigned outcome) { return (allowed & outcome) != 0 || lost_track_ || hostile; };
+    const auto is = [&](unsigned outcome) { return (allowed & outcome) != 0 || hostile; };
     switch (status) {
     case IPC_OK:
         if (!is(ok)) refuse("that cannot have succeeded");
@@ -152,7 +156,12 @@ void End::judge(const char* function, ipc_status status, Half half, unsigned all
             refuse("the channel had failed before");
         return;
     case IPC_TIMED_OUT:
-        if (session_.cut) return; // by a time-out, and the failure is repeated
+        if (cut_by_time_out(status)) {
+            session_.cut = true;
+            break;
+        }
+        if (failure_of(half == Half::receiving ? half : Half::sending) != IPC_OK)
+            refuse("the channel had failed before");
         if (!is(timed_out) || timeout_ms < 0) refuse("there was nothing to wait for");
         if (took_ms < timeout_ms - 1) refuse("the time-out had not passed");
         return;
@@ -196,10 +205,17 @@ void End::judge(const char* function, ipc_status status, Half half, unsigned all
 
 // A broken channel repeats its first failure; the peer's end leaves to receiving what came before.
 void End::remember_failure(Half half, ipc_status status) {
+    if (status == IPC_PEER_CLOSED && half != Half::receiving && sending_may_have_ended_) {
+        if (half == Half::sending) failure_[static_cast<size_t>(half)] = status;
+        return;
+    }
     if (half == Half::both) {
         const bool either = status == failure_[0] || status == failure_[1];
         if (failure_[0] != IPC_OK && failure_[1] != IPC_OK && !either) differs(failure_[0], status);
-        if (status == IPC_PEER_CLOSED) return; // whichever half has seen it
+        if (status == IPC_PEER_CLOSED) { // whichever half has seen it
+            sending_may_have_ended_ = true;
+            return;
+        }
     } else if (failure_of(half) != IPC_OK && failure_of(half) != status) {
         differs(failure_of(half), status);
     }

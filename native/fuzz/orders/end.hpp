@@ -55,6 +55,9 @@ struct Step {
 // What is received has at most so many bytes.
 inline constexpr size_t largest_capacity = 600 * 1024;
 
+// Whether the latest failure of this thread was a time-out that passed half-way through a message: now, or once, repeated.
+bool cut_by_time_out(ipc_status status);
+
 size_t size_of(uint8_t choice, size_t limit);
 int32_t timeout_of(uint8_t choice);
 
@@ -113,10 +116,11 @@ class End {
     static Way way_of(ipc_status status);
     Frame frame(Kind kind, size_t length);
     void check_held();
-    // Whether its time-out may have cut it.
-    bool sent(const Frame& frame, ipc_status status);
+    void sent(const Frame& frame, ipc_status status);
     void drop_kept();
-    void request_done(ipc_status status, size_t length);
+    void request_done(ipc_status status);
+    // Whether what failed so stays as it was: a room, a request.
+    static bool may_be_tried_again(ipc_status status);
     unsigned order_of(Kind kind) {
         expected_ = kind;
         return order;
@@ -172,7 +176,7 @@ class End {
     Kind expected_ = Kind::message; // by the receiving function under way
 
     std::array<ipc_status, 2> failure_{}; // of sending, of receiving
-    bool lost_track_ = false; // an answer may have been cut: whether its request and room are held nobody can know
+    bool sending_may_have_ended_ = false; // a function of both halves has told of the peer's end: sending may go on to
 
     // ---- of the handler of ipc_serve
     uint64_t dice_ = 0;

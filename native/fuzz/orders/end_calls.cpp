@@ -35,7 +35,6 @@ void End::call(size_t length, size_t capacity, int32_t timeout_ms, bool in_place
     if (!goes_out) return;
     const bool answered = status == IPC_OK || status == IPC_BUFFER_TOO_SMALL || status == IPC_HANDLER_FAILED;
     outgoing().end(out.sequence, answered ? Way::sent : Way::unknown);
-    if (!answered && length > 2000) session_.cut = true; // it may have been the request's time-out
     if (status == IPC_HANDLER_FAILED) incoming().take_fault(calls_, ipc_last_error());
     if (status == IPC_BUFFER_TOO_SMALL) {
         incoming().may_come(Kind::reply, calls_, got);
@@ -91,8 +90,8 @@ void End::reply(size_t length, int32_t timeout_ms) {
     const ipc_status status = run("ipc_reply", timeout_ms, Half::sending, allowed, [&] {
         return ipc_reply(channel_, content(side_, out.sequence), length, timeout_ms);
     });
-    lost_track_ |= sent(out, status);
-    request_done(status, out.length);
+    sent(out, status);
+    request_done(status);
 }
 
 void End::fail_request(int32_t timeout_ms) {
@@ -105,19 +104,17 @@ void End::fail_request(int32_t timeout_ms) {
     outgoing().begin(out);
     const ipc_status status = run("ipc_fail_request", timeout_ms, Half::sending, allowed,
                                   [&] { return ipc_fail_request(channel_, text.c_str(), timeout_ms); });
-    lost_track_ |= sent(out, status);
-    request_done(status, out.length);
+    sent(out, status);
+    request_done(status);
 }
 
 // The request is held until its answer is out, or can never be.
-void End::request_done(ipc_status status, size_t length) {
-    // Which comes first is not told: the channel's failure, or what keeps the answer from being sent at all.
-    if ((room_ != Room::none || length > session_.limit) && status != IPC_WRONG_STATE &&
-        status != IPC_MESSAGE_TOO_LARGE)
-        lost_track_ = true;
-    if (held_ == Held::request && status != IPC_TIMED_OUT && status != IPC_WRONG_STATE &&
-        status != IPC_MESSAGE_TOO_LARGE && status != IPC_INVALID_ARGUMENT)
-        held_ = Held::nothing;
+void End::request_done(ipc_status status) {
+    if (held_ == Held::request && !may_be_tried_again(status)) held_ = Held::nothing;
+}
+
+bool End::may_be_tried_again(ipc_status status) {
+    return ipc_status_is_callers_mistake(status) != 0 || (status == IPC_TIMED_OUT && !cut_by_time_out(status));
 }
 
 void End::serve(uint8_t choices) {
@@ -159,7 +156,7 @@ ipc_status End::handle(const void* request, size_t length, ipc_reply_writer* wri
         size_t answered = size_of(static_cast<uint8_t>(dice >> 8), session_.limit);
         void* room = nullptr;
         const ipc_status reserved = ipc_reply_reserve(writer, answered, &room);
-        if (answered > session_.limit && reserved != IPC_MESSAGE_TOO_LARGE && reserved != IPC_CLOSED)
+        if (answered > session_.limit && reserved == IPC_OK)
             finding("ipc_reply_reserve takes %zu bytes where the limit is %zu", answered, session_.limit);
         if (reserved != IPC_OK) return fail_it(IPC_OK);
         answer_.length = answered;

@@ -30,17 +30,13 @@ Frame End::frame(Kind kind, size_t length) {
     return made;
 }
 
-bool End::sent(const Frame& frame, ipc_status status) {
-    // Short ones go out whole or not at all, but over tcp.
-    const bool cut = status == IPC_TIMED_OUT && (frame.length > 2000 || session_.arrives_late);
-    if (cut) session_.cut = true;
-    outgoing().end(frame.sequence, cut ? Way::cut : way_of(status));
-    return cut;
+void End::sent(const Frame& frame, ipc_status status) {
+    outgoing().end(frame.sequence, cut_by_time_out(status) ? Way::cut : way_of(status));
 }
 
 // What is lent must stay what it was until it is given back.
 void End::check_held() {
-    if (held_ == Held::nothing || incoming().anything() || lost_track_) return;
+    if (held_ == Held::nothing || incoming().anything()) return;
     if (!is_content(side_ ^ 1, held_frame_.sequence, held_bytes_, held_frame_.length))
         finding("%s: the %s of %zu bytes it holds in place has changed", name_.c_str(), name_of(held_frame_.kind),
                 held_frame_.length);
@@ -116,15 +112,11 @@ void End::commit(size_t length, int32_t timeout_ms, bool reply) {
     const ipc_status status = run(reply ? "ipc_commit_reply" : "ipc_commit", timeout_ms, Half::sending, allowed, [&] {
         return reply ? ipc_commit_reply(channel_, length, timeout_ms) : ipc_commit(channel_, length, timeout_ms);
     });
-    const bool may_be_cut = sent(out, status);
-    if (status == IPC_WRONG_STATE || status == IPC_INVALID_ARGUMENT) return;
+    sent(out, status);
     // With nothing sent it is kept, with what stands in it, and so is the request.
-    if (status == IPC_TIMED_OUT) {
-        lost_track_ |= may_be_cut;
-        return;
-    }
+    if (may_be_tried_again(status)) return;
     room_ = Room::none;
-    if (reply) request_done(status, 0);
+    if (reply) request_done(status);
 }
 
 void End::cancel() {
@@ -145,7 +137,7 @@ void End::peek(int32_t timeout_ms) {
                                   [&] { return ipc_peek(channel_, &bytes, &length, timeout_ms); });
     if (status != IPC_OK) return;
     if (again) {
-        if (!incoming().anything() && !lost_track_ &&
+        if (!incoming().anything() &&
             (length != held_frame_.length || !is_content(side_ ^ 1, held_frame_.sequence, bytes, length)))
             finding("ipc_peek gave another message the second time");
         held_bytes_ = bytes;

@@ -171,12 +171,12 @@ IPC_API ipc_status IPC_CALL ipc_receive(ipc_channel* channel, void* buffer, size
 /* ---- messages, lent: written and read in place where the transport can (registry: zero_copy), else through a buffer - */
 
 /* Room for one message of at most `length` bytes. One at a time: a second reserve gives the first room back, whether it
-   succeeds or not. From here to the commit or cancel every other sending function returns IPC_WRONG_STATE.
+   succeeds or not, also on a closed channel. From here to the commit or cancel every other sending function returns IPC_WRONG_STATE.
    [MESSAGE_TOO_LARGE, TIMED_OUT, PEER_CLOSED] */
 IPC_API ipc_status IPC_CALL ipc_reserve(ipc_channel* channel, size_t length, void** message, int32_t timeout_ms);
 /* Sends the first `length` bytes of the room that ipc_reserve gave. After IPC_TIMED_OUT of a channel that is not broken, and after
    IPC_INVALID_ARGUMENT (more than was reserved), nothing was sent and the room is kept with what was written into it: commit
-   again, or cancel. After any other failure the room has been given back.
+   again, or cancel. After any other failure of the channel, IPC_CLOSED too, the room has been given back.
    [TIMED_OUT, PEER_CLOSED; WRONG_STATE: no room, or one from ipc_reserve_reply] */
 IPC_API ipc_status IPC_CALL ipc_commit(ipc_channel* channel, size_t length, int32_t timeout_ms);
 /* Gives the reserved room back unsent, a reply's too. Never waits, also on a closed channel. [WRONG_STATE: no room] */

@@ -82,6 +82,18 @@ ipc_status by(Side side, ipc_channel* channel, Body body) noexcept {
     });
 }
 
+// The same for what lends a room or ends one: when it fails there is no room any more.
+template <class Body>
+ipc_status by_with_room(ipc_channel* channel, Body body) noexcept {
+    return channel->gate.pass(channel->doors[sending], [channel, body]() noexcept {
+        if (channel->closed.load(std::memory_order_relaxed)) [[unlikely]] {
+            channel->conversation->take_room_back();
+            return guarded([channel] { return closed_here(channel); });
+        }
+        return guarded(body);
+    });
+}
+
 // The same for what also a closed channel does.
 template <class Body>
 ipc_status by_even_closed(Side side, ipc_channel* channel, Body body) noexcept {
@@ -261,12 +273,12 @@ ipc_status ipc_receive(ipc_channel* channel, void* buffer, size_t capacity, size
 
 ipc_status ipc_reserve(ipc_channel* channel, size_t length, void** message, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, message, 1, timeout_ms, "ipc_reserve"));
-    return by(sending, channel, [=] { return channel->conversation->reserve(length, message, Deadline(timeout_ms)); });
+    return by_with_room(channel, [=] { return channel->conversation->reserve(length, message, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_commit(ipc_channel* channel, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, nullptr, 0, timeout_ms, "ipc_commit"));
-    return by(sending, channel, [=] { return channel->conversation->commit(length, Deadline(timeout_ms)); });
+    return by_with_room(channel, [=] { return channel->conversation->commit(length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_cancel(ipc_channel* channel) {
@@ -380,13 +392,13 @@ ipc_status ipc_reply(ipc_channel* channel, const void* reply, size_t length, int
 
 ipc_status ipc_reserve_reply(ipc_channel* channel, size_t length, void** reply, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, reply, 1, timeout_ms, "ipc_reserve_reply"));
-    return by(sending, channel,
-              [=] { return channel->conversation->reserve_reply(length, reply, Deadline(timeout_ms)); });
+    return by_with_room(channel,
+                        [=] { return channel->conversation->reserve_reply(length, reply, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_commit_reply(ipc_channel* channel, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, nullptr, 0, timeout_ms, "ipc_commit_reply"));
-    return by(sending, channel, [=] { return channel->conversation->commit_reply(length, Deadline(timeout_ms)); });
+    return by_with_room(channel, [=] { return channel->conversation->commit_reply(length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_fail_request(ipc_channel* channel, const char* text, int32_t timeout_ms) {

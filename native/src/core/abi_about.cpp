@@ -60,7 +60,7 @@ const char* ipc_status_text(ipc_status status) {
 }
 
 int32_t ipc_status_is_callers_mistake(ipc_status status) {
-    return status > IPC_OK && status < IPC_NAME_IN_USE;
+    return ipc::is_callers_mistake(status);
 }
 
 const char* ipc_last_error(void) {

@@ -33,6 +33,8 @@ class Conversation {
     virtual Status reserve(size_t length, void** message, const Deadline& deadline) = 0;
     virtual Status commit(size_t length, const Deadline& deadline) = 0;
     virtual Status cancel() = 0;
+    // For a channel that was closed, whose functions are not asked any more: a failed reserve or commit ends the room.
+    void take_room_back() { lent_ = Lent::nothing; }
     virtual Status receive(void* buffer, size_t capacity, size_t* length, const Deadline& deadline) = 0;
     virtual Status peek(const void** message, size_t* length, const Deadline& deadline) = 0;
     virtual Status release() = 0;

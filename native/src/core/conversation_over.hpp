@@ -37,7 +37,7 @@ class ConversationOver final : public Conversation {
     }
 
     Status commit(size_t length, const Deadline& deadline) override {
-        if (Status s = check_room(Lent::message, length, "ipc_commit")) return s;
+        if (Status s = check_room(Lent::message, length, "ipc_commit")) return refuse_room(s);
         return end_commit(frames_->commit(FrameKind::message, 0, length, deadline));
     }
 
@@ -170,13 +170,13 @@ class ConversationOver final : public Conversation {
     }
 
     Status reserve_reply(size_t length, void** reply, const Deadline& deadline) override {
-        if (holding_ != Holding::request) return no_request("ipc_reserve_reply");
+        if (holding_ != Holding::request) return refuse_room(no_request("ipc_reserve_reply"));
         return lend(Lent::reply, length, reply, deadline);
     }
 
     Status commit_reply(size_t length, const Deadline& deadline) override {
-        if (holding_ != Holding::request) return no_request("ipc_commit_reply");
-        if (Status s = check_room(Lent::reply, length, "ipc_commit_reply")) return s;
+        if (holding_ != Holding::request) return refuse_room(no_request("ipc_commit_reply"));
+        if (Status s = check_room(Lent::reply, length, "ipc_commit_reply")) return refuse_reply(refuse_room(s));
         return end_request(end_commit(frames_->commit(FrameKind::reply, request_id_, length, deadline)));
     }
 
@@ -298,8 +298,12 @@ class ConversationOver final : public Conversation {
     }
 
     // A reply that was not even tried: the request stays with whoever made a mistake, and goes with a broken channel.
-    Status refuse_reply(Status why) {
-        return why == IPC_WRONG_STATE || why == IPC_MESSAGE_TOO_LARGE ? why : end_request(why);
+    Status refuse_reply(Status why) { return is_callers_mistake(why) ? why : end_request(why); }
+
+    // The same of a room, for what lends one or ends one.
+    Status refuse_room(Status why) {
+        if (!is_callers_mistake(why)) lent_ = Lent::nothing;
+        return why;
     }
 
     std::unique_ptr<Frames> frames_;

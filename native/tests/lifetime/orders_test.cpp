@@ -77,6 +77,59 @@ TEST_P(Orders, ACancelledRoomIsNotSent) {
     }
 }
 
+// What lends a room or ends one, by its name in a failure.
+struct RoomCall {
+    const char* name;
+    ipc_status (*run)(ipc_channel*);
+};
+constexpr RoomCall room_calls[] = {
+    {"ipc_commit", [](ipc_channel* channel) { return ipc_commit(channel, 4, patience_ms); }},
+    {"ipc_commit_reply", [](ipc_channel* channel) { return ipc_commit_reply(channel, 4, patience_ms); }},
+    {"ipc_reserve",
+     [](ipc_channel* channel) {
+         void* room = nullptr;
+         return ipc_reserve(channel, 4, &room, patience_ms);
+     }},
+    {"ipc_reserve_reply",
+     [](ipc_channel* channel) {
+         void* room = nullptr;
+         return ipc_reserve_reply(channel, 4, &room, patience_ms);
+     }},
+};
+
+// Whichever thread was faster, the one that closed or the one that committed: there is no room after a commit that failed.
+TEST_P(Orders, AClosedChannelTakesTheRoomBack) {
+    for (const RoomCall& call : room_calls) {
+        Pair pair(listener_);
+        ASSERT_TRUE(pair.good());
+        void* room = nullptr;
+        ASSERT_EQ(ipc_reserve(pair.client, 8, &room, patience_ms), IPC_OK);
+        ASSERT_EQ(ipc_reserve(pair.server, 8, &room, patience_ms), IPC_OK);
+        ipc_channel_close(pair.client);
+        ipc_channel_close(pair.server);
+        EXPECT_EQ(call.run(pair.client), IPC_CLOSED) << call.name;
+        EXPECT_EQ(ipc_cancel(pair.client), IPC_WRONG_STATE) << call.name;
+        // Nothing else does.
+        EXPECT_EQ(ipc_send(pair.server, "x", 1, patience_ms), IPC_CLOSED);
+        EXPECT_EQ(ipc_cancel(pair.server), IPC_OK) << call.name;
+    }
+}
+
+TEST_P(Orders, ABrokenChannelTakesTheRoomBack) {
+    for (const RoomCall& call : room_calls) {
+        Pair pair(listener_);
+        ASSERT_TRUE(pair.good());
+        void* room = nullptr;
+        const void* request = nullptr;
+        size_t length = 0;
+        ASSERT_EQ(ipc_reserve(pair.server, 8, &room, patience_ms), IPC_OK);
+        ASSERT_EQ(ipc_send(pair.client, "message", 7, patience_ms), IPC_OK);
+        ASSERT_EQ(ipc_receive_request(pair.server, &request, &length, patience_ms), IPC_NOT_OUR_PROTOCOL);
+        EXPECT_EQ(call.run(pair.server), IPC_NOT_OUR_PROTOCOL) << call.name;
+        EXPECT_EQ(ipc_cancel(pair.server), IPC_WRONG_STATE) << call.name;
+    }
+}
+
 TEST_P(Orders, ARoomForAReplyIsNoRoomForAMessage) {
     void* room = nullptr;
     const void* request = nullptr;

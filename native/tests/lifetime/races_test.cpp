@@ -144,9 +144,9 @@ TEST_P(Races, AfterCloseEverythingSaysClosedAndNothingIsTouched) {
     ASSERT_EQ(ipc_peek(pair.server, &message, &length, patience_ms), IPC_OK);
     ASSERT_EQ(ipc_reserve(pair.server, 8, &room, patience_ms), IPC_OK);
     ipc_channel_close(pair.server);
-    EXPECT_EQ(ipc_commit(pair.server, 8, 0), IPC_CLOSED);
     EXPECT_EQ(ipc_cancel(pair.server), IPC_OK);
     EXPECT_EQ(ipc_cancel(pair.server), IPC_WRONG_STATE);
+    EXPECT_EQ(ipc_commit(pair.server, 8, 0), IPC_CLOSED);
     EXPECT_EQ(ipc_release(pair.server), IPC_OK);
     EXPECT_EQ(ipc_release(pair.server), IPC_WRONG_STATE);
     EXPECT_EQ(ipc_send(pair.server, "x", 1, 0), IPC_CLOSED);

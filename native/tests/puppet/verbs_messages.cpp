@@ -39,6 +39,11 @@ std::string commit(Handles& handles, Command& command) {
     return "";
 }
 
+std::string cancel(Handles& handles, Command& command) {
+    require(ipc_cancel(handles.channel(command.word())));
+    return "";
+}
+
 std::string peek(Handles& handles, Command& command) {
     auto* channel = handles.channel(command.word());
     auto message = expected_payload(command);
@@ -158,6 +163,7 @@ void add_message_verbs(Verbs* verbs) {
                    {"receive", receive},
                    {"reserve", reserve},
                    {"commit", commit},
+                   {"cancel", cancel},
                    {"peek", peek},
                    {"release", release},
                    {"send-many", many<send_one>},

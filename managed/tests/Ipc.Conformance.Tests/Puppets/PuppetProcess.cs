@@ -75,6 +75,24 @@ internal sealed class PuppetProcess : IDisposable
         }
     }
 
+    /// <summary>Gives a worker a command that blocks, and returns, with its answer to come, once the worker is seen to wait in it.
+    /// <paramref name="maySpin"/>: waiting may be spinning, too.</summary>
+    public async Task<Task<Answer>> GiveBlocking(string worker, string command, bool maySpin = false)
+    {
+        if (!PuppetSystem.ShowsThreads)
+        {
+            var blind = Give(worker, command);
+            await Task.Delay(30); // Windows tells nobody what a thread does
+            return blind;
+        }
+        _ = await Give(worker, "nothing"); // there is no such command, but now there is its thread
+        var thread = WorkerThread.Of(this, worker);
+        var idle = await thread.Asleep();
+        var call = Give(worker, command);
+        await thread.Waits(idle, maySpin, unless: call);
+        return call;
+    }
+
     /// <summary>A command for the main worker that must succeed; returns its text.</summary>
     public async Task<string> Ok(string command) => (await Give("main", command)).Ok();
 

@@ -17,6 +17,9 @@ internal static class PuppetSystem
     /// <summary>As the registry names it.</summary>
     public static string Platform => IsWine ? "windows" : "linux";
 
+    /// <summary>Whether what a puppet's threads do can be seen.</summary>
+    public static bool ShowsThreads => !IsWine;
+
     /// <summary>How a Windows program names a file of this machine.</summary>
     public static string PathFor(string path) => IsWine ? "Z:" + path.Replace('/', '\\') : path;
 }

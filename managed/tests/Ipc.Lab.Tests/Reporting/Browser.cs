@@ -37,6 +37,7 @@ internal sealed class Browser : IAsyncDisposable
             "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--remote-debugging-port=0", "--remote-allow-origins=*", $"--user-data-dir={profile.Path}", "about:blank",
         ];
         var start = new ProcessStartInfo(Program, arguments) { RedirectStandardError = true, RedirectStandardOutput = true };
+        start.Environment["TMPDIR"] = profile.Path; // what it leaves goes with the profile
         var browser = new Browser(Process.Start(start)!, profile);
         try
         {

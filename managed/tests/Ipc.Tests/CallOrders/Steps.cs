@@ -109,7 +109,7 @@ internal sealed class Steps(Connection connection)
         if (expected == Status.Ok)
             expected = forReply && end.Holding != EndModel.Held.Request ? Status.WrongState : RoomStatus(end);
         var status = Timely(0, () => Write(forReply ? end.Channel.ReserveReply(length, 0) : end.Channel.Reserve(length, 0)), expected);
-        if (status != Status.WrongState && end.Refusal == Status.Ok)
+        if (status != Status.WrongState)
             (end.Reserved, end.ReservedForReply) = (status == Status.Ok ? length : -1, forReply);
 
         void Write(Span<byte> room)
@@ -129,6 +129,8 @@ internal sealed class Steps(Connection connection)
         if (expected == Status.Ok)
             length = end.Reserved; // what was written there
         var status = Timely(0, () => Commit(), expected);
+        if (end.Refusal != Status.Ok)
+            end.Reserved = -1; // whatever it was lent for
         if (expected != Status.Ok)
             return;
         Sent(end, new Frame(forReply ? FrameKind.Reply : FrameKind.Message, forReply ? end.Incoming[0].Id : 0, length, end.ReservedSeed), status);

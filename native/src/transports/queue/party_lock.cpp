@@ -5,7 +5,7 @@
 namespace ipc::queue {
 namespace {
 
-constexpr int32_t least_patience_ms = 100;
+constexpr int32_t least_patience_ms = 10;
 // A holder that is gone shows in the first slice; one that merely copies a large message is not asked about.
 constexpr int64_t first_slice_ns = 1'000'000;
 constexpr int64_t slice_ns = 10'000'000;

@@ -16,7 +16,7 @@ class PartyLock {
         : word_(word), file_(file), mine_(file.participant() << 1) {}
 
     // IPC_TIMED_OUT: somebody alive (stopped, or starved of processor) kept it for the whole time-out and not less than
-    // 100 ms: "0 does not wait" is about messages and room, not about a neighbour's few nanoseconds.
+    // 10 ms: "0 does not wait" is about messages and room, not about a neighbour's few nanoseconds.
     Status take(const Deadline& deadline, const std::atomic<bool>& closed) {
         uint32_t free = 0;
         // Acquire: pairs with the release in give_back; what earlier holders did is seen.
