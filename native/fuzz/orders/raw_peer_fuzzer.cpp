@@ -108,7 +108,7 @@ void Run::act(Act act, fuzz::Input& input) {
                 first, second, third);
     switch (act) {
     case Act::begin:
-        begin(first, second, third);
+        begin(suitable(first), second, third);
         break;
     case Act::put:
         peer->put(fuzz::size_of(first, session.limit), true);
