@@ -103,7 +103,7 @@ TEST(QueueDeath, AStoppedHolderIsNotRobbed) {
     test::Stopwatch watch;
     EXPECT_EQ(put(*queue, "x", 0), IPC_TIMED_OUT);
     EXPECT_EQ(put(*queue, "x", 200), IPC_TIMED_OUT);
-    EXPECT_GE(watch.ms(), 299);
+    EXPECT_GE(watch.ms(), 209); // 10 of them for the time-out of 0
     std::thread closer([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(30));
         queue->close();
