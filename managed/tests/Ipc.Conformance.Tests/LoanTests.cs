@@ -81,9 +81,10 @@ public class LoanTests
         foreach (var verb in new[] { "commit c 8 5000", "commit-reply c 8 5000", "reserve c 8 8 1 1 5000", "reserve-reply c 8 8 1 1 5000" })
         {
             await stage.Connect();
+            await stage.Client.Ok("reserve c 8 8 1 1 5000");
+            await stage.Server.Ok("reserve c 8 8 1 1 5000");
             foreach (var puppet in new[] { stage.Client, stage.Server })
             {
-                await puppet.Ok("reserve c 8 8 1 1 5000");
                 await puppet.Ok("close c");
                 await puppet.Refuses(Status.Closed, verb);
                 await puppet.Refuses(Status.WrongState, "cancel c");
