@@ -26,6 +26,34 @@ internal static partial class LocalNames
     /// <summary>The lock under which names are made, judged dead and removed; disposing gives it back.</summary>
     public static Descriptor Lock(int patienceMilliseconds = LockPatienceMilliseconds) => Lock(PrivateFolder, patienceMilliseconds);
 
+    /// <summary>The same for a call with a time-out, which it does not outlast.</summary>
+    public static Descriptor Lock(Deadline deadline)
+    {
+        var patience = deadline.SliceMilliseconds(LockPatienceMilliseconds);
+        try
+        {
+            return Lock(PrivateFolder, patience);
+        }
+        catch (IpcException e) when (e.Status == Status.System && patience < LockPatienceMilliseconds && deadline.Expired)
+        {
+            throw new IpcException(Status.TimedOut, $"the time-out passed while another process kept {PrivateFolder} locked");
+        }
+    }
+
+    /// <summary>Does something under the lock, if it can be had before the deadline; else it is left to whoever meets the name next.</summary>
+    public static void IfLocked(Deadline deadline, Action act)
+    {
+        try
+        {
+            using (Lock(deadline))
+                act();
+        }
+        catch (IpcException)
+        {
+            // Telling what is wrong with the connection matters more.
+        }
+    }
+
     /// <summary>The same for the names in either folder, which is made if missing.</summary>
     public static Descriptor Lock(string path, int patienceMilliseconds = LockPatienceMilliseconds)
     {

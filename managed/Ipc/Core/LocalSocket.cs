@@ -22,7 +22,7 @@ internal static unsafe class LocalSocket
     public static Descriptor Connect(LocalName name, Deadline deadline)
     {
         using var address = new SocketAddress(name);
-        CheckOwner(name);
+        CheckOwner(name, deadline);
         var socket = Libc.Socket(Libc.AF_UNIX, Libc.SOCK_STREAM, name.Address);
         try
         {
@@ -31,7 +31,7 @@ internal static unsafe class LocalSocket
             while (Connect(socket, address.Bytes) != 0)
             {
                 if (Libc.LastError != Libc.EINTR)
-                    throw ConnectFailed(name, Libc.LastError);
+                    throw ConnectFailed(name, Libc.LastError, deadline);
             }
             SetTimeout(socket, Libc.SO_SNDTIMEO, Channel.Forever);
             CheckPeerUser(name, socket);
@@ -89,14 +89,7 @@ internal static unsafe class LocalSocket
         }
     }
 
-    /// <summary>Removes the name if it is a socket of this user that no process has bound any more. True if it is gone.</summary>
-    public static bool RemoveIfDead(LocalName name)
-    {
-        using var names = LocalNames.Lock();
-        return RemoveIfDeadLocked(name);
-    }
-
-    /// <summary>The same with the names locked already.</summary>
+    /// <summary>Removes the name, under the lock, if it is a socket of this user that no process has bound any more. True if it is gone.</summary>
     public static bool RemoveIfDeadLocked(LocalName name)
     {
         if (!IsOwnSocket(name.Path))
@@ -161,10 +154,10 @@ internal static unsafe class LocalSocket
         Libc.GetStatus(path, out var status) && status.Kind == Libc.S_IFSOCK && status.User == Libc.EffectiveUser();
 
     // What stands at the path must be a socket of this user before we connect: connecting would follow a link.
-    private static void CheckOwner(LocalName name)
+    private static void CheckOwner(LocalName name, Deadline deadline)
     {
         if (!Libc.GetStatus(name.Path, out var status))
-            throw ConnectFailed(name, Libc.LastError);
+            throw ConnectFailed(name, Libc.LastError, deadline);
         if (status.Kind == Libc.S_IFLNK || status.User != Libc.EffectiveUser())
             throw new IpcException(Status.NoPermission,
                 $"{name.Path}, where {name.Address} leads, is not a socket of this user: choose another name");
@@ -173,10 +166,10 @@ internal static unsafe class LocalSocket
                 $"{name.Path}, where {name.Address} leads, is not a socket: start the server, or choose another name");
     }
 
-    private static IpcException ConnectFailed(LocalName name, int error)
+    private static IpcException ConnectFailed(LocalName name, int error, Deadline deadline)
     {
         if (error == Libc.ECONNREFUSED)
-            RemoveIfDead(name);
+            LocalNames.IfLocked(deadline, () => RemoveIfDeadLocked(name));
         return error switch
         {
             Libc.ECONNREFUSED or Libc.ENOENT or Libc.ENOTDIR =>

@@ -112,7 +112,7 @@ public sealed class BadClientTests
         FifoPair? pair = null;
         if (badness != Badness.Lies)
         {
-            (pair, var down) = FifoPair.Make(path);
+            (pair, var down) = FifoPair.Make(path, new Deadline(Channel.Forever));
             record = FifoRecord.Make(pair.Token);
             if (badness == Badness.Leaves)
                 down.Dispose();

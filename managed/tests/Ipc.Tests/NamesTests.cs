@@ -71,6 +71,16 @@ public sealed class NamesTests
         Assert.False(Libc.GetStatus(path, out _));
     }
 
+    // A client of fifo makes names of its own, under the lock.
+    [Fact]
+    public void AnotherProcessThatKeepsTheLockDoesNotOutlastATimeOut()
+    {
+        var (address, _) = New("fifo");
+        using var listener = ManagedIpc.Listen(address);
+        using (LocalNames.Lock())
+            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ManagedIpc.Connect(address, 50)));
+    }
+
     [Theory]
     [MemberData(nameof(Named))]
     public void SomethingElseAtTheNameIsLeftAlone(string transport)

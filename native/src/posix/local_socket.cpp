@@ -74,10 +74,10 @@ Status name_is_taken(const LocalName& name) {
                 name.address.c_str());
 }
 
-Status connect_failed(const LocalName& name, int error) {
+Status connect_failed(const LocalName& name, int error, const Deadline& deadline) {
     switch (error) {
     case ECONNREFUSED:
-        remove_dead_socket(name.path);
+        remove_dead_socket(name.path, deadline);
         [[fallthrough]];
     case ENOENT:
     case ENOTDIR:
@@ -97,9 +97,9 @@ Status connect_failed(const LocalName& name, int error) {
 }
 
 // What stands at the path must be a socket of our own before we connect: connecting would follow a link.
-Status check_owner(const LocalName& name) {
+Status check_owner(const LocalName& name, const Deadline& deadline) {
     struct stat status {};
-    if (lstat(name.path.c_str(), &status) != 0) return connect_failed(name, errno);
+    if (lstat(name.path.c_str(), &status) != 0) return connect_failed(name, errno, deadline);
     if (S_ISLNK(status.st_mode) || status.st_uid != geteuid())
         return fail(IPC_NO_PERMISSION, "%s, where %s leads, is not a socket of this user: choose another name",
                     name.path.c_str(), name.address.c_str());
@@ -122,9 +122,10 @@ Status check_peer_user(const LocalName& name, int connection) {
     return IPC_OK;
 }
 
-void remove_dead_socket(const std::string& path) {
+void remove_dead_socket(const std::string& path, const Deadline& deadline) {
     Descriptor lock;
-    if (is_own_socket(path) && lock_names(&lock) == IPC_OK) remove_dead_socket_locked({.address = {}, .path = path});
+    if (is_own_socket(path) && lock_names(&lock, deadline) == IPC_OK)
+        remove_dead_socket_locked({.address = {}, .path = path});
 }
 
 void forget_dead_server(const std::string& path, int connection, const Deadline& deadline) {
@@ -134,7 +135,7 @@ void forget_dead_server(const std::string& path, int connection, const Deadline&
     // A dying process closes its descriptors one by one, perhaps this connection before its listener.
     for (int waited_ms = 0; is_own_socket(path); ++waited_ms) {
         const bool running = is_running(server.pid);
-        remove_dead_socket(path);
+        remove_dead_socket(path, deadline);
         if (running || waited_ms == 100 || deadline.expired()) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -144,7 +145,7 @@ Status connect_local(const LocalName& name, const Deadline& deadline, Descriptor
     sockaddr_un address;
     Descriptor folder;
     if (Status status = socket_address(name, &address, &folder); status != IPC_OK) return status;
-    if (Status status = check_owner(name); status != IPC_OK) return status;
+    if (Status status = check_owner(name, deadline); status != IPC_OK) return status;
     Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!made) return fail_system(IPC_SYSTEM, errno, "cannot make a socket for %s", name.address.c_str());
     while (true) {
@@ -155,7 +156,7 @@ Status connect_local(const LocalName& name, const Deadline& deadline, Descriptor
         }
         setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
         if (connect(made.get(), generic(address), sizeof address) == 0) break;
-        if (errno != EINTR) return connect_failed(name, errno);
+        if (errno != EINTR) return connect_failed(name, errno, deadline);
     }
     const timeval without_end{};
     setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &without_end, sizeof without_end);

@@ -48,7 +48,7 @@ class LocalListener {
 Status connect_local(const LocalName& name, const Deadline& deadline, Descriptor* connection);
 
 // Removes the name if it is a socket of our own that nobody has bound any more.
-void remove_dead_socket(const std::string& path);
+void remove_dead_socket(const std::string& path, const Deadline& deadline);
 
 // For a client whose connection has ended: removes its server's name if the server is dead, or found dying (then within
 // 100 ms). Costs one look at the file system when the server closed in order.

@@ -111,11 +111,11 @@ Status private_name(const Address& address, std::string_view prefix, LocalName* 
     return IPC_OK;
 }
 
-Status lock_names(Descriptor* lock) {
-    return lock_folder_of_user(private_folder(), lock);
+Status lock_names(Descriptor* lock, const Deadline& deadline) {
+    return lock_folder_of_user(private_folder(), lock, deadline);
 }
 
-Status lock_folder_of_user(const std::string& path, Descriptor* lock) {
+Status lock_folder_of_user(const std::string& path, Descriptor* lock, const Deadline& deadline) {
     if (Status status = open_folder_of_user(path, lock); status != IPC_OK) return status;
     const auto end = std::chrono::steady_clock::now() + lock_patience;
     while (flock(lock->get(), LOCK_EX | LOCK_NB) != 0) {
@@ -124,6 +124,8 @@ Status lock_folder_of_user(const std::string& path, Descriptor* lock) {
         if (std::chrono::steady_clock::now() >= end)
             return fail(IPC_SYSTEM, "another process has kept %s locked for %d s: find it with 'fuser %s' and end it",
                         path.c_str(), static_cast<int>(lock_patience.count()), path.c_str());
+        if (deadline.expired())
+            return fail(IPC_TIMED_OUT, "the time-out passed while another process kept %s locked", path.c_str());
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return IPC_OK;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/address.hpp"
+#include "core/deadline.hpp"
 #include "posix/descriptor.hpp"
 
 #include <string>
@@ -26,10 +27,11 @@ std::string memory_folder();
 // Opens one of the two, making it if missing. Refuses one that is not a folder of this user with mode 0700.
 Status open_folder_of_user(const std::string& path, Descriptor* folder);
 
-// Takes the lock under which names are made and removed; closing `lock` gives it back. Waits a bounded time.
-Status lock_names(Descriptor* lock);
+// Takes the lock under which names are made and removed; closing `lock` gives it back. Waits until the deadline
+// (IPC_TIMED_OUT), and never longer than a holder can need it (IPC_SYSTEM).
+Status lock_names(Descriptor* lock, const Deadline& deadline = Deadline(IPC_FOREVER));
 // The same for the names in either folder.
-Status lock_folder_of_user(const std::string& path, Descriptor* lock);
+Status lock_folder_of_user(const std::string& path, Descriptor* lock, const Deadline& deadline = Deadline(IPC_FOREVER));
 
 // Identifies a file for as long as it exists, so that nobody removes a name that has meanwhile become another's.
 struct FileIdentity {

@@ -28,6 +28,19 @@ TEST(PrivateFolder, LocksKeepOthersOut) {
     EXPECT_TRUE(got);
 }
 
+// A client of fifo makes names of its own, under the lock.
+TEST(PrivateFolder, AnotherProcessThatKeepsTheLockDoesNotOutlastATimeOut) {
+    std::unique_ptr<FrameListener> listener;
+    const std::string name = test::unique_name();
+    ASSERT_EQ(test::listen("fifo://" + name, &listener), IPC_OK);
+    posix::Descriptor lock;
+    ASSERT_EQ(posix::lock_names(&lock), IPC_OK) << last_error();
+    ipc_channel* channel = nullptr;
+    EXPECT_EQ(ipc_connect(("fifo://" + name).c_str(), 50, &channel), IPC_TIMED_OUT) << ipc_last_error();
+    ipc_channel_free(channel);
+    lock.reset();
+}
+
 TEST(LocalSocket, IsForTheOwnerAloneWhateverTheUmask) {
     const mode_t before = umask(0);
     std::unique_ptr<FrameListener> listener;

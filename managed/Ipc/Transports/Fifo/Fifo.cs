@@ -21,13 +21,14 @@ internal sealed unsafe class FifoTransport : Transport
     public override Channel Connect(Address address, int timeoutMilliseconds)
     {
         var name = LocalNames.InPrivateFolder(address, "fifo-");
-        using var rendezvous = OpenRendezvous(name);
-        var (pair, down) = FifoPair.Make(name.Path);
+        var deadline = new Deadline(timeoutMilliseconds);
+        using var rendezvous = OpenRendezvous(name, deadline);
+        var (pair, down) = FifoPair.Make(name.Path, deadline);
         try
         {
             using (pair)
             {
-                var up = Meet(name, rendezvous, pair, down, new Deadline(timeoutMilliseconds));
+                var up = Meet(name, rendezvous, pair, down, deadline);
                 return new StreamChannel(new FifoStream(down, up, patience => FifoNames.ForgetDeadServer(name.Path, patience)), address);
             }
         }
@@ -59,7 +60,7 @@ internal sealed unsafe class FifoTransport : Transport
         {
             // Full only while very many clients wait.
             if (error != Libc.EAGAIN)
-                throw NoServer(name);
+                throw NoServer(name, deadline);
             WaitForServer(name, rendezvous, Libc.POLLOUT, rendezvous, deadline);
         }
         bool? greeted;
@@ -70,15 +71,15 @@ internal sealed unsafe class FifoTransport : Transport
         }
         while (greeted is null);
         if (greeted is false)
-            throw NoServer(name);
+            throw NoServer(name, deadline);
         var up = FifoNames.Open(pair.Up, Libc.O_WRONLY, out _);
         if (up is not null && WriteGreeting(up))
             return up;
         up?.Dispose();
-        throw NoServer(name);
+        throw NoServer(name, deadline);
     }
 
-    private static Descriptor OpenRendezvous(LocalName name)
+    private static Descriptor OpenRendezvous(LocalName name, Deadline deadline)
     {
         var error = Libc.EPERM;
         var foreign = Libc.GetStatus(name.Path, out var status) && status.User != Libc.EffectiveUser();
@@ -86,7 +87,7 @@ internal sealed unsafe class FifoTransport : Transport
             return opened;
         throw error switch
         {
-            Libc.ENXIO or Libc.ENOENT => NoServer(name),
+            Libc.ENXIO or Libc.ENOENT => NoServer(name, deadline),
             Libc.EPERM or Libc.EACCES or Libc.ELOOP => new IpcException(Status.NoPermission,
                 $"{name.Path}, where {name.Address} leads, is not a FIFO of this user: choose another name"),
             _ => Libc.Failure(Status.System, $"cannot connect to {name.Address}", error),
@@ -102,16 +103,15 @@ internal sealed unsafe class FifoTransport : Transport
             if (ready != 0)
                 return;
             if (gone != 0)
-                throw NoServer(name);
+                throw NoServer(name, deadline);
             if (deadline.Expired)
                 throw new IpcException(Status.TimedOut, $"the server at {name.Address} is there but accepts no client within the time-out");
         }
     }
 
-    private static IpcException NoServer(LocalName name)
+    private static IpcException NoServer(LocalName name, Deadline deadline)
     {
-        using (LocalNames.Lock())
-            FifoNames.RemoveDead(name.Path);
+        LocalNames.IfLocked(deadline, () => FifoNames.RemoveDead(name.Path));
         return new IpcException(Status.NoServer, $"nobody listens at {name.Address}: start the server first");
     }
 

@@ -87,10 +87,10 @@ internal sealed class FifoPair(string rendezvous, string token) : IDisposable
 
     /// <summary>Makes both, for a client; returns `.down`, open for reading. As long as there is an `.up` there is a `.down`,
     /// whose reader tells whether the client lives.</summary>
-    public static (FifoPair Pair, Descriptor Down) Make(string rendezvous)
+    public static (FifoPair Pair, Descriptor Down) Make(string rendezvous, Deadline deadline)
     {
         var pair = new FifoPair(rendezvous, Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(FifoRecord.TokenLength / 2)));
-        using var names = LocalNames.Lock();
+        using var names = LocalNames.Lock(deadline);
         Descriptor? down = null;
         var error = FifoNames.Make(pair.Down);
         if (error == 0)

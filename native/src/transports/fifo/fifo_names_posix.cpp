@@ -76,10 +76,11 @@ bool remove_dead_fifo(const std::string& path) {
 void forget_dead_fifo_server(const std::string& path) {
     // A dying process closes its descriptors one by one, perhaps this connection before its rendezvous.
     struct stat status {};
+    const Deadline patience(100); // as others' servers have it, local_socket.cpp
     for (int waited_ms = 0; waited_ms <= 5 && lstat(path.c_str(), &status) == 0; ++waited_ms) {
         if (waited_ms != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         posix::Descriptor lock;
-        if (posix::lock_names(&lock) != IPC_OK || remove_dead_fifo(path)) return;
+        if (posix::lock_names(&lock, patience) != IPC_OK || remove_dead_fifo(path)) return;
     }
 }
 
@@ -93,9 +94,9 @@ FifoPair::~FifoPair() {
     remove_own_fifo(down_);
 }
 
-Status FifoPair::make(posix::Descriptor* down) {
+Status FifoPair::make(const Deadline& deadline, posix::Descriptor* down) {
     posix::Descriptor lock;
-    if (Status status = posix::lock_names(&lock); status != IPC_OK) return status;
+    if (Status status = posix::lock_names(&lock, deadline); status != IPC_OK) return status;
     if (mkfifo(down_.c_str(), 0600) != 0)
         return fail_system(IPC_SYSTEM, errno, "cannot make the FIFO %s", down_.c_str());
     *down = open_fifo(down_, O_RDONLY);

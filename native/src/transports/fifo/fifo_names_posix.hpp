@@ -45,7 +45,7 @@ class FifoPair {
     FifoPair& operator=(const FifoPair&) = delete;
 
     // Makes both and opens `.down` for reading: the client's part.
-    Status make(posix::Descriptor* down);
+    Status make(const Deadline& deadline, posix::Descriptor* down);
 
     // They keep their names after all.
     void leave_names() {

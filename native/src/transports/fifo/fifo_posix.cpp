@@ -27,17 +27,17 @@ Status listen_fifo(const Address& address, FrameListener** listener) {
     return IPC_OK;
 }
 
-Status no_server(const posix::LocalName& name) {
+Status no_server(const posix::LocalName& name, const Deadline& deadline) {
     Descriptor lock;
-    if (posix::lock_names(&lock) == IPC_OK) remove_dead_fifo(name.path);
+    if (posix::lock_names(&lock, deadline) == IPC_OK) remove_dead_fifo(name.path);
     return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", name.address.c_str());
 }
 
-Status open_rendezvous(const posix::LocalName& name, Descriptor* rendezvous) {
+Status open_rendezvous(const posix::LocalName& name, const Deadline& deadline, Descriptor* rendezvous) {
     const bool foreign = is_another_users(name.path);
     if (!foreign) *rendezvous = open_fifo(name.path, O_WRONLY);
     if (*rendezvous) return IPC_OK;
-    if (!foreign && (errno == ENXIO || errno == ENOENT)) return no_server(name);
+    if (!foreign && (errno == ENXIO || errno == ENOENT)) return no_server(name, deadline);
     if (foreign || errno == EPERM || errno == EACCES || errno == ELOOP)
         return fail(IPC_NO_PERMISSION, "%s, where %s leads, is not a FIFO of this user: choose another name",
                     name.path.c_str(), name.address.c_str());
@@ -59,7 +59,7 @@ Status wait_for_server(const posix::LocalName& name, pollfd waiting, int rendezv
     while (true) {
         const int ready = posix::poll_until(entries, 2, deadline);
         if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for a FIFO");
-        if (ready > 0) return entries[0].revents != 0 ? IPC_OK : no_server(name);
+        if (ready > 0) return entries[0].revents != 0 ? IPC_OK : no_server(name, deadline);
         if (deadline.expired())
             return fail(IPC_TIMED_OUT, "the server at %s is there but accepts no client within the time-out",
                         name.address.c_str());
@@ -70,14 +70,14 @@ Status rendezvous_with_server(const posix::LocalName& name, const Deadline& dead
                               Descriptor* down) {
     Descriptor rendezvous;
     std::string token;
-    if (Status status = open_rendezvous(name, &rendezvous); status != IPC_OK) return status;
+    if (Status status = open_rendezvous(name, deadline, &rendezvous); status != IPC_OK) return status;
     if (Status status = make_token(&token); status != IPC_OK) return status;
     FifoPair pair(name.path, token);
-    if (Status status = pair.make(down); status != IPC_OK) return status;
+    if (Status status = pair.make(deadline, down); status != IPC_OK) return status;
     const FifoRecord record = make_fifo_record(token);
     // Full only while very many clients wait.
     while (!write_fifo(rendezvous.get(), record.data(), record.size())) {
-        if (errno != EAGAIN) return no_server(name);
+        if (errno != EAGAIN) return no_server(name, deadline);
         const pollfd room{rendezvous.get(), POLLOUT, 0};
         if (Status status = wait_for_server(name, room, rendezvous.get(), deadline); status != IPC_OK) return status;
     }
@@ -87,9 +87,9 @@ Status rendezvous_with_server(const posix::LocalName& name, const Deadline& dead
         if (Status status = wait_for_server(name, answer, rendezvous.get(), deadline); status != IPC_OK) return status;
         greeting = read_fifo_greeting(down->get());
     } while (greeting == Greeting::awaited);
-    if (greeting == Greeting::none) return no_server(name);
+    if (greeting == Greeting::none) return no_server(name, deadline);
     *up = open_fifo(pair.up(), O_WRONLY);
-    if (!*up || !write_fifo(up->get(), &fifo_greeting, 1)) return no_server(name);
+    if (!*up || !write_fifo(up->get(), &fifo_greeting, 1)) return no_server(name, deadline);
     return IPC_OK;
 }
 
