@@ -1,7 +1,5 @@
 #pragma once
 
-#include "core/out_of_line.hpp"
-
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -38,9 +36,10 @@ class HandleGate {
         return result;
     }
 
-    // The same, counted: any number of threads. Seldom, so kept out of the way.
+    // The same, counted: any number of threads. Compiled in although it is rare: taken along to a function of its own, what the body
+    // holds would have to be in memory beforehand, each time.
     template <class Body>
-    IPC_OUT_OF_LINE auto pass(Body body) noexcept {
+    auto pass(Body body) noexcept {
         const Visit visit(*this);
         return body();
     }

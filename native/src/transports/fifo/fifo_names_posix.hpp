@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/deadline.hpp"
 #include "core/status.hpp"
 #include "posix/descriptor.hpp"
 
