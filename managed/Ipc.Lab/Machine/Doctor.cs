@@ -27,21 +27,24 @@ internal static class Doctor
     /// <param name="costs">What was measured; null: nothing was.</param>
     public static IReadOnlyList<Check> Examine(MachineRecord machine, CpuTopology topology, IReadOnlyList<string> staleNames, MachineCosts? costs = null) =>
     [
-        Cpus(machine) with { Cost = costs is null ? null : Taken(costs) },
+        Costing(Cpus(machine), costs, Taken),
         Sharing(topology) with { Cost = costs?.LineNs is null ? null : Line(costs) },
         Moves(costs),
         WakeUp(costs),
-        Governor(machine) with { Cost = costs is null ? null : Uneven(costs) },
-        Turbo(machine) with { Cost = costs is null ? null : Uneven(costs) },
-        Virtualisation(machine) with { Cost = costs?.WakeUpNs is null ? null : $"{Asleep(costs)}; {Line(costs)}" },
-        Steal(machine) with { Cost = costs is null ? null : Taken(costs) },
+        Costing(Governor(machine), costs, Uneven),
+        Costing(Turbo(machine), costs, Uneven),
+        Costing(Virtualisation(machine), costs?.WakeUpNs is null ? null : costs, c => $"{Asleep(c)}; {Line(c)}"),
+        Costing(Steal(machine), costs, Taken),
         Load(machine) with { Cost = costs is null ? null : Taken(costs) },
         Clock(machine) with { Cost = costs is null ? null : $"a reading takes {Units.Time(costs.ClockReadNs)} and is in every sample; it steps by {Units.Time(costs.ClockStepNs)}" },
         Timer(costs),
         HugePages(machine), Swap(machine), Lockable(machine),
-        Quota(machine) with { Cost = costs is null ? null : Taken(costs) },
+        Costing(Quota(machine), costs, Taken),
         Stale(staleNames),
     ];
+
+    // What is well has no cost to be told.
+    private static Check Costing(Check check, MachineCosts? costs, Func<MachineCosts, string> cost) => check.Status == "ok" || costs is null ? check : check with { Cost = cost(costs) };
 
     private static string Taken(MachineCosts costs) =>
         $"of a second of computing others had {Units.Time(costs.TakenPerSecondNs)}, {Units.Time(costs.LongestTakenNs)} at once at most; that long an operation stands still when it meets it";
@@ -50,7 +53,7 @@ internal static class Doctor
         string.Create(CultureInfo.InvariantCulture, $"the same computation took {costs.UnevenPercent:0} % longer in its slowest tenth than in its fastest");
 
     private static string Line(MachineCosts costs) =>
-        $"a cache line's round trip takes {Units.Time(costs.LineNs)} ({Units.Time(costs.LeastLineNs)} to {Units.Time(costs.MostLineNs)}), and a message through shared memory two or more";
+        $"a cache line's round trip takes {Units.Time(costs.LineNs)} ({Units.Time(costs.LeastLineNs)} to {Units.Time(costs.MostLineNs)}); a call through shared memory takes one at least";
 
     private static string Asleep(MachineCosts costs) =>
         $"a process that sleeps goes on {Units.Time(costs.WakeUpNs)} after the signal, and a call whose ends both sleep pays that twice";
@@ -127,7 +130,7 @@ internal static class Doctor
     {
         null => Check.Ok("steal", "the system does not count it"),
         > MuchSteal => Check.Warn("steal", $"the hypervisor gave {machine.StealPercent} % of the CPU time to others", "measure at a quieter hour or on a machine of your own"),
-        var percent => Check.Ok("steal", $"{percent} % over a second"),
+        var percent => Check.Ok("steal", $"{percent} % over some seconds"),
     };
 
     private static Check Load(MachineRecord machine) => machine.LoadAverage switch

@@ -17,6 +17,7 @@ internal static class ConsoleReport
         WriteFloors(console, results);
         foreach (var group in CellGroup.Of(results.Cells))
             WriteGroup(console, group);
+        WriteParts(console, results);
     }
 
     /// <summary>One line per cell, fields separated by tabs: fit for grep and cut.</summary>
@@ -44,6 +45,25 @@ internal static class ConsoleReport
             console.MarkupLineInterpolated($"[bold]floor one way[/], {bytes} B: {Units.MessageRate(1e9 / oneWay.Single)} one by one, {Units.MessageRate(1e9 / oneWay.Batch)} by 64");
         if (results.FloorsReason is { } reason)
             console.MarkupLineInterpolated($"[red]floors failed: {reason}[/]");
+    }
+
+    private static void WriteParts(IAnsiConsole console, RunResults results)
+    {
+        var cells = results.Cells.Where(c => c.Decomposition is not null).ToList();
+        if (cells.Count == 0)
+            return;
+        var table = new Table().Border(TableBorder.Simple).Title("[bold]where the p50 of calls goes[/]");
+        table.Title!.Style = Style.Plain;
+        table.AddColumn("call");
+        foreach (var name in DecompositionStep.Names.Prepend("p50").Append("not explained"))
+            table.AddColumn(new TableColumn(name) { Alignment = Justify.Right, NoWrap = true });
+        foreach (var cell in cells)
+        {
+            var parts = cell.Decomposition!;
+            table.AddRow([Markup.Escape(cell.Cell.ToString()), Units.Time(parts.P50Ns), .. DecompositionStep.Names.Select(name => parts.Of(name) is { } ns ? Units.Time(ns) : ""),
+                string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{100 * parts.NotExplainedNs / parts.P50Ns:0} %")]);
+        }
+        console.Write(table);
     }
 
     private static void WriteGroup(IAnsiConsole console, CellGroup group)

@@ -17,6 +17,7 @@ internal static class MarkdownReport
         WriteFloors(text, results);
         foreach (var group in CellGroup.Of(results.Cells))
             WriteGroup(text, group);
+        WriteParts(text, results);
         if (results.Run.Preset == "seed")
             WritePublished(text, results);
         return text.ToString();
@@ -98,6 +99,25 @@ internal static class MarkdownReport
             Line(text, note);
         if (group.Cells.Any(c => c.Status is "failed" or "skipped" || c.Note is not null))
             Line(text);
+    }
+
+    private static void WriteParts(StringBuilder text, RunResults results)
+    {
+        var cells = results.Cells.Where(c => c.Decomposition is not null).ToList();
+        if (cells.Count == 0)
+            return;
+        Line(text, "## Where the time goes");
+        Line(text);
+        Paragraph(text, "Of the p50 of calls: codecs alone, the same call with raw bytes, and the floors, as this run measured them apart (docs/measurement.md).");
+        Row(text, ["call", "p50", .. DecompositionStep.Names, "not explained"]);
+        Row(text, ["---", "---:", .. DecompositionStep.Names.Select(_ => "---:"), "---:"]);
+        foreach (var cell in cells)
+        {
+            var parts = cell.Decomposition!;
+            Row(text, [cell.Cell.ToString(), Units.Time(parts.P50Ns), .. DecompositionStep.Names.Select(name => parts.Of(name) is { } ns ? Units.Time(ns) : ""),
+                string.Create(CultureInfo.InvariantCulture, $"{parts.NotExplainedNs / parts.P50Ns * 100:0} %")]);
+        }
+        Line(text);
     }
 
     private static void WritePublished(StringBuilder text, RunResults results)

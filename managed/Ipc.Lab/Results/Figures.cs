@@ -78,11 +78,19 @@ internal sealed record PlacementFigures : Figures
 
 /// <summary>Where a cell's p50 goes, in nanoseconds.</summary>
 /// <param name="NotExplainedNs">The p50 less the steps; below zero where they add up to more.</param>
-internal sealed record Decomposition(IReadOnlyList<DecompositionStep> Steps, double P50Ns, double NotExplainedNs);
+internal sealed record Decomposition(IReadOnlyList<DecompositionStep> Steps, double P50Ns, double NotExplainedNs)
+{
+    /// <summary>A step's nanoseconds; null where there is none of this name.</summary>
+    public double? Of(string step) => Steps.FirstOrDefault(s => s.Name == step)?.Ns;
+}
 
-/// <summary>One step of an operation: build, translate, encode, boundary, transfer, wake-up, decode or traverse.</summary>
+/// <summary>One step of a call.</summary>
+/// <param name="Name">One of <see cref="Names"/>.</param>
 /// <param name="How">How it was measured, for people.</param>
-internal sealed record DecompositionStep(string Name, double Ns, string How);
+internal sealed record DecompositionStep(string Name, double Ns, string How)
+{
+    public static IReadOnlyList<string> Names { get; } = ["translate", "encode", "decode", "transfer", "wake-up"];
+}
 
 /// <summary>One launch by itself: what comparisons resample, and the evidence for what was left out.</summary>
 internal sealed record LaunchFigures

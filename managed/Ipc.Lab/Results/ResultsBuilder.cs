@@ -18,6 +18,7 @@ internal static class ResultsBuilder
         var byCell = launches.ToLookup(l => l.Cell);
         var cells = new CellResult[plan.Cells.Count];
         Parallel.For(0, cells.Length, i => cells[i] = CellResultBuilder.Build(plan.Cells[i], [.. byCell[i]], floorOfRound, placements, folder.ReadSamples) with { Wine = kept.Machine.Wine });
+        var parts = new DecompositionBuilder([.. cells], medianFloors);
         return new RunResults
         {
             Schema = RunResults.CurrentSchema,
@@ -26,7 +27,7 @@ internal static class ResultsBuilder
             Floors = medianFloors,
             FloorsReason = floors.LastOrDefault(f => f.Reason is not null)?.Reason,
             Placements = placements.Of(launches),
-            Cells = cells,
+            Cells = [.. cells.Select(c => c with { Decomposition = parts.Of(c) })],
         };
     }
 

@@ -188,6 +188,7 @@ internal static class RawSheet
         ("x floor", c => new Value(c.FloorRatio, Look.Ratio)), ("x floor from", c => new Value(c.FloorRatioCi?[0], Look.Ratio)), ("x floor to", c => new Value(c.FloorRatioCi?[1], Look.Ratio)),
         ("connect + first", c => Value.Time(c.ColdNs)), ("CPU server", c => Value.Time(c.CpuNsPerOp?.Server)), ("CPU client", c => Value.Time(c.CpuNsPerOp?.Client)),
         ("memory server", c => new Value(c.MemoryBytes?.Server, Look.Bytes)), ("memory client", c => new Value(c.MemoryBytes?.Client, Look.Bytes)), ("allocated", c => new Value(c.AllocatedBytesPerOp, Look.Bytes)),
+        .. DecompositionStep.Names.Select(name => ($"of p50: {name}", (Func<CellResult, Value>)(c => Value.Time(c.Decomposition?.Of(name))))), ("of p50: not explained", c => Value.Time(c.Decomposition?.NotExplainedNs)),
     ];
 
     public static Sheet Of(IReadOnlyList<MachineReport> machines)
