@@ -46,7 +46,7 @@ var accepting = new Thread(() =>
             }) { IsBackground = true }.Start();
         }
     }
-    catch (IpcException e) when (e.Status == Status.Closed)
+    catch (IpcException e) when (e.Status == IpcStatus.Closed)
     {
         // The program ends.
     }

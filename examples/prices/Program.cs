@@ -19,7 +19,7 @@ try
             Console.WriteLine($"{cell}: {Encoding.UTF8.GetString(reply, 0, length)}");
         }
         // The server answered, and its answer is that it cannot: the connection stays good.
-        catch (IpcException e) when (e.Status == Status.HandlerFailed)
+        catch (IpcException e) when (e.Status == IpcStatus.HandlerFailed)
         {
             Console.WriteLine($"{cell}: {e.Message}");
         }

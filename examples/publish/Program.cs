@@ -24,7 +24,7 @@ try
             Thread.Sleep(delay);
         }
     }
-    catch (IpcException e) when (e.Status == Status.PeerClosed)
+    catch (IpcException e) when (e.Status == IpcStatus.PeerClosed)
     {
         Console.WriteLine(missed == 0 ? $"received all {received}" : $"received and missed {received + missed}");
         return 0;

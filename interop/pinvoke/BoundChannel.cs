@@ -10,7 +10,7 @@ namespace Ipc.Native;
 /// knows who is inside one, and Dispose waits for them. Nothing between going in and out can throw, so there is no try block; going out
 /// stores into this object, which keeps the finalizer from freeing the channel under a call.
 /// </remarks>
-internal sealed unsafe class BoundChannel : Channel
+internal sealed unsafe class BoundChannel : IpcChannel
 {
     private readonly ChannelHandle _handle;
     private readonly NativeChannel* _channel;
@@ -23,14 +23,14 @@ internal sealed unsafe class BoundChannel : Channel
         _handle = new ChannelHandle(channel);
         _channel = channel;
         // A message longer than a span can be is out of reach here, whatever the address allows.
-        Limit = (int)Math.Min((ulong)NativeMethods.ChannelLimit(channel), int.MaxValue);
+        MaxMessageLength = (int)Math.Min((ulong)NativeMethods.ChannelLimit(channel), int.MaxValue);
     }
 
-    public override int Limit { get; }
+    public override int MaxMessageLength { get; }
 
-    public override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds = Forever)
+    public override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds = Timeout.Infinite)
     {
-        Status status;
+        IpcStatus status;
         var byTheDoor = Enter(ref _gate.Doors.Sender);
         fixed (byte* bytes = message)
             status = NativeMethods.Send(_channel, bytes, (nuint)message.Length, timeoutMilliseconds);
@@ -38,10 +38,10 @@ internal sealed unsafe class BoundChannel : Channel
         NativeStatus.Check(status);
     }
 
-    public override int Receive(Span<byte> buffer, int timeoutMilliseconds = Forever)
+    public override int Receive(Span<byte> buffer, int timeoutMilliseconds = Timeout.Infinite)
     {
         nuint length;
-        Status status;
+        IpcStatus status;
         var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* bytes = buffer)
             status = NativeMethods.Receive(_channel, bytes, (nuint)buffer.Length, &length, timeoutMilliseconds);
@@ -50,7 +50,7 @@ internal sealed unsafe class BoundChannel : Channel
         return (int)length;
     }
 
-    public override Span<byte> Reserve(int length, int timeoutMilliseconds = Forever)
+    public override Span<byte> Reserve(int length, int timeoutMilliseconds = Timeout.Infinite)
     {
         byte* room;
         var size = Size(length);
@@ -61,7 +61,7 @@ internal sealed unsafe class BoundChannel : Channel
         return new Span<byte>(room, length);
     }
 
-    public override void Commit(int length, int timeoutMilliseconds = Forever)
+    public override void Commit(int length, int timeoutMilliseconds = Timeout.Infinite)
     {
         var size = Size(length);
         var byTheDoor = Enter(ref _gate.Doors.Sender);
@@ -78,7 +78,7 @@ internal sealed unsafe class BoundChannel : Channel
         NativeStatus.Check(status);
     }
 
-    public override ReadOnlySpan<byte> Peek(int timeoutMilliseconds = Forever)
+    public override ReadOnlySpan<byte> Peek(int timeoutMilliseconds = Timeout.Infinite)
     {
         byte* message;
         nuint length;
@@ -97,26 +97,26 @@ internal sealed unsafe class BoundChannel : Channel
         NativeStatus.Check(status);
     }
 
-    public override int SendBatch(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, int timeoutMilliseconds = Forever)
+    public override int SendBatch(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, int timeoutMilliseconds = Timeout.Infinite)
     {
         CheckBatch(messages, lengths);
         nuint sent;
-        Status status;
+        IpcStatus status;
         var byTheDoor = Enter(ref _gate.Doors.Sender);
         fixed (byte* bytes = messages)
         fixed (int* sizes = lengths)
             status = NativeMethods.SendBatch(_channel, bytes, (uint*)sizes, (nuint)lengths.Length, &sent, timeoutMilliseconds);
         _gate.Leave(ref _gate.Doors.Sender, byTheDoor);
         // Those before a time-out are out; a channel it broke says so in the next call.
-        if (status != Status.TimedOut)
+        if (status != IpcStatus.TimedOut)
             NativeStatus.Check(status);
         return (int)sent;
     }
 
-    public override int ReceiveBatch(Span<byte> buffer, Span<int> lengths, int timeoutMilliseconds = Forever)
+    public override int ReceiveBatch(Span<byte> buffer, Span<int> lengths, int timeoutMilliseconds = Timeout.Infinite)
     {
         nuint count;
-        Status status;
+        IpcStatus status;
         var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* bytes = buffer)
         fixed (int* sizes = lengths)
@@ -137,14 +137,14 @@ internal sealed unsafe class BoundChannel : Channel
         {
             bytes += (long)Size(length);
             if (bytes > messages.Length)
-                throw new IpcException(Status.InvalidArgument, $"SendBatch: the lengths say more than the {messages.Length} bytes given");
+                throw new IpcException(IpcStatus.InvalidArgument, $"SendBatch: the lengths say more than the {messages.Length} bytes given");
         }
     }
 
-    public override int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds = Forever)
+    public override int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds = Timeout.Infinite)
     {
         nuint length;
-        Status status;
+        IpcStatus status;
         var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* requestBytes = request, replyBytes = reply)
         {
@@ -156,10 +156,10 @@ internal sealed unsafe class BoundChannel : Channel
         return (int)length;
     }
 
-    public override int ReceiveReply(Span<byte> reply, int timeoutMilliseconds = Forever)
+    public override int ReceiveReply(Span<byte> reply, int timeoutMilliseconds = Timeout.Infinite)
     {
         nuint length;
-        Status status;
+        IpcStatus status;
         var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* bytes = reply)
             status = NativeMethods.ReceiveReply(_channel, bytes, (nuint)reply.Length, &length, timeoutMilliseconds);
@@ -168,11 +168,11 @@ internal sealed unsafe class BoundChannel : Channel
         return (int)length;
     }
 
-    public override ReadOnlySpan<byte> CallInPlace(ReadOnlySpan<byte> request, int timeoutMilliseconds = Forever)
+    public override ReadOnlySpan<byte> CallInPlace(ReadOnlySpan<byte> request, int timeoutMilliseconds = Timeout.Infinite)
     {
         byte* reply;
         nuint length;
-        Status status;
+        IpcStatus status;
         var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* bytes = request)
             status = NativeMethods.CallPeek(_channel, bytes, (nuint)request.Length, &reply, &length, timeoutMilliseconds);
@@ -181,7 +181,7 @@ internal sealed unsafe class BoundChannel : Channel
         return new ReadOnlySpan<byte>(reply, NativeStatus.Length(length));
     }
 
-    public override ReadOnlySpan<byte> ReceiveRequest(int timeoutMilliseconds = Forever)
+    public override ReadOnlySpan<byte> ReceiveRequest(int timeoutMilliseconds = Timeout.Infinite)
     {
         byte* request;
         nuint length;
@@ -192,9 +192,9 @@ internal sealed unsafe class BoundChannel : Channel
         return new ReadOnlySpan<byte>(request, NativeStatus.Length(length));
     }
 
-    public override void Reply(ReadOnlySpan<byte> reply, int timeoutMilliseconds = Forever)
+    public override void Reply(ReadOnlySpan<byte> reply, int timeoutMilliseconds = Timeout.Infinite)
     {
-        Status status;
+        IpcStatus status;
         var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* bytes = reply)
             status = NativeMethods.Reply(_channel, bytes, (nuint)reply.Length, timeoutMilliseconds);
@@ -202,7 +202,7 @@ internal sealed unsafe class BoundChannel : Channel
         NativeStatus.Check(status);
     }
 
-    public override Span<byte> ReserveReply(int length, int timeoutMilliseconds = Forever)
+    public override Span<byte> ReserveReply(int length, int timeoutMilliseconds = Timeout.Infinite)
     {
         byte* room;
         var size = Size(length);
@@ -213,7 +213,7 @@ internal sealed unsafe class BoundChannel : Channel
         return new Span<byte>(room, length);
     }
 
-    public override void CommitReply(int length, int timeoutMilliseconds = Forever)
+    public override void CommitReply(int length, int timeoutMilliseconds = Timeout.Infinite)
     {
         var size = Size(length);
         var byTheDoor = Enter(ref _gate.Doors.Receiver);
@@ -222,11 +222,11 @@ internal sealed unsafe class BoundChannel : Channel
         NativeStatus.Check(status);
     }
 
-    public override void FailRequest(string text, int timeoutMilliseconds = Forever)
+    public override void FailRequest(string text, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(text);
         var byTheDoor = Enter(ref _gate.Doors.Receiver);
-        Status status;
+        IpcStatus status;
         try
         {
             status = NativeMethods.FailRequest(_channel, text, timeoutMilliseconds); // its text may find no memory
@@ -298,7 +298,7 @@ internal sealed unsafe class BoundChannel : Channel
     }
 
     private static IpcException DisposedHere() =>
-        new(Status.Closed, "this channel was disposed here: connect or accept again for a new one");
+        new(IpcStatus.Closed, "this channel was disposed here: connect or accept again for a new one");
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static nuint Size(int length)
@@ -310,5 +310,5 @@ internal sealed unsafe class BoundChannel : Channel
 
     [DoesNotReturn]
     private static void ThrowNegative(int length) =>
-        throw new IpcException(Status.InvalidArgument, $"a message cannot have {length} bytes: give a length of 0 or more");
+        throw new IpcException(IpcStatus.InvalidArgument, $"a message cannot have {length} bytes: give a length of 0 or more");
 }

@@ -1,7 +1,7 @@
 namespace Ipc.Native;
 
 /// <summary>A listener of the native library. Lifetime as in <see cref="BoundChannel"/>.</summary>
-internal sealed unsafe class BoundListener : Listener
+internal sealed unsafe class BoundListener : IpcListener
 {
     private readonly ListenerHandle _handle;
     private readonly NativeListener* _listener;
@@ -17,11 +17,11 @@ internal sealed unsafe class BoundListener : Listener
 
     public override string Address { get; }
 
-    public override Channel Accept(int timeoutMilliseconds = Channel.Forever)
+    public override IpcChannel Accept(int timeoutMilliseconds = Timeout.Infinite)
     {
         // Any number of threads may accept.
         if (!_gate.TryEnterBeside())
-            throw new IpcException(Status.Closed, $"the listener at {Address} was disposed here: listen again to accept clients");
+            throw new IpcException(IpcStatus.Closed, $"the listener at {Address} was disposed here: listen again to accept clients");
         NativeChannel* channel;
         var status = NativeMethods.Accept(_listener, timeoutMilliseconds, &channel);
         _gate.LeaveBeside();

@@ -15,10 +15,10 @@ internal sealed unsafe class BoundPublisher : Publisher
     {
         _handle = new PublisherHandle(publisher);
         _publisher = publisher;
-        Limit = (int)Math.Min((ulong)NativeMethods.PublisherLimit(publisher), int.MaxValue);
+        MaxMessageLength = (int)Math.Min((ulong)NativeMethods.PublisherLimit(publisher), int.MaxValue);
     }
 
-    public override int Limit { get; }
+    public override int MaxMessageLength { get; }
 
     public override int Subscribers
     {
@@ -34,9 +34,9 @@ internal sealed unsafe class BoundPublisher : Publisher
         }
     }
 
-    public override void Publish(ReadOnlySpan<byte> message, int timeoutMilliseconds = Channel.Forever)
+    public override void Publish(ReadOnlySpan<byte> message, int timeoutMilliseconds = Timeout.Infinite)
     {
-        Status status;
+        IpcStatus status;
         var byTheDoor = Enter();
         fixed (byte* bytes = message)
             status = NativeMethods.Publish(_publisher, bytes, (nuint)message.Length, timeoutMilliseconds);
@@ -78,6 +78,6 @@ internal sealed unsafe class BoundPublisher : Publisher
     private void Refuse(bool byTheDoor)
     {
         _gate.Leave(ref _gate.Doors.Only, byTheDoor);
-        throw new IpcException(Status.Closed, "this publisher was disposed here: open a new one");
+        throw new IpcException(IpcStatus.Closed, "this publisher was disposed here: open a new one");
     }
 }

@@ -5,7 +5,7 @@ namespace Ipc.Native;
 
 /// <summary>A queue of the native library, of any transport of kind "queue". Lifetime as in <see cref="BoundChannel"/>.</summary>
 [SuppressMessage("Naming", "CA1711", Justification = "It is one.")]
-internal sealed unsafe class BoundQueue : MessageQueue
+internal sealed unsafe class BoundQueue : IpcQueue
 {
     private readonly QueueHandle _handle;
     private readonly NativeQueue* _queue;
@@ -17,14 +17,14 @@ internal sealed unsafe class BoundQueue : MessageQueue
         _handle = new QueueHandle(queue);
         _queue = queue;
         // A message longer than a span can be is out of reach here, whatever the address allows.
-        Limit = (int)Math.Min((ulong)NativeMethods.QueueLimit(queue), int.MaxValue);
+        MaxMessageLength = (int)Math.Min((ulong)NativeMethods.QueueLimit(queue), int.MaxValue);
     }
 
-    public override int Limit { get; }
+    public override int MaxMessageLength { get; }
 
     public override bool TryEnqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = 0)
     {
-        Status status;
+        IpcStatus status;
         ref var door = ref Enter(out var byTheDoor);
         fixed (byte* bytes = message)
             status = NativeMethods.QueueEnqueue(_queue, bytes, (nuint)message.Length, timeoutMilliseconds);
@@ -39,10 +39,10 @@ internal sealed unsafe class BoundQueue : MessageQueue
         return IsDone(status);
     }
 
-    internal override Status Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
+    internal override IpcStatus Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
     {
         var status = Ask(buffer, out length, timeoutMilliseconds);
-        return status == Status.BufferTooSmall || IsDone(status) ? status : Status.TimedOut;
+        return status == IpcStatus.BufferTooSmall || IsDone(status) ? status : IpcStatus.TimedOut;
     }
 
     public override void Close()
@@ -66,10 +66,10 @@ internal sealed unsafe class BoundQueue : MessageQueue
         _handle.Dispose();
     }
 
-    private Status Ask(Span<byte> buffer, out int length, int timeoutMilliseconds)
+    private IpcStatus Ask(Span<byte> buffer, out int length, int timeoutMilliseconds)
     {
         nuint bytesTaken = 0;
-        Status status;
+        IpcStatus status;
         ref var door = ref Enter(out var byTheDoor);
         fixed (byte* bytes = buffer)
             status = NativeMethods.QueueDequeue(_queue, bytes, (nuint)buffer.Length, &bytesTaken, timeoutMilliseconds);
@@ -80,9 +80,9 @@ internal sealed unsafe class BoundQueue : MessageQueue
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static bool IsDone(Status status)
+    private static bool IsDone(IpcStatus status)
     {
-        if (status == Status.TimedOut)
+        if (status == IpcStatus.TimedOut)
             return false;
         NativeStatus.Check(status);
         return true;
@@ -102,6 +102,6 @@ internal sealed unsafe class BoundQueue : MessageQueue
     private void Refuse(ref Door door, bool byTheDoor)
     {
         _gate.Leave(ref door, byTheDoor);
-        throw new IpcException(Status.Closed, "this queue was disposed here: open it again to go on");
+        throw new IpcException(IpcStatus.Closed, "this queue was disposed here: open it again to go on");
     }
 }

@@ -17,11 +17,11 @@ internal sealed unsafe class BoundSubscriber : Subscriber
         _subscriber = subscriber;
     }
 
-    public override int Receive(Span<byte> buffer, out long lost, int timeoutMilliseconds = Channel.Forever)
+    public override int Receive(Span<byte> buffer, out long lost, int timeoutMilliseconds = Timeout.Infinite)
     {
         nuint length;
         ulong count;
-        Status status;
+        IpcStatus status;
         var byTheDoor = Enter();
         fixed (byte* bytes = buffer)
             status = NativeMethods.SubscriberReceive(_subscriber, bytes, (nuint)buffer.Length, &length, &count, timeoutMilliseconds);
@@ -65,6 +65,6 @@ internal sealed unsafe class BoundSubscriber : Subscriber
     private void Refuse(bool byTheDoor)
     {
         _gate.Leave(ref _gate.Doors.Only, byTheDoor);
-        throw new IpcException(Status.Closed, "this subscriber was disposed here: open a new one");
+        throw new IpcException(IpcStatus.Closed, "this subscriber was disposed here: open a new one");
     }
 }

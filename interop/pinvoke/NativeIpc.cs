@@ -3,9 +3,16 @@ using System.Runtime.CompilerServices;
 namespace Ipc.Native;
 
 /// <summary>Opens channels through the C ABI (ipc.h, libipc.so or libipc.dll): the `bound` twin of <see cref="ManagedIpc"/>, call for call.
-/// Every member throws <see cref="IpcException"/> with <see cref="Status.NotAvailable"/> where the native library is missing.</summary>
-public static unsafe class NativeIpc
+/// Every member throws <see cref="IpcException"/> with <see cref="IpcStatus.NotAvailable"/> where the native library is missing.</summary>
+public sealed unsafe class NativeIpc : IIpc
 {
+    private NativeIpc()
+    {
+    }
+
+    /// <summary>The same calls as an argument.</summary>
+    public static IIpc Instance { get; } = new NativeIpc();
+
     /// <summary>The ABI version of the library loaded.</summary>
     public static Version AbiVersion
     {
@@ -27,26 +34,26 @@ public static unsafe class NativeIpc
         }
     }
 
-    /// <summary>A transport's registry entry as JSON text; <see cref="Status.UnknownTransport"/> if the native library has none.</summary>
+    /// <summary>A transport's registry entry as JSON text; <see cref="IpcStatus.UnknownTransport"/> if the native library has none.</summary>
     public static string Describe(string transport)
     {
         ArgumentNullException.ThrowIfNull(transport);
         NativeLibraryLoader.Require();
         return Loaded.Describe(transport)
-            ?? throw new IpcException(Status.UnknownTransport,
+            ?? throw new IpcException(IpcStatus.UnknownTransport,
                 $"the native library has no transport '{transport}'; it has {string.Join(", ", Transports)}");
     }
 
     /// <summary>Listens at an address such as <c>shm://prices?wait=spin</c>.</summary>
-    public static Listener Listen(string address)
+    public static IpcListener Listen(string address)
     {
         ArgumentNullException.ThrowIfNull(address);
         NativeLibraryLoader.Require();
         return Loaded.Listen(address);
     }
 
-    /// <summary>Connects. <see cref="Status.NoServer"/> comes at once when nobody listens; the time-out bounds the handover.</summary>
-    public static Channel Connect(string address, int timeoutMilliseconds = Channel.Forever)
+    /// <summary>Connects. <see cref="IpcStatus.NoServer"/> comes at once when nobody listens; the time-out bounds the handover.</summary>
+    public static IpcChannel Connect(string address, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(address);
         NativeLibraryLoader.Require();
@@ -54,7 +61,7 @@ public static unsafe class NativeIpc
     }
 
     /// <summary>Opens the queue of this name (transports of kind "queue"), making it if there is none.</summary>
-    public static MessageQueue OpenQueue(string address, int timeoutMilliseconds = Channel.Forever)
+    public static IpcQueue OpenQueue(string address, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(address);
         NativeLibraryLoader.Require();
@@ -62,7 +69,7 @@ public static unsafe class NativeIpc
     }
 
     /// <summary>Removes a queue's name and what waits under it; who has it open goes on with the nameless rest.
-    /// <see cref="Status.NoServer"/> if there is none.</summary>
+    /// <see cref="IpcStatus.NoServer"/> if there is none.</summary>
     public static void RemoveQueue(string address)
     {
         ArgumentNullException.ThrowIfNull(address);
@@ -70,7 +77,7 @@ public static unsafe class NativeIpc
         Loaded.RemoveQueue(address);
     }
 
-    /// <summary>Takes the name of a broadcast (transports of kind "broadcast"); <see cref="Status.NameInUse"/> while another has it.</summary>
+    /// <summary>Takes the name of a broadcast (transports of kind "broadcast"); <see cref="IpcStatus.NameInUse"/> while another has it.</summary>
     public static Publisher Publish(string address)
     {
         ArgumentNullException.ThrowIfNull(address);
@@ -79,12 +86,19 @@ public static unsafe class NativeIpc
     }
 
     /// <summary>Joins a broadcast: what is published from now on arrives.</summary>
-    public static Subscriber Subscribe(string address, int timeoutMilliseconds = Channel.Forever)
+    public static Subscriber Subscribe(string address, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(address);
         NativeLibraryLoader.Require();
         return Loaded.Subscribe(address, timeoutMilliseconds);
     }
+
+    IpcListener IIpc.Listen(string address) => Listen(address);
+    IpcChannel IIpc.Connect(string address, int timeoutMilliseconds) => Connect(address, timeoutMilliseconds);
+    IpcQueue IIpc.OpenQueue(string address, int timeoutMilliseconds) => OpenQueue(address, timeoutMilliseconds);
+    void IIpc.RemoveQueue(string address) => RemoveQueue(address);
+    Publisher IIpc.Publish(string address) => Publish(address);
+    Subscriber IIpc.Subscribe(string address, int timeoutMilliseconds) => Subscribe(address, timeoutMilliseconds);
 
     /// <summary>The calls themselves. Mono binds a native function when it compiles a method that calls it, so these methods stand apart and
     /// are never inlined: they are compiled only when the loader has found the library and told the runtime.</summary>

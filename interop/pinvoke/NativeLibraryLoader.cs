@@ -22,13 +22,13 @@ internal static partial class NativeLibraryLoader
 
     private static string FileName => OperatingSystem.IsWindows() ? "libipc.dll" : "libipc.so";
 
-    /// <summary>Returns when the library is loaded and fits; throws <see cref="Status.NotAvailable"/> with the reason otherwise.
+    /// <summary>Returns when the library is loaded and fits; throws <see cref="IpcStatus.NotAvailable"/> with the reason otherwise.
     /// Every way to a handle passes here first.</summary>
     public static void Require()
     {
         var outcome = s_outcome.Value;
         if (outcome.Failure.Length > 0)
-            throw new IpcException(Status.NotAvailable, outcome.Failure);
+            throw new IpcException(IpcStatus.NotAvailable, outcome.Failure);
     }
 
     private static Outcome Load()

@@ -19,7 +19,7 @@ internal static unsafe partial class NativeMethods
     public static partial uint AbiVersion();
 
     [LibraryImport(Library, EntryPoint = "ipc_status_text"), SuppressGCTransition]
-    public static partial byte* StatusText(Status status);
+    public static partial byte* StatusText(IpcStatus status);
 
     [LibraryImport(Library, EntryPoint = "ipc_last_error"), SuppressGCTransition]
     public static partial byte* LastError();
@@ -34,13 +34,13 @@ internal static unsafe partial class NativeMethods
     public static partial byte* TransportDescribe(string transportId);
 
     [LibraryImport(Library, EntryPoint = "ipc_listen", StringMarshalling = StringMarshalling.Utf8)]
-    public static partial Status Listen(string address, NativeListener** listener);
+    public static partial IpcStatus Listen(string address, NativeListener** listener);
 
     [LibraryImport(Library, EntryPoint = "ipc_listener_address")]
     public static partial byte* ListenerAddress(NativeListener* listener);
 
     [LibraryImport(Library, EntryPoint = "ipc_accept")]
-    public static partial Status Accept(NativeListener* listener, int timeoutMilliseconds, NativeChannel** channel);
+    public static partial IpcStatus Accept(NativeListener* listener, int timeoutMilliseconds, NativeChannel** channel);
 
     // Close may race with Dispose, and is rare: the safe handle keeps the native object until the call has returned.
     [LibraryImport(Library, EntryPoint = "ipc_listener_close")]
@@ -50,7 +50,7 @@ internal static unsafe partial class NativeMethods
     public static partial void ListenerFree(NativeListener* listener);
 
     [LibraryImport(Library, EntryPoint = "ipc_connect", StringMarshalling = StringMarshalling.Utf8)]
-    public static partial Status Connect(string address, int timeoutMilliseconds, NativeChannel** channel);
+    public static partial IpcStatus Connect(string address, int timeoutMilliseconds, NativeChannel** channel);
 
     [LibraryImport(Library, EntryPoint = "ipc_channel_close")]
     public static partial void ChannelClose(ChannelHandle channel);
@@ -62,75 +62,75 @@ internal static unsafe partial class NativeMethods
     public static partial nuint ChannelLimit(NativeChannel* channel);
 
     [LibraryImport(Library, EntryPoint = "ipc_send")]
-    public static partial Status Send(NativeChannel* channel, byte* message, nuint length, int timeoutMilliseconds);
+    public static partial IpcStatus Send(NativeChannel* channel, byte* message, nuint length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_receive")]
-    public static partial Status Receive(
+    public static partial IpcStatus Receive(
         NativeChannel* channel, byte* buffer, nuint capacity, nuint* length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_reserve")]
-    public static partial Status Reserve(NativeChannel* channel, nuint length, byte** message, int timeoutMilliseconds);
+    public static partial IpcStatus Reserve(NativeChannel* channel, nuint length, byte** message, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_commit")]
-    public static partial Status Commit(NativeChannel* channel, nuint length, int timeoutMilliseconds);
+    public static partial IpcStatus Commit(NativeChannel* channel, nuint length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_cancel")]
-    public static partial Status Cancel(NativeChannel* channel);
+    public static partial IpcStatus Cancel(NativeChannel* channel);
 
     [LibraryImport(Library, EntryPoint = "ipc_peek")]
-    public static partial Status Peek(NativeChannel* channel, byte** message, nuint* length, int timeoutMilliseconds);
+    public static partial IpcStatus Peek(NativeChannel* channel, byte** message, nuint* length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_release")]
-    public static partial Status Release(NativeChannel* channel);
+    public static partial IpcStatus Release(NativeChannel* channel);
 
     [LibraryImport(Library, EntryPoint = "ipc_send_batch")]
-    public static partial Status SendBatch(NativeChannel* channel, byte* messages, uint* lengths, nuint count, nuint* sent,
+    public static partial IpcStatus SendBatch(NativeChannel* channel, byte* messages, uint* lengths, nuint count, nuint* sent,
         int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_receive_batch")]
-    public static partial Status ReceiveBatch(NativeChannel* channel, byte* buffer, nuint capacity, uint* lengths,
+    public static partial IpcStatus ReceiveBatch(NativeChannel* channel, byte* buffer, nuint capacity, uint* lengths,
         nuint maxCount, nuint* count, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_call")]
-    public static partial Status Call(NativeChannel* channel, byte* request, nuint requestLength, byte* reply,
+    public static partial IpcStatus Call(NativeChannel* channel, byte* request, nuint requestLength, byte* reply,
         nuint replyCapacity, nuint* replyLength, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_receive_reply")]
-    public static partial Status ReceiveReply(
+    public static partial IpcStatus ReceiveReply(
         NativeChannel* channel, byte* reply, nuint capacity, nuint* length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_call_peek")]
-    public static partial Status CallPeek(NativeChannel* channel, byte* request, nuint requestLength, byte** reply,
+    public static partial IpcStatus CallPeek(NativeChannel* channel, byte* request, nuint requestLength, byte** reply,
         nuint* replyLength, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_receive_request")]
-    public static partial Status ReceiveRequest(
+    public static partial IpcStatus ReceiveRequest(
         NativeChannel* channel, byte** request, nuint* length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_reply")]
-    public static partial Status Reply(NativeChannel* channel, byte* reply, nuint length, int timeoutMilliseconds);
+    public static partial IpcStatus Reply(NativeChannel* channel, byte* reply, nuint length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_reserve_reply")]
-    public static partial Status ReserveReply(
+    public static partial IpcStatus ReserveReply(
         NativeChannel* channel, nuint length, byte** reply, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_commit_reply")]
-    public static partial Status CommitReply(NativeChannel* channel, nuint length, int timeoutMilliseconds);
+    public static partial IpcStatus CommitReply(NativeChannel* channel, nuint length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_fail_request", StringMarshalling = StringMarshalling.Utf8)]
-    public static partial Status FailRequest(NativeChannel* channel, string text, int timeoutMilliseconds);
+    public static partial IpcStatus FailRequest(NativeChannel* channel, string text, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_queue_open", StringMarshalling = StringMarshalling.Utf8)]
-    public static partial Status QueueOpen(string address, int timeoutMilliseconds, NativeQueue** queue);
+    public static partial IpcStatus QueueOpen(string address, int timeoutMilliseconds, NativeQueue** queue);
 
     [LibraryImport(Library, EntryPoint = "ipc_queue_limit")]
     public static partial nuint QueueLimit(NativeQueue* queue);
 
     [LibraryImport(Library, EntryPoint = "ipc_queue_enqueue")]
-    public static partial Status QueueEnqueue(NativeQueue* queue, byte* message, nuint length, int timeoutMilliseconds);
+    public static partial IpcStatus QueueEnqueue(NativeQueue* queue, byte* message, nuint length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_queue_dequeue")]
-    public static partial Status QueueDequeue(NativeQueue* queue, byte* buffer, nuint capacity, nuint* length, int timeoutMilliseconds);
+    public static partial IpcStatus QueueDequeue(NativeQueue* queue, byte* buffer, nuint capacity, nuint* length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_queue_close")]
     public static partial void QueueClose(QueueHandle queue);
@@ -139,19 +139,19 @@ internal static unsafe partial class NativeMethods
     public static partial void QueueFree(NativeQueue* queue);
 
     [LibraryImport(Library, EntryPoint = "ipc_queue_remove", StringMarshalling = StringMarshalling.Utf8)]
-    public static partial Status QueueRemove(string address);
+    public static partial IpcStatus QueueRemove(string address);
 
     [LibraryImport(Library, EntryPoint = "ipc_publisher_open", StringMarshalling = StringMarshalling.Utf8)]
-    public static partial Status PublisherOpen(string address, NativePublisher** publisher);
+    public static partial IpcStatus PublisherOpen(string address, NativePublisher** publisher);
 
     [LibraryImport(Library, EntryPoint = "ipc_publisher_limit"), SuppressGCTransition]
     public static partial nuint PublisherLimit(NativePublisher* publisher);
 
     [LibraryImport(Library, EntryPoint = "ipc_publisher_subscribers")]
-    public static partial Status PublisherSubscribers(NativePublisher* publisher, nuint* count);
+    public static partial IpcStatus PublisherSubscribers(NativePublisher* publisher, nuint* count);
 
     [LibraryImport(Library, EntryPoint = "ipc_publish")]
-    public static partial Status Publish(NativePublisher* publisher, byte* message, nuint length, int timeoutMilliseconds);
+    public static partial IpcStatus Publish(NativePublisher* publisher, byte* message, nuint length, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_publisher_close")]
     public static partial void PublisherClose(PublisherHandle publisher);
@@ -160,10 +160,10 @@ internal static unsafe partial class NativeMethods
     public static partial void PublisherFree(NativePublisher* publisher);
 
     [LibraryImport(Library, EntryPoint = "ipc_subscriber_open", StringMarshalling = StringMarshalling.Utf8)]
-    public static partial Status SubscriberOpen(string address, int timeoutMilliseconds, NativeSubscriber** subscriber);
+    public static partial IpcStatus SubscriberOpen(string address, int timeoutMilliseconds, NativeSubscriber** subscriber);
 
     [LibraryImport(Library, EntryPoint = "ipc_subscriber_receive")]
-    public static partial Status SubscriberReceive(
+    public static partial IpcStatus SubscriberReceive(
         NativeSubscriber* subscriber, byte* buffer, nuint capacity, nuint* length, ulong* lost, int timeoutMilliseconds);
 
     [LibraryImport(Library, EntryPoint = "ipc_subscriber_close")]

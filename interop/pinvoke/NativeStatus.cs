@@ -7,12 +7,12 @@ namespace Ipc.Native;
 /// <summary>The one place where a status of the C ABI becomes an exception.</summary>
 internal static unsafe class NativeStatus
 {
-    /// <summary>Returns on <see cref="Status.Ok"/>, else throws with the native sentence. Must be called on the thread that got
-    /// the status, before it calls the library again: the sentence is that thread's latest.</summary>
+    /// <summary>Returns on <see cref="IpcStatus.Ok"/>, else throws with the native error message. Must be called on the thread that got
+    /// the status, before it calls the library again: the error message is that thread's latest.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static void Check(Status status)
+    public static void Check(IpcStatus status)
     {
-        if (status != Status.Ok)
+        if (status != IpcStatus.Ok)
             Throw(status);
     }
 
@@ -20,10 +20,10 @@ internal static unsafe class NativeStatus
     // compiled before the library is loaded, and the functions called here are bound when they are compiled.
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void Throw(Status status)
+    private static void Throw(IpcStatus status)
     {
-        var sentence = Text(NativeMethods.LastError());
-        throw new IpcException(status, sentence.Length > 0 ? sentence : Text(NativeMethods.StatusText(status)));
+        var errorMessage = Text(NativeMethods.LastError());
+        throw new IpcException(status, errorMessage.Length > 0 ? errorMessage : Text(NativeMethods.StatusText(status)));
     }
 
     /// <summary>A message's length as .NET counts: spans end at 2^31 - 1 bytes.</summary>
@@ -36,7 +36,7 @@ internal static unsafe class NativeStatus
     }
 
     [DoesNotReturn]
-    private static void ThrowTooLong(nuint length) => throw new IpcException(Status.PeerTooLarge,
+    private static void ThrowTooLong(nuint length) => throw new IpcException(IpcStatus.PeerTooLarge,
         $"the peer sent {length} bytes, more than one .NET span can hold: lower the option max= on both sides");
 
     /// <summary>Zero-terminated UTF-8 as a string; "" for null.</summary>

@@ -16,8 +16,8 @@ internal sealed class Ends : IDisposable
         Client = connecting.GetAwaiter().GetResult();
     }
 
-    public Channel Server { get; }
-    public Channel Client { get; }
+    public IpcChannel Server { get; }
+    public IpcChannel Client { get; }
 
     public void Dispose()
     {

@@ -9,7 +9,7 @@ public class Queues
     private readonly byte[] _message = new byte[32];
     private readonly byte[] _buffer = new byte[32];
     private string _address = "";
-    private MessageQueue _queue = null!;
+    private IpcQueue _queue = null!;
 
     /// <summary>managed or bound.</summary>
     [Params("managed", "bound")]

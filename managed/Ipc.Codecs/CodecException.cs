@@ -5,8 +5,8 @@ public sealed class CodecException : Exception
 {
     /// <summary>Creates one without a reason.</summary>
     public CodecException() : this("the bytes are not what this codec writes: check that both sides use the same codec") { }
-    /// <summary>Creates one with its sentence.</summary>
+    /// <summary>Creates one with its error message.</summary>
     public CodecException(string message) : base(message) { }
-    /// <summary>Creates one with its sentence and its cause.</summary>
+    /// <summary>Creates one with its error message and its cause.</summary>
     public CodecException(string message, Exception? inner) : base(message, inner) { }
 }

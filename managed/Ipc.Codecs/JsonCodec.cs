@@ -89,7 +89,7 @@ public static class JsonText
         writer.Flush();
     }
 
-    /// <summary>A value from its JSON; <paramref name="what"/> names it in the sentence of the <see cref="CodecException"/>.</summary>
+    /// <summary>A value from its JSON; <paramref name="what"/> names it in the error message of the <see cref="CodecException"/>.</summary>
     public static T Decode<T>(ReadOnlySpan<byte> bytes, JsonTypeInfo<T> type, string what) where T : class
     {
         try

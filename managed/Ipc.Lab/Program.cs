@@ -37,7 +37,7 @@ internal static partial class Program
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             // A full disk or a folder that went away in the middle of a run; whatever was written before is kept.
-            await Console.Error.WriteLineAsync($"a file of the run cannot be used any more: {Sentence.Of(e)}; mend that and continue with --resume").ConfigureAwait(false);
+            await Console.Error.WriteLineAsync($"a file of the run cannot be used any more: {ErrorMessage.Of(e)}; mend that and continue with --resume").ConfigureAwait(false);
             return ExitCodes.Failed;
         }
     }
@@ -47,13 +47,13 @@ internal static partial class Program
         var command = parsed.CommandResult.Parent is null ? "ipc" : $"ipc {parsed.CommandResult.Command.Name}";
         var what = parsed.UnmatchedTokens.Count > 0
             ? $"`{command}` does not know '{parsed.UnmatchedTokens[0]}'"
-            : Sentence.OneLine(parsed.Errors[0].Message);
+            : ErrorMessage.OneLine(parsed.Errors[0].Message);
         return $"{what}; `{command} --help` says what there is";
     }
 
-    private static async Task<int> RefuseAsync(string sentence)
+    private static async Task<int> RefuseAsync(string errorMessage)
     {
-        await Console.Error.WriteLineAsync(sentence).ConfigureAwait(false);
+        await Console.Error.WriteLineAsync(errorMessage).ConfigureAwait(false);
         return ExitCodes.UserMistake;
     }
 }

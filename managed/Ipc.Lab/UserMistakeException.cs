@@ -1,4 +1,4 @@
 namespace Ipc.Lab;
 
-/// <summary>What the user asked for cannot be done. The message is the one sentence shown; nothing has been started.</summary>
-internal sealed class UserMistakeException(string sentence) : Exception(sentence);
+/// <summary>What the user asked for cannot be done. The message is the one error message shown; nothing has been started.</summary>
+internal sealed class UserMistakeException(string errorMessage) : Exception(errorMessage);

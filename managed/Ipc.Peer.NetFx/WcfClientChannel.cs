@@ -8,17 +8,17 @@ internal sealed class WcfClientChannel(ICallClient client) : CallOnlyChannel
 {
     private bool _broken;
 
-    public override int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds = Forever)
+    public override int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds = Timeout.Infinite)
     {
         var bytes = request.ToArray();
         var received = Try(() => client.Call(bytes));
         if (received.Length > reply.Length)
-            throw new IpcException(Status.BufferTooSmall, $"the reply has {received.Length} bytes where at most {reply.Length} are due");
+            throw new IpcException(IpcStatus.BufferTooSmall, $"the reply has {received.Length} bytes where at most {reply.Length} are due");
         received.CopyTo(reply);
         return received.Length;
     }
 
-    public override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds = Forever)
+    public override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds = Timeout.Infinite)
     {
         var bytes = message.ToArray();
         Try(() =>
@@ -28,7 +28,7 @@ internal sealed class WcfClientChannel(ICallClient client) : CallOnlyChannel
         });
     }
 
-    public override int Receive(Span<byte> buffer, int timeoutMilliseconds = Forever)
+    public override int Receive(Span<byte> buffer, int timeoutMilliseconds = Timeout.Infinite)
     {
         buffer[0] = Push.Confirmation;
         return 1;
@@ -62,17 +62,17 @@ internal sealed class WcfClientChannel(ICallClient client) : CallOnlyChannel
         }
         catch (FaultException e)
         {
-            throw new IpcException(Status.HandlerFailed, $"the server's handler failed: {e.Message}");
+            throw new IpcException(IpcStatus.HandlerFailed, $"the server's handler failed: {e.Message}");
         }
         catch (TimeoutException e)
         {
             _broken = true;
-            throw new IpcException(Status.TimedOut, e.Message, e);
+            throw new IpcException(IpcStatus.TimedOut, e.Message, e);
         }
         catch (CommunicationException e)
         {
             _broken = true;
-            throw new IpcException(Status.PeerClosed, e.Message, e);
+            throw new IpcException(IpcStatus.PeerClosed, e.Message, e);
         }
     }
 }

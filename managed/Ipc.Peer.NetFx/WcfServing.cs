@@ -15,7 +15,7 @@ internal sealed class WcfServing : CallOnlyChannel
     private long _operations;
 
     /// <summary>Serves one client to its end.</summary>
-    public static void Run(Cell cell, Control control, Func<Channel, Service> prepare)
+    public static void Run(Cell cell, Control control, Func<IpcChannel, Service> prepare)
     {
         var serving = new WcfServing();
         var service = prepare(serving);
@@ -41,7 +41,7 @@ internal sealed class WcfServing : CallOnlyChannel
     {
         if (_left)
             return;
-        _failure ??= new IpcException(Status.PeerClosed, "the client's session ended before it said that it was done: it has closed or died");
+        _failure ??= new IpcException(IpcStatus.PeerClosed, "the client's session ended before it said that it was done: it has closed or died");
         _over.Set();
     }
 
@@ -62,11 +62,11 @@ internal sealed class WcfServing : CallOnlyChannel
         return _fault is null ? _reply ?? [] : throw new InvalidOperationException(_fault);
     }
 
-    public override ReadOnlySpan<byte> ReceiveRequest(int timeoutMilliseconds = Forever) => _request;
-    public override void Reply(ReadOnlySpan<byte> reply, int timeoutMilliseconds = Forever) => _reply = reply.ToArray();
-    public override void FailRequest(string text, int timeoutMilliseconds = Forever) => _fault = text;
+    public override ReadOnlySpan<byte> ReceiveRequest(int timeoutMilliseconds = Timeout.Infinite) => _request;
+    public override void Reply(ReadOnlySpan<byte> reply, int timeoutMilliseconds = Timeout.Infinite) => _reply = reply.ToArray();
+    public override void FailRequest(string text, int timeoutMilliseconds = Timeout.Infinite) => _fault = text;
 
-    public override int Receive(Span<byte> buffer, int timeoutMilliseconds = Forever)
+    public override int Receive(Span<byte> buffer, int timeoutMilliseconds = Timeout.Infinite)
     {
         if (_request.Length > buffer.Length)
             throw Failure.WrongLength("message", _request.Length, buffer.Length);
@@ -75,7 +75,7 @@ internal sealed class WcfServing : CallOnlyChannel
     }
 
     // The confirmation of a push: that the operation returns.
-    public override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds = Forever)
+    public override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds = Timeout.Infinite)
     {
     }
 

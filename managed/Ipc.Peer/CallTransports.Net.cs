@@ -5,9 +5,9 @@ internal static class CallTransports
 {
     public static bool Play(Cell cell) => false;
 
-    public static Channel Connect(Cell cell, int timeoutMilliseconds) => Sides.Connect(cell, timeoutMilliseconds);
+    public static IpcChannel Connect(Cell cell, int timeoutMilliseconds) => Sides.Connect(cell, timeoutMilliseconds);
 
-    public static void Serve(Cell cell, Control control, Func<Channel, Service> prepare) => Server.Run(cell, control, prepare);
+    public static void Serve(Cell cell, Control control, Func<IpcChannel, Service> prepare) => Server.Run(cell, control, prepare);
 
     public static string Library() => "none";
 }

@@ -19,7 +19,7 @@ internal static class Client
 {
     private const int HandoverMilliseconds = 10_000;
 
-    public static void Run(Cell cell, Control control, Func<Channel, Operation> prepare)
+    public static void Run(Cell cell, Control control, Func<IpcChannel, Operation> prepare)
     {
         var begin = Clock.Now;
         var channel = CallTransports.Play(cell) ? CallTransports.Connect(cell, HandoverMilliseconds) : Sides.Connect(cell, HandoverMilliseconds);

@@ -62,7 +62,7 @@ internal static class Dialogues
         }
         catch (UnknownNameException)
         {
-            // Not this side's to report: the call itself must fail, with the server's sentence.
+            // Not this side's to report: the call itself must fail, with the server's error message.
             return null;
         }
     }

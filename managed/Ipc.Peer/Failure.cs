@@ -25,15 +25,15 @@ internal sealed class Failure(string status, string reason) : Exception(reason)
     {
         Failure failure => failure,
         // Every buffer here fits what the workload says, so what does not fit is not what was sent.
-        IpcException { Status: Ipc.Status.BufferTooSmall } => WrongContent(exception.Message),
+        IpcException { Status: Ipc.IpcStatus.BufferTooSmall } => WrongContent(exception.Message),
         IpcException ipc => new Failure(NameOf(ipc.Status), ipc.Message),
         CodecException => WrongContent(exception.Message),
         OutOfMemoryException =>
-            new Failure(NameOf(Ipc.Status.OutOfMemory), "the memory is used up: choose a smaller workload or a shorter measurement"),
-        IOException or UnauthorizedAccessException => new Failure(NameOf(Ipc.Status.System), exception.Message),
-        _ => new Failure(NameOf(Ipc.Status.System), $"unexpected {exception.GetType().Name}: {exception.Message}"),
+            new Failure(NameOf(Ipc.IpcStatus.OutOfMemory), "the memory is used up: choose a smaller workload or a shorter measurement"),
+        IOException or UnauthorizedAccessException => new Failure(NameOf(Ipc.IpcStatus.System), exception.Message),
+        _ => new Failure(NameOf(Ipc.IpcStatus.System), $"unexpected {exception.GetType().Name}: {exception.Message}"),
     };
 
     /// <summary>TimedOut as TIMED_OUT, the way ipc.h writes it.</summary>
-    private static string NameOf(Status status) => JsonNamingPolicy.SnakeCaseUpper.ConvertName(status.ToString());
+    private static string NameOf(IpcStatus status) => JsonNamingPolicy.SnakeCaseUpper.ConvertName(status.ToString());
 }

@@ -8,13 +8,13 @@ internal sealed class ObjectCall<TCodec, TRequest, TReply> : Operation
     where TRequest : class, ISequenced
     where TReply : class, ISequenced
 {
-    private readonly Channel _channel;
+    private readonly IpcChannel _channel;
     private readonly Dialogue<TRequest, TReply> _dialogue;
     private readonly MessageBuffer _request = new();
     private readonly byte[] _received;
     private ulong _sequence;
 
-    public ObjectCall(Channel channel, Dialogue<TRequest, TReply> dialogue)
+    public ObjectCall(IpcChannel channel, Dialogue<TRequest, TReply> dialogue)
     {
         _channel = channel;
         _dialogue = dialogue;
@@ -74,7 +74,7 @@ internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
     private int _length;
     private ulong _sequence;
 
-    public ObjectCallService(Channel channel, Dialogue<TRequest, TReply> dialogue) : base(channel)
+    public ObjectCallService(IpcChannel channel, Dialogue<TRequest, TReply> dialogue) : base(channel)
     {
         _dialogue = dialogue;
         var longest = new MessageBuffer();

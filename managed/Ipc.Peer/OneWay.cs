@@ -41,7 +41,7 @@ internal static class OneWay
             SendOverChannel(cell, control, pattern, channel => new ChannelSink(channel, pattern.Length));
     }
 
-    private static void SendOverChannel<TSink>(Cell cell, Control control, MessagePattern pattern, Func<Channel, TSink> sink)
+    private static void SendOverChannel<TSink>(Cell cell, Control control, MessagePattern pattern, Func<IpcChannel, TSink> sink)
         where TSink : struct, ISink
     {
         var begin = Clock.Now;
@@ -98,16 +98,16 @@ internal static class OneWay
         {
             Sides.RemoveQueue(cell);
         }
-        catch (IpcException e) when (e.Status == Status.NoServer)
+        catch (IpcException e) when (e.Status == IpcStatus.NoServer)
         {
             // One that ends with its last user is gone, or has no name to remove.
         }
     }
 
-    private static long ServeChannels<TSource>(Cell cell, Control control, MessagePattern pattern, Func<Channel, TSource> source)
+    private static long ServeChannels<TSource>(Cell cell, Control control, MessagePattern pattern, Func<IpcChannel, TSource> source)
         where TSource : struct, ISource
     {
-        var channels = new List<Channel>();
+        var channels = new List<IpcChannel>();
         try
         {
             Accept(cell, control, channels);
@@ -123,7 +123,7 @@ internal static class OneWay
         }
     }
 
-    private static void Accept(Cell cell, Control control, List<Channel> channels)
+    private static void Accept(Cell cell, Control control, List<IpcChannel> channels)
     {
         using var listener = Sides.Listen(cell);
         using var interruption = Interruption.By(control, listener.Close);
@@ -133,7 +133,7 @@ internal static class OneWay
     }
 
     /// <summary>One thread for each channel; the first failure ends all and is thrown here.</summary>
-    private static void ReceiveTogether<TSource>(List<Lane<TSource>> lanes, List<Channel> channels, Portions portions, Cell cell)
+    private static void ReceiveTogether<TSource>(List<Lane<TSource>> lanes, List<IpcChannel> channels, Portions portions, Cell cell)
         where TSource : struct, ISource
     {
         if (lanes is [var only])

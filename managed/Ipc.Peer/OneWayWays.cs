@@ -17,7 +17,7 @@ internal readonly struct OneMessage(int length)
     }
 }
 
-internal readonly struct ChannelSource(Channel channel, int length) : ISource
+internal readonly struct ChannelSource(IpcChannel channel, int length) : ISource
 {
     private readonly OneMessage _message = new(length);
 
@@ -31,7 +31,7 @@ internal readonly struct ChannelSource(Channel channel, int length) : ISource
     }
 }
 
-internal readonly struct QueueSource(MessageQueue queue, int length) : ISource
+internal readonly struct QueueSource(IpcQueue queue, int length) : ISource
 {
     private readonly OneMessage _message = new(length);
 
@@ -45,7 +45,7 @@ internal readonly struct QueueSource(MessageQueue queue, int length) : ISource
     }
 }
 
-internal struct BatchSource(Channel channel, int length, int batch) : ISource
+internal struct BatchSource(IpcChannel channel, int length, int batch) : ISource
 {
     private readonly byte[] _buffer = new byte[length * batch];
     private readonly int[] _lengths = new int[batch];
@@ -80,7 +80,7 @@ internal struct SubscriberSource(Subscriber subscriber, int length) : ISource
     }
 }
 
-internal readonly struct ChannelSink(Channel channel, int length) : ISink
+internal readonly struct ChannelSink(IpcChannel channel, int length) : ISink
 {
     private readonly byte[] _message = new byte[length];
 
@@ -96,7 +96,7 @@ internal readonly struct ChannelSink(Channel channel, int length) : ISink
     }
 }
 
-internal readonly struct QueueSink(MessageQueue queue, int length) : ISink
+internal readonly struct QueueSink(IpcQueue queue, int length) : ISink
 {
     private readonly byte[] _message = new byte[length];
 
@@ -130,13 +130,13 @@ internal readonly struct PublishSink(Publisher publisher, int length) : ISink
 
 internal struct BatchSink : ISink
 {
-    private readonly Channel _channel;
+    private readonly IpcChannel _channel;
     private readonly int _length;
     private readonly byte[] _messages;
     private readonly int[] _lengths;
     private int _count;
 
-    public BatchSink(Channel channel, int length, int batch)
+    public BatchSink(IpcChannel channel, int length, int batch)
     {
         (_channel, _length, _messages, _lengths) = (channel, length, new byte[length * batch], new int[batch]);
         Array.Fill(_lengths, length);

@@ -4,7 +4,7 @@ namespace Ipc.Peer;
 /// <param name="channel">To the server.</param>
 /// <param name="message">Stamped anew for each time.</param>
 /// <param name="byCall">The transport has calls only: the message is a request and the confirmation its reply.</param>
-internal sealed class Push(Channel channel, byte[] message, bool byCall) : Operation
+internal sealed class Push(IpcChannel channel, byte[] message, bool byCall) : Operation
 {
     /// <summary>What the receiver sends back.</summary>
     public const byte Confirmation = 0x06;
@@ -38,7 +38,7 @@ internal sealed class Push(Channel channel, byte[] message, bool byCall) : Opera
 }
 
 /// <summary>Scenario `push`, the server.</summary>
-internal sealed class PushService(Channel channel, byte[] expected, bool byCall) : Service(channel)
+internal sealed class PushService(IpcChannel channel, byte[] expected, bool byCall) : Service(channel)
 {
     private static readonly byte[] s_confirmation = [Push.Confirmation];
 

@@ -19,7 +19,7 @@ internal sealed class RawPayloads
 }
 
 /// <summary>The client's exchange in its three steps, of which the second alone is timed.</summary>
-internal sealed class RawExchange(Channel channel, RawPayloads payloads)
+internal sealed class RawExchange(IpcChannel channel, RawPayloads payloads)
 {
     // So that a reply a little too long is told apart rather than cut.
     private const int RoomForTooMuch = 64;
@@ -51,7 +51,7 @@ internal sealed class RawExchange(Channel channel, RawPayloads payloads)
 }
 
 /// <summary>Scenario `call` with codec `raw`, the client.</summary>
-internal sealed class RawCall(Channel channel, RawPayloads payloads) : Operation
+internal sealed class RawCall(IpcChannel channel, RawPayloads payloads) : Operation
 {
     private readonly RawExchange _exchange = new(channel, payloads);
 
@@ -67,7 +67,7 @@ internal sealed class RawCall(Channel channel, RawPayloads payloads) : Operation
 
 /// <summary>Scenario `call` with codec `raw`, the server: copies the request into memory of its own, sends the prepared reply, and only
 /// then looks whether the request was right. The next exchange's sequence is stamped while nobody waits for it.</summary>
-internal sealed class RawCallService(Channel channel, RawPayloads payloads) : Service(channel)
+internal sealed class RawCallService(IpcChannel channel, RawPayloads payloads) : Service(channel)
 {
     private readonly byte[] _received = new byte[payloads.Request.Length];
     private ulong _sequence;

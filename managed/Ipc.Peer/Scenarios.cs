@@ -61,7 +61,7 @@ internal static class Scenarios
         Play(cell, control, channel => new CallFromWindow(channel, payloads, cell.Scenario), channel => new RawCallService(channel, payloads));
     }
 
-    private static void Play(Cell cell, Control control, Func<Channel, Operation> client, Func<Channel, Service> server)
+    private static void Play(Cell cell, Control control, Func<IpcChannel, Operation> client, Func<IpcChannel, Service> server)
     {
         if (cell.Role == "client")
             Client.Run(cell, control, client);

@@ -1,9 +1,9 @@
 namespace Ipc.Peer;
 
 /// <summary>What a server repeats.</summary>
-internal abstract class Service(Channel channel)
+internal abstract class Service(IpcChannel channel)
 {
-    protected Channel Channel { get; } = channel;
+    protected IpcChannel Channel { get; } = channel;
 
     /// <summary>Whether nothing of the next exchange has arrived: the only moment at which a client closes in order.</summary>
     public bool IsWaiting { get; protected set; }
@@ -15,7 +15,7 @@ internal abstract class Service(Channel channel)
 /// <summary>The course of a server: listen, serve one client to its end, then answer questions until standard input ends.</summary>
 internal static class Server
 {
-    public static void Run(Cell cell, Control control, Func<Channel, Service> prepare)
+    public static void Run(Cell cell, Control control, Func<IpcChannel, Service> prepare)
     {
         try
         {
@@ -31,7 +31,7 @@ internal static class Server
         control.WaitForEnd();
     }
 
-    private static Channel Accept(Cell cell, Control control)
+    private static IpcChannel Accept(Cell cell, Control control)
     {
         var listener = Sides.Listen(cell);
         try
@@ -47,7 +47,7 @@ internal static class Server
         }
     }
 
-    private static long Serve(Channel channel, Control control, Func<Channel, Service> prepare)
+    private static long Serve(IpcChannel channel, Control control, Func<IpcChannel, Service> prepare)
     {
         try
         {
@@ -76,7 +76,7 @@ internal static class Server
                 operations++;
             }
         }
-        catch (IpcException e) when (e.Status == Status.PeerClosed && service.IsWaiting)
+        catch (IpcException e) when (e.Status == IpcStatus.PeerClosed && service.IsWaiting)
         {
             control.BeginLeavingOut();
         }

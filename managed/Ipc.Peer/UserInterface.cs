@@ -19,7 +19,7 @@ internal sealed class CallFromWindow : Operation, IDisposable
     private bool _stopped;
     private ExceptionDispatchInfo? _failure;
 
-    public CallFromWindow(Channel channel, RawPayloads payloads, string scenario)
+    public CallFromWindow(IpcChannel channel, RawPayloads payloads, string scenario)
     {
         _exchange = new RawExchange(channel, payloads);
         _isBlocked = scenario == "ui-blocked";

@@ -1,18 +1,20 @@
 namespace Ipc.Queues;
 
-/// <summary>Makes publishers and subscribers in pure .NET, or by whatever opens queues: <c>new QueueFactory(address => NativeIpc.OpenQueue(address))</c>
-/// takes the C library.</summary>
+/// <summary>Makes publishers and subscribers in pure .NET, or by the C library: <c>new QueueFactory(NativeIpc.Instance)</c>.</summary>
 public sealed class QueueFactory : IQueueFactory
 {
-    private readonly Func<string, MessageQueue> _open;
+    private readonly Func<string, IpcQueue> _open;
 
     /// <summary>A factory in pure .NET.</summary>
-    public QueueFactory() : this(address => ManagedIpc.OpenQueue(address))
+    public QueueFactory() : this(ManagedIpc.Instance)
     {
     }
 
+    /// <summary>A factory over one of the two implementations.</summary>
+    public QueueFactory(IIpc implementation) : this(address => implementation.OpenQueue(address)) => ArgumentNullException.ThrowIfNull(implementation);
+
     /// <summary>A factory over another way to open the queue of an address.</summary>
-    public QueueFactory(Func<string, MessageQueue> open)
+    public QueueFactory(Func<string, IpcQueue> open)
     {
         ArgumentNullException.ThrowIfNull(open);
         _open = open;

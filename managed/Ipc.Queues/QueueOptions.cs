@@ -4,7 +4,7 @@ using System.Numerics;
 
 namespace Ipc.Queues;
 
-/// <summary>Which queue, and how. All parties name the same queue; the capacity is that of whoever makes it.</summary>
+/// <summary>Which queue, and how. All participants name the same queue; the capacity is that of whoever makes it.</summary>
 [SuppressMessage("Naming", "CA1711", Justification = "It is about one.")]
 public sealed record QueueOptions
 {
@@ -29,7 +29,7 @@ public sealed record QueueOptions
 
     /// <summary>The queue's name.</summary>
     public string QueueName { get; }
-    /// <summary>Bytes of the queue, if this party makes it.</summary>
+    /// <summary>Bytes of the queue, if this participant makes it.</summary>
     public long Capacity { get; }
     /// <summary>More options of the address.</summary>
     public string TransportOptions { get; }

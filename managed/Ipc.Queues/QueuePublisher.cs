@@ -1,9 +1,9 @@
 namespace Ipc.Queues;
 
 /// <summary>A publisher over a queue that it owns.</summary>
-internal sealed class QueuePublisher(MessageQueue queue) : IPublisher
+internal sealed class QueuePublisher(IpcQueue queue) : IPublisher
 {
-    public int Limit => queue.Limit;
+    public int MaxMessageLength => queue.MaxMessageLength;
 
     public bool TryEnqueue(ReadOnlySpan<byte> message) => queue.TryEnqueue(message);
 

@@ -1,7 +1,7 @@
 namespace Ipc.Queues;
 
 /// <summary>A subscriber over a queue that it owns.</summary>
-internal sealed class QueueSubscriber(MessageQueue queue) : ISubscriber
+internal sealed class QueueSubscriber(IpcQueue queue) : ISubscriber
 {
     // Most messages fit: they are copied once more rather than asked for twice.
     private const int UsualMessage = 1024;
@@ -36,10 +36,10 @@ internal sealed class QueueSubscriber(MessageQueue queue) : ISubscriber
             return buffer[..length];
         switch (queue.Take(buffer.Span, out length, cancellation))
         {
-            case Status.Ok:
+            case IpcStatus.Ok:
                 return buffer[..length];
-            case Status.BufferTooSmall:
-                throw new IpcException(Status.BufferTooSmall, $"the message has {length} bytes and the buffer {buffer.Length}: it stays for whoever comes next");
+            case IpcStatus.BufferTooSmall:
+                throw new IpcException(IpcStatus.BufferTooSmall, $"the message has {length} bytes and the buffer {buffer.Length}: it stays for whoever comes next");
             default:
                 throw new OperationCanceledException(cancellation);
         }
@@ -47,24 +47,24 @@ internal sealed class QueueSubscriber(MessageQueue queue) : ISubscriber
 
     public void Dispose() => queue.Dispose();
 
-    private Status Take(Span<byte> buffer, out int length, bool wait, CancellationToken cancellation) =>
+    private IpcStatus Take(Span<byte> buffer, out int length, bool wait, CancellationToken cancellation) =>
         wait ? queue.Take(buffer, out length, cancellation) : queue.Take(buffer, out length, 0);
 
     private bool TryTake(bool wait, CancellationToken cancellation, out ReadOnlyMemory<byte> message)
     {
         Span<byte> usual = stackalloc byte[UsualMessage];
         var status = Take(usual, out var length, wait, cancellation);
-        if (status == Status.Ok)
+        if (status == IpcStatus.Ok)
         {
             message = usual[..length].ToArray();
             return true;
         }
         // Another subscriber may take that long message meanwhile, and the next one be longer still.
-        while (status == Status.BufferTooSmall)
+        while (status == IpcStatus.BufferTooSmall)
         {
             var buffer = new byte[length];
             status = Take(buffer, out length, wait, cancellation);
-            if (status != Status.Ok)
+            if (status != IpcStatus.Ok)
                 continue;
             message = buffer.AsMemory(0, length);
             return true;

@@ -1,4 +1,4 @@
-// One decoder against any bytes: it must refuse them with a sentence, or make an object that survives being encoded and
+// One decoder against any bytes: it must refuse them with an error message, or make an object that survives being encoded and
 // decoded again. CMake compiles this once for each codec and object; how to run it stands there.
 #include "codecs/custom.hpp"
 #include "codecs/json.hpp"

@@ -1,4 +1,4 @@
-// The frame reader against any bytes, arriving in any pieces and interrupted by time-outs at any point: it must tell
+// The frame reader against any bytes, arriving in any fragments and interrupted by time-outs at any point: it must tell
 // exactly what a plain reading of docs/wire-formats.md tells, and never touch what it was not given.
 #include "core/frame_header.hpp"
 #include "core/frame_stream.hpp"
@@ -34,10 +34,10 @@ class Dice {
     uint64_t state_;
 };
 
-// Gives the bytes in pieces of any size, with time-outs between them.
-class Pieces final : public ipc::ByteStream {
+// Gives the bytes in fragments of any size, with time-outs between them.
+class Fragments final : public ipc::ByteStream {
   public:
-    Pieces(std::vector<std::byte> bytes, Dice dice) : bytes_(std::move(bytes)), dice_(dice) {}
+    Fragments(std::vector<std::byte> bytes, Dice dice) : bytes_(std::move(bytes)), dice_(dice) {}
 
     ipc::Status read(void* buffer, size_t capacity, Fill, const ipc::Deadline&, size_t* count) override {
         *count = 0;
@@ -109,7 +109,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const size_t tail = data[2] * size_t{1000};
     std::vector<std::byte> bytes(size - 3 + tail);
     std::transform(data + 3, data + size, bytes.begin(), [](uint8_t byte) { return std::byte{byte}; });
-    ipc::FrameStream channel(std::make_unique<Pieces>(bytes, dice), limit, "fuzz://peer");
+    ipc::FrameStream channel(std::make_unique<Fragments>(bytes, dice), limit, "fuzz://peer");
 
     std::span<const std::byte> rest = bytes;
     while (true) {

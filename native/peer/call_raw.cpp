@@ -35,7 +35,8 @@ void RawExchange::call() {
     length_ = 0;
     status_ = ipc_call(connection_.channel(), payloads_.request.data(), payloads_.request.size(), received_.data(),
                        received_.size(), &length_, IPC_FOREVER);
-    if (status_ != IPC_OK && status_ != IPC_BUFFER_TOO_SMALL) check(status_); // here: the sentence is this thread's
+    if (status_ != IPC_OK && status_ != IPC_BUFFER_TOO_SMALL)
+        check(status_); // here: the error message is this thread's
 }
 
 uint64_t RawExchange::check_reply() {

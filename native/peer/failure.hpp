@@ -9,7 +9,7 @@
 
 namespace ipc::peer {
 
-// Ends the peer with a `failed` event: a status for the runner, a sentence for people. Failed calls of the library are
+// Ends the peer with a `failed` event: a status for the runner, an error message for people. Failed calls of the library are
 // thrown as ipc::Error (ipc.hpp) and end it the same way.
 class Failure : public std::runtime_error {
   public:

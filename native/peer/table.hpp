@@ -18,7 +18,7 @@ class Table {
     // Throws a Failure naming the file and, where it can, the row.
     explicit Table(const TableQuestion& question);
 
-    // The cells asked for, row after row, valid as long as the table. Returns "" or a sentence that names the
+    // The cells asked for, row after row, valid as long as the table. Returns "" or an error message that names the
     // id or field the table does not have.
     template <class Ids, class Fields>
     std::string find(const Ids& ids, const Fields& fields, std::vector<std::string_view>* cells) const {

@@ -43,7 +43,7 @@ internal static class ReportCommand
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new UserMistakeException($"--fill '{file}' cannot be filled: {Sentence.Of(e)}");
+            throw new UserMistakeException($"--fill '{file}' cannot be filled: {ErrorMessage.Of(e)}");
         }
     }
 

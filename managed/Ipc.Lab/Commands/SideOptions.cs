@@ -84,12 +84,12 @@ internal sealed class SideOptions
         }
         try
         {
-            Address.Parse(address);
+            IpcAddress.Parse(address);
             return address;
         }
         catch (IpcException e)
         {
-            throw new UserMistakeException($"address '{address}' cannot be used: {Sentence.Of(e)}");
+            throw new UserMistakeException($"address '{address}' cannot be used: {ErrorMessage.Of(e)}");
         }
     }
 

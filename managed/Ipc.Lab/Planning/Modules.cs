@@ -5,7 +5,7 @@ namespace Ipc.Lab.Planning;
 /// <summary>Transports whose native side is a module over a foreign library: whether this machine has what they need.</summary>
 internal static class Modules
 {
-    /// <summary>A sentence saying why the transport cannot be had here, or null if it can or is no module.</summary>
+    /// <summary>An error message saying why the transport cannot be had here, or null if it can or is no module.</summary>
     /// <param name="transport">The transport's entry.</param>
     /// <param name="libraryFolder">Where the native library lies, and its modules beside it; null if that cannot be known yet.</param>
     public static string? WhyMissing(TransportEntry transport, string? libraryFolder)

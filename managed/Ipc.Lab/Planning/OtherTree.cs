@@ -26,7 +26,7 @@ internal sealed class OtherTree
         }
         catch (Exception e) when (e is JsonException or InvalidOperationException or NullReferenceException)
         {
-            throw new UserMistakeException($"'{file}' is not a registry of ipc: {Sentence.Of(e)}");
+            throw new UserMistakeException($"'{file}' is not a registry of ipc: {ErrorMessage.Of(e)}");
         }
     }
 

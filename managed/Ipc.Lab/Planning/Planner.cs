@@ -71,7 +71,7 @@ internal static class Planner
             if (programs.WhyCannotPlay(side) is { } cannot)
                 return cannot;
         }
-        if (Registry.WhyRefused(Address.Parse(TransportSpec.ToAddress(cell.Transport, "check"))) is { } refused)
+        if (Registry.WhyRefused(IpcAddress.Parse(TransportSpec.ToAddress(cell.Transport, "check"))) is { } refused)
             return refused;
         if (Modules.WhyMissing(Registry.Transport(cell.TransportId), programs.LibraryFolder()) is { } missing)
             return missing;

@@ -4,7 +4,7 @@ using CsvHelper;
 
 namespace Ipc.Lab.Planning;
 
-/// <summary>Reads a user's table file before anything is started, so that a wrong one is a sentence and not a failed cell.</summary>
+/// <summary>Reads a user's table file before anything is started, so that a wrong one is an error message and not a failed cell.</summary>
 internal static class TableFile
 {
     private const int DefaultRows = 8;
@@ -82,7 +82,7 @@ internal static class TableFile
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new UserMistakeException($"table file '{path}' cannot be read: {Sentence.Of(e)}");
+            throw new UserMistakeException($"table file '{path}' cannot be read: {ErrorMessage.Of(e)}");
         }
         catch (DecoderFallbackException)
         {
@@ -90,7 +90,7 @@ internal static class TableFile
         }
         catch (CsvFormatException e)
         {
-            throw new UserMistakeException($"table file '{path}' is not a table with separator '{Shown(separator)}': {Sentence.Of(e)}");
+            throw new UserMistakeException($"table file '{path}' is not a table with separator '{Shown(separator)}': {ErrorMessage.Of(e)}");
         }
     }
 

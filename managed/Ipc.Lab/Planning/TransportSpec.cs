@@ -10,12 +10,12 @@ internal static class TransportSpec
     {
         try
         {
-            Address.Parse(ToAddress(spec, "check"));
+            IpcAddress.Parse(ToAddress(spec, "check"));
             return spec;
         }
         catch (IpcException e)
         {
-            throw new UserMistakeException(Sentence.Of(e));
+            throw new UserMistakeException(ErrorMessage.Of(e));
         }
     }
 
@@ -33,6 +33,6 @@ internal static class TransportSpec
     public static bool HasOption(string spec, string assignment)
     {
         var parts = assignment.Split('=', 2);
-        return Address.Parse(ToAddress(spec, "check")).Option(parts[0]) == parts[1];
+        return IpcAddress.Parse(ToAddress(spec, "check")).Option(parts[0]) == parts[1];
     }
 }

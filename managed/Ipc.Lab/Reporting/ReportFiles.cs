@@ -42,7 +42,7 @@ internal static class ReportFiles
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new UserMistakeException($"the report cannot be written to '{folder}': {Sentence.Of(e)}; give a folder of yours with --out");
+            throw new UserMistakeException($"the report cannot be written to '{folder}': {ErrorMessage.Of(e)}; give a folder of yours with --out");
         }
     }
 

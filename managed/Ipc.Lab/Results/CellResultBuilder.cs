@@ -32,7 +32,7 @@ internal static class CellResultBuilder
         }
         catch (Exception e) when (e is IOException or InvalidDataException)
         {
-            return Bare(planned.Cell, "failed", $"its kept samples cannot be read: {Sentence.Of(e)}");
+            return Bare(planned.Cell, "failed", $"its kept samples cannot be read: {ErrorMessage.Of(e)}");
         }
     }
 

@@ -35,7 +35,7 @@ internal sealed class ResultsFolder(string path)
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new UserMistakeException($"results cannot be written to '{Path}': {Sentence.Of(e)}; give a folder of yours with --out");
+            throw new UserMistakeException($"results cannot be written to '{Path}': {ErrorMessage.Of(e)}; give a folder of yours with --out");
         }
     }
 
@@ -48,7 +48,7 @@ internal sealed class ResultsFolder(string path)
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new UserMistakeException($"'{Path}' is in use by another run or cannot be written ({Sentence.Of(e)}); wait for that run to end");
+            throw new UserMistakeException($"'{Path}' is in use by another run or cannot be written ({ErrorMessage.Of(e)}); wait for that run to end");
         }
     }
 
@@ -71,11 +71,11 @@ internal sealed class ResultsFolder(string path)
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or JsonException)
         {
-            throw new UserMistakeException($"there is no run to continue in '{Path}': {System.IO.Path.GetFileName(PlanFile)} is not one of the lab's: {Sentence.Of(e)}");
+            throw new UserMistakeException($"there is no run to continue in '{Path}': {System.IO.Path.GetFileName(PlanFile)} is not one of the lab's: {ErrorMessage.Of(e)}");
         }
         catch (UserMistakeException e)
         {
-            throw new UserMistakeException($"'{PlanFile}' cannot be continued: {Sentence.Of(e)}");
+            throw new UserMistakeException($"'{PlanFile}' cannot be continued: {ErrorMessage.Of(e)}");
         }
     }
 
@@ -133,7 +133,7 @@ internal sealed class ResultsFolder(string path)
         }
         catch (JsonException e)
         {
-            throw new UserMistakeException($"'{file}', line {number}, is not a record of this lab's: {Sentence.Of(e)}; start a new run");
+            throw new UserMistakeException($"'{file}', line {number}, is not a record of this lab's: {ErrorMessage.Of(e)}; start a new run");
         }
     }
 }

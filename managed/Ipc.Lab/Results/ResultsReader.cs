@@ -21,7 +21,7 @@ internal static class ResultsReader
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or JsonException)
         {
-            throw new UserMistakeException($"'{file}' cannot be read as results: {Sentence.Of(e)}");
+            throw new UserMistakeException($"'{file}' cannot be read as results: {ErrorMessage.Of(e)}");
         }
     }
 }

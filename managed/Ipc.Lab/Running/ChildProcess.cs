@@ -29,7 +29,7 @@ internal sealed partial class ChildProcess : IAsyncDisposable
     /// <summary>The program's standard output.</summary>
     public Stream Output => _process.StandardOutput.BaseStream;
 
-    /// <summary>Starts a program, or throws <see cref="PeerFailure"/> with a sentence.</summary>
+    /// <summary>Starts a program, or throws <see cref="PeerFailure"/> with an error message.</summary>
     public static ChildProcess Start(ProgramFile program, IEnumerable<string> arguments)
     {
         var ownGroup = OperatingSystem.IsLinux() && File.Exists(Setsid);
@@ -50,7 +50,7 @@ internal sealed partial class ChildProcess : IAsyncDisposable
         }
         catch (Exception e) when (e is System.ComponentModel.Win32Exception or InvalidOperationException)
         {
-            throw new PeerFailure("NOT_STARTED", $"'{program.Path}' cannot be started: {Sentence.Of(e)}");
+            throw new PeerFailure("NOT_STARTED", $"'{program.Path}' cannot be started: {ErrorMessage.Of(e)}");
         }
     }
 
@@ -101,7 +101,7 @@ internal sealed partial class ChildProcess : IAsyncDisposable
     public string LastWords()
     {
         lock (_lastWords)
-            return Sentence.OneLine(_lastWords.ToString());
+            return ErrorMessage.OneLine(_lastWords.ToString());
     }
 
     /// <summary>Kills every process of ours that still runs.</summary>

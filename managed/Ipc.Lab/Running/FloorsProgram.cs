@@ -27,11 +27,11 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
         }
         catch (JsonException e)
         {
-            return new FloorRecord(round, null, $"the floors program did not print one JSON object: {Sentence.Of(e)}");
+            return new FloorRecord(round, null, $"the floors program did not print one JSON object: {ErrorMessage.Of(e)}");
         }
         catch (InvalidDataException e)
         {
-            return new FloorRecord(round, null, $"the floors program printed {Sentence.Of(e)}");
+            return new FloorRecord(round, null, $"the floors program printed {ErrorMessage.Of(e)}");
         }
         catch (PeerFailure failure)
         {

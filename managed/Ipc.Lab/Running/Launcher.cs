@@ -41,14 +41,14 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
         await using var client = new Peer(programs.Peer(task.Cell.ClientSide), "client", "measured");
         try
         {
-            var conversation = new Conversation(server, client, bounds, stop);
-            var address = await conversation.ReadyAsync(task).ConfigureAwait(false);
-            var warm = await conversation.WarmAsync(task, address).ConfigureAwait(false);
-            var settled = await conversation.SettleServerAsync(task, warm).ConfigureAwait(false);
-            var (measured, wall) = await conversation.MeasureAsync(task).ConfigureAwait(false);
-            var compiledMeanwhile = settled.Compiled is null ? null : await conversation.CompiledAsync().ConfigureAwait(false) - settled.Compiled;
+            var session = new PeerSession(server, client, bounds, stop);
+            var address = await session.ReadyAsync(task).ConfigureAwait(false);
+            var warm = await session.WarmAsync(task, address).ConfigureAwait(false);
+            var settled = await session.SettleServerAsync(task, warm).ConfigureAwait(false);
+            var (measured, wall) = await session.MeasureAsync(task).ConfigureAwait(false);
+            var compiledMeanwhile = settled.Compiled is null ? null : await session.CompiledAsync().ConfigureAwait(false) - settled.Compiled;
             var after = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
-            var served = await conversation.ServedAsync().ConfigureAwait(false);
+            var served = await session.ServedAsync().ConfigureAwait(false);
             await client.EndAsync(bounds.Answer).ConfigureAwait(false);
             await server.EndAsync(bounds.Answer).ConfigureAwait(false);
             var samples = SampleFile.ReadRaw(task.Samples);

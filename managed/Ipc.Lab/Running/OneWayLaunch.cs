@@ -68,8 +68,8 @@ internal sealed class OneWayLaunch : IAsyncDisposable
     {
         var asked = TransportSpec.ToAddress(_task.Cell.Transport, _task.Name);
         await Server.SendAsync(_task.ToOneWayServer(_scenario, asked)).ConfigureAwait(false);
-        var ready = await Conversation.WaitAsync(Server, Clients, _bounds.Start, "ready", stop).ConfigureAwait(false);
-        var address = Conversation.CheckAddress(ready, asked, _task.Cell.TransportId);
+        var ready = await PeerSession.WaitAsync(Server, Clients, _bounds.Start, "ready", stop).ConfigureAwait(false);
+        var address = PeerSession.CheckAddress(ready, asked, _task.Cell.TransportId);
         for (var i = 0; i < Clients.Count; i++)
             await Clients[i].SendAsync(_task.ToOneWayClient(_scenario, address, i)).ConfigureAwait(false);
     }
@@ -79,7 +79,7 @@ internal sealed class OneWayLaunch : IAsyncDisposable
         var answers = new List<T>();
         foreach (var peer in peers)
         {
-            var answer = await Conversation.WaitAsync(peer, [.. All.Where(p => p != peer)], bound, name, stop).ConfigureAwait(false);
+            var answer = await PeerSession.WaitAsync(peer, [.. All.Where(p => p != peer)], bound, name, stop).ConfigureAwait(false);
             answers.Add(answer.As<T>(peer.Who));
         }
         return [.. answers];

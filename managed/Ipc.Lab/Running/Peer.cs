@@ -7,7 +7,7 @@ namespace Ipc.Lab.Running;
 /// <summary>A running peer, spoken to as docs/peer-protocol.md says. One caller at a time.</summary>
 internal sealed class Peer : IAsyncDisposable
 {
-    // More events than any conversation has; a peer that writes without end is cut off.
+    // More events than any session has; a peer that writes without end is cut off.
     private const int MostEvents = 1000;
 
     private readonly ChildProcess _process;
@@ -116,7 +116,7 @@ internal sealed class Peer : IAsyncDisposable
         }
         catch (Exception e) when (e is IOException or InvalidDataException or ObjectDisposedException)
         {
-            _failure.TrySetResult(new PeerFailure("NOT_THE_PROTOCOL", $"the {Who} cannot be understood: {Sentence.Of(e)}"));
+            _failure.TrySetResult(new PeerFailure("NOT_THE_PROTOCOL", $"the {Who} cannot be understood: {ErrorMessage.Of(e)}"));
         }
         _events.Writer.TryComplete();
     }
@@ -148,7 +148,7 @@ internal sealed class Peer : IAsyncDisposable
     }
 
     private static string ReasonOf(PeerEvent failed) =>
-        failed.Text("reason") is { Length: > 0 } reason ? Sentence.OneLine(reason) : "(no reason given)";
+        failed.Text("reason") is { Length: > 0 } reason ? ErrorMessage.OneLine(reason) : "(no reason given)";
 
     private PeerFailure EndedBefore(string names) => new("ENDED_EARLY", $"the {Who} ended without saying '{names}'{LastWords()}");
 

@@ -50,7 +50,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
         return new ProgramFile(NetFxName, path, [mono, path], [path, .. CodeBeside(path)]);
     }
 
-    /// <summary>A sentence saying why no program can play this side here, or null. Only of the sides that need what not every machine has.</summary>
+    /// <summary>An error message saying why no program can play this side here, or null. Only of the sides that need what not every machine has.</summary>
     public string? WhyCannotPlay(string side)
     {
         if (!IsNetFx(side))

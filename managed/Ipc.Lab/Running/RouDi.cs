@@ -35,7 +35,7 @@ internal sealed class RouDi : IDisposable
     // Neither child nor group of ours: a terminal's Ctrl-C and a test host that kills what it started do not reach it.
     private const string Detach = """exec 3<&0; setsid sh -c "$1" sh "$2" "$3" <&3 3<&- >/dev/null 2>&1 &""";
 
-    // Pools of chunks: for pieces of up to 128 kB, option piece's default, each way for several connections at once (90 MB in all).
+    // Pools of chunks: for fragments of up to 128 kB, option fragment's default, each way for several connections at once (90 MB in all).
     private const string Pools = """
         [general]
         version = 1
@@ -68,7 +68,7 @@ internal sealed class RouDi : IDisposable
     /// <summary>Whether this one was started here, rather than found.</summary>
     public bool IsOurs => _holder is not null;
 
-    /// <summary>A sentence saying why it cannot be had, or null if it runs or can be started.</summary>
+    /// <summary>An error message saying why it cannot be had, or null if it runs or can be started.</summary>
     public static string? WhyMissing()
     {
         if (IsRunning())
@@ -76,7 +76,7 @@ internal sealed class RouDi : IDisposable
         return Find() is not null ? null : $"{Program}, iceoryx's daemon, is not installed: install Debian's package iceoryx";
     }
 
-    /// <summary>Makes sure that one runs. Throws <see cref="InvalidOperationException"/> with a sentence when none can be started.</summary>
+    /// <summary>Makes sure that one runs. Throws <see cref="InvalidOperationException"/> with an error message when none can be started.</summary>
     public static RouDi Start()
     {
         var file = Find();

@@ -79,7 +79,7 @@ public sealed class CallServer : IDisposable
     // NetTcp listens at a port; 0 lets the system choose, and the address then says which.
     private static string WithPort(string address)
     {
-        var parsed = Ipc.Address.Parse(address);
+        var parsed = Ipc.IpcAddress.Parse(address);
         if (parsed.Transport != "wcf" || !parsed.Option("binding").StartsWith("nettcp", StringComparison.Ordinal) || parsed.OptionCount("port") != 0)
             return address;
         var probe = new TcpListener(IPAddress.Loopback, 0);

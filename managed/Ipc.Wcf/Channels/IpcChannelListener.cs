@@ -10,7 +10,7 @@ internal sealed class IpcChannelListener : ChannelListenerBase<IDuplexSessionCha
     private readonly long _limit;
     private readonly Action _sessionEnded;
     private Uri _uri;
-    private Listener? _listener;
+    private IpcListener? _listener;
 
     public IpcChannelListener(BindingContext context, MessageEncoder encoder, long limit, Action sessionEnded) : base(context.Binding)
     {
@@ -48,7 +48,7 @@ internal sealed class IpcChannelListener : ChannelListenerBase<IDuplexSessionCha
         {
             return new IpcSessionChannel(this, _encoder, _limit, new EndpointAddress(_uri), _uri, _listener!.Accept(IpcFailures.Milliseconds(timeout)), _sessionEnded);
         }
-        catch (IpcException e) when (e.Status == Status.Closed)
+        catch (IpcException e) when (e.Status == IpcStatus.Closed)
         {
             return null!; // WCF's way to say that the listener is closing
         }

@@ -16,7 +16,7 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
     private readonly object _receiving = new();
     private readonly MemoryStream _encoded = new();
     private Action? _ended; // told once, of an accepted session
-    private Channel? _channel;
+    private IpcChannel? _channel;
 
     /// <param name="manager">The factory or listener.</param>
     /// <param name="encoder">Of every message.</param>
@@ -26,7 +26,7 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
     /// <param name="connected">A client that was accepted; null for one that connects when it is opened.</param>
     /// <param name="ended">Called once when an accepted client has gone.</param>
     public IpcSessionChannel(
-        ChannelManagerBase manager, MessageEncoder encoder, long limit, EndpointAddress remote, Uri via, Channel? connected, Action? ended = null) : base(manager)
+        ChannelManagerBase manager, MessageEncoder encoder, long limit, EndpointAddress remote, Uri via, IpcChannel? connected, Action? ended = null) : base(manager)
     {
         _ended = ended;
         _encoder = encoder;
@@ -70,7 +70,7 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
             catch (IpcException e)
             {
                 // A message over the limit, or one for which there was no room in time, has not been begun and leaves the session good.
-                throw Failed(e, breaks: e.Status is not (Status.MessageTooLarge or Status.TimedOut));
+                throw Failed(e, breaks: e.Status is not (IpcStatus.MessageTooLarge or IpcStatus.TimedOut));
             }
         }
     }
@@ -96,18 +96,18 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
             {
                 var received = _channel!.Peek(IpcFailures.Milliseconds(timeout));
                 if (received.Length > _limit)
-                    throw new IpcException(Status.PeerTooLarge,
+                    throw new IpcException(IpcStatus.PeerTooLarge,
                         $"the peer at {Via} sends a message of {received.Length} bytes, over this binding's MaxReceivedMessageSize of {_limit}: raise it at both ends");
                 // WCF reads a message's body when it wants, so the bytes must stay as long as the message.
                 bytes = received.ToArray();
                 _channel.Release();
             }
-            catch (IpcException e) when (e.Status == Status.TimedOut)
+            catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
             {
                 return false;
             }
             // A service's client may go when it likes. A client whose service goes wants to know why its calls end.
-            catch (IpcException e) when (e.Status == Status.Closed || (_accepted && e.Status == Status.PeerClosed))
+            catch (IpcException e) when (e.Status == IpcStatus.Closed || (_accepted && e.Status == IpcStatus.PeerClosed))
             {
                 Interlocked.Exchange(ref _ended, null)?.Invoke();
                 return true;
@@ -133,7 +133,7 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
             }
             catch (IpcException e)
             {
-                return e.Status != Status.TimedOut; // the end, too, is something to receive
+                return e.Status != IpcStatus.TimedOut; // the end, too, is something to receive
             }
         }
     }

@@ -9,7 +9,7 @@ public static class IpcUri
     /// <summary>The endpoint's URI of one of our addresses.</summary>
     public static Uri FromAddress(string address)
     {
-        var parsed = Address.Parse(address);
+        var parsed = IpcAddress.Parse(address);
         var options = address.Substring(parsed.Transport.Length + "://".Length + parsed.Name.Length);
         return new Uri($"{Scheme}://{parsed.Transport}/{parsed.Name}{options}");
     }

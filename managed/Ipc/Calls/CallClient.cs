@@ -17,9 +17,9 @@ internal unsafe struct CallReply
 internal abstract class CallClient : IDisposable
 {
     /// <summary>Takes one frame to the server and waits until it is answered (a request: the reply is returned) or taken (a message:
-    /// what is returned does not matter). Failures are <see cref="IpcException"/>s. <see cref="Status.PeerClosed"/> once the server's channel
-    /// has ended or its process died, within 2 s. <see cref="Status.TimedOut"/> leaves the client good, whatever becomes of the frame: its
-    /// late answer never shows up as another request's. A transport that cannot do that repeats TimedOut, with a sentence
+    /// what is returned does not matter). Failures are <see cref="IpcException"/>s. <see cref="IpcStatus.PeerClosed"/> once the server's channel
+    /// has ended or its process died, within 2 s. <see cref="IpcStatus.TimedOut"/> leaves the client good, whatever becomes of the frame: its
+    /// late answer never shows up as another request's. A transport that cannot do that repeats TimedOut, with an error message
     /// that says so, for ever.</summary>
     public abstract CallReply Exchange(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline);
 

@@ -1,8 +1,8 @@
 namespace Ipc;
 
 /// <summary>A channel whose sending is an exchange: a reply is there for NextFrame as soon as sending has returned. The server sends
-/// nothing of its own accord, so receiving plain messages or requests is refused with <see cref="Status.WrongState"/>.</summary>
-internal sealed unsafe class CallClientChannel(CallClient client, Address address) : FramedChannel(address.Limit)
+/// nothing of its own accord, so receiving plain messages or requests is refused with <see cref="IpcStatus.WrongState"/>.</summary>
+internal sealed unsafe class CallClientChannel(CallClient client, IpcAddress address) : FramedChannel(address.MaxMessageLength)
 {
     private byte[] _room = [];
     private CallReply _reply;
@@ -29,7 +29,7 @@ internal sealed unsafe class CallClientChannel(CallClient client, Address addres
         }
         catch (IpcException e)
         {
-            var channelIsGood = e.Status is Status.TimedOut or Status.OutOfMemory or Status.MessageTooLarge;
+            var channelIsGood = e.Status is IpcStatus.TimedOut or IpcStatus.OutOfMemory or IpcStatus.MessageTooLarge;
             throw channelIsGood ? Refuse(e.Status, e.Message) : Fail(e.Status, e.Message);
         }
     }
@@ -40,14 +40,14 @@ internal sealed unsafe class CallClientChannel(CallClient client, Address addres
         if (_reply.Kind is not (FrameKind.Reply or FrameKind.Fault) || _reply.Id != id)
         {
             ReleaseFrame();
-            throw Fail(Status.NotOurProtocol, $"what {address} answered is not a reply to what it was asked: reconnect");
+            throw Fail(IpcStatus.NotOurProtocol, $"what {address} answered is not a reply to what it was asked: reconnect");
         }
-        if (_reply.Length > (uint)Limit)
+        if (_reply.Length > (uint)MaxMessageLength)
         {
             var length = _reply.Length;
             ReleaseFrame();
-            throw Fail(Status.PeerTooLarge,
-                $"the server at {address} answered with {length} bytes, over this side's limit of {Limit}: raise it with option max=");
+            throw Fail(IpcStatus.PeerTooLarge,
+                $"the server at {address} answered with {length} bytes, over this side's limit of {MaxMessageLength}: raise it with option max=");
         }
     }
 
@@ -64,7 +64,7 @@ internal sealed unsafe class CallClientChannel(CallClient client, Address addres
 
     protected override FrameInfo NextFrame(Deadline deadline) => _hasReply
         ? new FrameInfo(_reply.Kind, _reply.Id, (int)_reply.Length)
-        : throw Refuse(Status.WrongState,
+        : throw Refuse(IpcStatus.WrongState,
             $"the server at {address} sends nothing of its own accord, since this transport has calls only: use Call");
 
     protected override void TakeFrame(Span<byte> buffer, Deadline deadline)

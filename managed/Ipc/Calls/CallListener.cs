@@ -2,7 +2,7 @@ namespace Ipc;
 
 /// <summary>The clients of a transport of calls that wait to be accepted. A transport derives its listener from this and admits a
 /// session for each new client on whatever thread it learns of it. Twin of native/src/calls/call_listener.hpp.</summary>
-internal abstract class CallListener(string full) : Listener
+internal abstract class CallListener(string full) : IpcListener
 {
     /// <summary>As many clients may wait, as for a socket.</summary>
     public const int Backlog = 4096;
@@ -13,29 +13,29 @@ internal abstract class CallListener(string full) : Listener
 
     public sealed override string Address { get; } = full;
 
-    /// <summary>A new client. <see cref="Status.Closed"/> once the listener is closed, <see cref="Status.NotAvailable"/> while too many
+    /// <summary>A new client. <see cref="IpcStatus.Closed"/> once the listener is closed, <see cref="IpcStatus.NotAvailable"/> while too many
     /// wait: the client is to be told. Throws nothing.</summary>
-    public Status Admit(CallSession session)
+    public IpcStatus Admit(CallSession session)
     {
         lock (_lock)
         {
             if (_closed)
-                return Status.Closed;
+                return IpcStatus.Closed;
             if (_waiting.Count >= Backlog)
-                return Status.NotAvailable;
+                return IpcStatus.NotAvailable;
             _waiting.Enqueue(session);
             Monitor.Pulse(_lock);
-            return Status.Ok;
+            return IpcStatus.Ok;
         }
     }
 
     /// <summary>Called once, by Close, after which no session is admitted: removes the name. Channels that were accepted go on.</summary>
     protected abstract void StopListening();
 
-    public sealed override Channel Accept(int timeoutMilliseconds)
+    public sealed override IpcChannel Accept(int timeoutMilliseconds)
     {
-        if (timeoutMilliseconds < Channel.Forever)
-            throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (timeoutMilliseconds < Timeout.Infinite)
+            throw Deadline.NotATimeout(timeoutMilliseconds);
         var deadline = new Deadline(timeoutMilliseconds);
         lock (_lock)
         {
@@ -43,11 +43,11 @@ internal abstract class CallListener(string full) : Listener
             {
                 var left = deadline.LeftMilliseconds;
                 if (left == 0)
-                    throw new IpcException(Status.TimedOut, $"no client came to {Address} within the time-out");
+                    throw new IpcException(IpcStatus.TimedOut, $"no client came to {Address} within the time-out");
                 Monitor.Wait(_lock, left);
             }
             return _closed
-                ? throw new IpcException(Status.Closed, $"the listener at {Address} was closed here")
+                ? throw new IpcException(IpcStatus.Closed, $"the listener at {Address} was closed here")
                 : new CallServerChannel(_waiting.Dequeue());
         }
     }

@@ -1,7 +1,7 @@
 namespace Ipc;
 
 /// <summary>The channel of a session, which it closes when it goes.</summary>
-internal sealed class CallServerChannel(CallSession session) : FramedChannel(session.Limit)
+internal sealed class CallServerChannel(CallSession session) : FramedChannel(session.MaxMessageLength)
 {
     // A plain message finds no request to answer and is refused; requests cannot be made here at all.
     protected override void SendFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline) => session.Reply(kind, id, payload);

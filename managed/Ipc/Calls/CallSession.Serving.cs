@@ -8,12 +8,12 @@ internal sealed partial class CallSession
     private byte[] _request = []; // a copy: a closed session lets its transport's thread go at once
     private byte[] _reply = [];
 
-    private IpcException ClosedHere() => new(Status.Closed, $"the channel of {address} was closed here");
+    private IpcException ClosedHere() => new(IpcStatus.Closed, $"the channel of {address} was closed here");
 
-    private IpcException ClientHasGone() => new(Status.PeerClosed, $"the client of {address} closed the connection or died");
+    private IpcException ClientHasGone() => new(IpcStatus.PeerClosed, $"the client of {address} closed the connection or died");
 
     // The exchange Next told of has left, or there never was one.
-    private IpcException NothingTold() => _closed ? ClosedHere() : _gone ? ClientHasGone() : new IpcException(Status.WrongState,
+    private IpcException NothingTold() => _closed ? ClosedHere() : _gone ? ClientHasGone() : new IpcException(IpcStatus.WrongState,
         "a server cannot send of its own accord over this transport, which has calls only: let the client call, or use a transport of kind \"channel\"");
 
     public FrameInfo Next(Deadline deadline)
@@ -36,7 +36,7 @@ internal sealed partial class CallSession
                     throw ClientHasGone();
                 var left = deadline.LeftMilliseconds;
                 if (left == 0)
-                    throw new IpcException(Status.TimedOut, $"nothing came from the client of {address} within the time-out");
+                    throw new IpcException(IpcStatus.TimedOut, $"nothing came from the client of {address} within the time-out");
                 Monitor.Wait(_lock, left);
             }
         }

@@ -13,7 +13,7 @@ internal interface IReplySink
 /// </summary>
 /// <remarks>Exchanges are answered one at a time, in the order in which they came. While a thread is in <see cref="Serve"/>, they are
 /// answered on the threads that deliver them, which spares two switches of threads for each; else they wait for Next.</remarks>
-internal sealed partial class CallSession(Address address)
+internal sealed partial class CallSession(IpcAddress address)
 {
     private readonly object _lock = new();
     private readonly List<Exchange> _exchanges = []; // the first is the one being answered
@@ -46,7 +46,7 @@ internal sealed partial class CallSession(Address address)
     public bool RunsHere => _running && _runningThread == Environment.CurrentManagedThreadId;
 
     /// <summary>The limit on messages in bytes.</summary>
-    public int Limit => address.Limit;
+    public int MaxMessageLength => address.MaxMessageLength;
 
     /// <summary>Called once, by Close on its thread: a transport that keeps something for the session lets it go. Set before the session is
     /// admitted.</summary>
@@ -55,18 +55,18 @@ internal sealed partial class CallSession(Address address)
     // ---- for the transport's threads
 
     /// <summary>Delivers an exchange and waits until it is answered. <paramref name="bytes"/> must stay until this returns, and then may go.
-    /// Throws nothing. Ok: the request's answer went to the sink, or the message was taken. <see cref="Status.PeerClosed"/>: the
-    /// server's channel has ended, and the client must be told so. <see cref="Status.PeerTooLarge"/>: over the limit, which ends the
-    /// session; likewise <see cref="Status.NotOurProtocol"/> for a wrong kind.</summary>
-    public unsafe Status Answer(FrameKind kind, uint id, byte* bytes, uint length, IReplySink sink)
+    /// Throws nothing. Ok: the request's answer went to the sink, or the message was taken. <see cref="IpcStatus.PeerClosed"/>: the
+    /// server's channel has ended, and the client must be told so. <see cref="IpcStatus.PeerTooLarge"/>: over the limit, which ends the
+    /// session; likewise <see cref="IpcStatus.NotOurProtocol"/> for a wrong kind.</summary>
+    public unsafe IpcStatus Answer(FrameKind kind, uint id, byte* bytes, uint length, IReplySink sink)
     {
         lock (_lock)
         {
             if (_closed)
-                return Status.PeerClosed;
+                return IpcStatus.PeerClosed;
             if (_failure is not null)
                 return _failure.Status;
-            if (kind is not (FrameKind.Message or FrameKind.Request) || length > (uint)Limit)
+            if (kind is not (FrameKind.Message or FrameKind.Request) || length > (uint)MaxMessageLength)
                 return RefuseExchange(kind, length);
             var exchange = _unused.Count > 0 ? _unused.Pop() : new Exchange();
             exchange.Kind = kind;
@@ -84,7 +84,7 @@ internal sealed partial class CallSession(Address address)
                 _told = null;
             _unused.Push(exchange);
             Monitor.PulseAll(_lock);
-            return answered ? Status.Ok : Status.PeerClosed;
+            return answered ? IpcStatus.Ok : IpcStatus.PeerClosed;
         }
     }
 
@@ -140,17 +140,17 @@ internal sealed partial class CallSession(Address address)
     }
 
     // What no client of ours sends; the thread that serves learns of it from Next.
-    private Status RefuseExchange(FrameKind kind, uint length)
+    private IpcStatus RefuseExchange(FrameKind kind, uint length)
     {
         _failure = kind is FrameKind.Message or FrameKind.Request
-            ? new IpcException(Status.PeerTooLarge,
-                $"a client of {address} sent {length} bytes, over this side's limit of {Limit}: raise it with option max=")
-            : new IpcException(Status.NotOurProtocol, $"a client of {address} sent what is neither a request nor a message");
+            ? new IpcException(IpcStatus.PeerTooLarge,
+                $"a client of {address} sent {length} bytes, over this side's limit of {MaxMessageLength}: raise it with option max=")
+            : new IpcException(IpcStatus.NotOurProtocol, $"a client of {address} sent what is neither a request nor a message");
         Monitor.PulseAll(_lock);
         return _failure.Status;
     }
 
-    /// <summary>The client has closed or died: what it sent before is still received, then <see cref="Status.PeerClosed"/>.</summary>
+    /// <summary>The client has closed or died: what it sent before is still received, then <see cref="IpcStatus.PeerClosed"/>.</summary>
     public void ClientGone()
     {
         lock (_lock)

@@ -52,4 +52,8 @@ internal readonly struct Deadline
         var left = LeftMilliseconds;
         return left < 0 || left > slice ? slice : left;
     }
+
+    /// <summary>What refuses a time-out that is none.</summary>
+    public static IpcException NotATimeout(int timeoutMilliseconds) =>
+        new(IpcStatus.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Timeout.Infinite (-1)");
 }

@@ -51,11 +51,11 @@ internal abstract partial class FramedChannel
     // ---- whether it may be tried; the long way says why not
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsGood(int timeoutMilliseconds) => !_stopped && timeoutMilliseconds >= Forever;
+    private bool IsGood(int timeoutMilliseconds) => !_stopped && timeoutMilliseconds >= Timeout.Infinite;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool MaySend(int length, int timeoutMilliseconds) =>
-        IsGood(timeoutMilliseconds) && (uint)length <= (uint)Limit && _reserved < 0;
+        IsGood(timeoutMilliseconds) && (uint)length <= (uint)MaxMessageLength && _reserved < 0;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool MayReceive(int timeoutMilliseconds) => IsGood(timeoutMilliseconds) && _holding == Holding.Nothing;

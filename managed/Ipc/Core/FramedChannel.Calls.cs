@@ -65,7 +65,7 @@ internal abstract partial class FramedChannel
         using var visit = new Visit(this, Receiver);
         var deadline = Begin(timeoutMilliseconds);
         if (_holding != Holding.KeptReply)
-            throw new IpcException(Status.WrongState, "no reply is kept: ReceiveReply follows a Call that ended in BufferTooSmall");
+            throw new IpcException(IpcStatus.WrongState, "no reply is kept: ReceiveReply follows a Call that ended in BufferTooSmall");
         var frame = NextFrame(deadline);
         CheckRoom(frame.Length, reply.Length);
         TakeFrame(reply[..frame.Length], deadline);
@@ -117,7 +117,7 @@ internal abstract partial class FramedChannel
             if (newer == 0)
                 return frame.Kind == FrameKind.Reply ? frame : throw TakeFault(frame, deadline);
             if (newer > 0)
-                throw Fail(Status.NotOurProtocol, "the peer answered a call that was never made; reconnect");
+                throw Fail(IpcStatus.NotOurProtocol, "the peer answered a call that was never made; reconnect");
             ReleaseFrame();
             frame = NextFrame(deadline);
         }
@@ -126,10 +126,10 @@ internal abstract partial class FramedChannel
 
     private IpcException TakeFault(FrameInfo frame, Deadline deadline)
     {
-        // The text comes from the peer: a sentence's worth of it is enough.
+        // The text comes from the peer: an error message's worth of it is enough.
         var text = Encoding.UTF8.GetString(ViewFrame(deadline)[..Math.Min(frame.Length, LongestFaultText)]);
         ReleaseFrame();
-        return new IpcException(Status.HandlerFailed, $"the server's handler failed: {text}");
+        return new IpcException(IpcStatus.HandlerFailed, $"the server's handler failed: {text}");
     }
 
     // ---- calls, the server's end
@@ -195,7 +195,7 @@ internal abstract partial class FramedChannel
         var deadline = Begin(timeoutMilliseconds);
         CheckRequest(nameof(FailRequest));
         var bytes = Encoding.UTF8.GetBytes(text);
-        Answer(FrameKind.Fault, bytes.AsSpan(0, Math.Min(bytes.Length, Limit)), deadline, nameof(FailRequest));
+        Answer(FrameKind.Fault, bytes.AsSpan(0, Math.Min(bytes.Length, MaxMessageLength)), deadline, nameof(FailRequest));
     }
 
     private void Answer(FrameKind kind, ReadOnlySpan<byte> payload, Deadline deadline, string function)

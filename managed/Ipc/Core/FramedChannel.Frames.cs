@@ -75,11 +75,11 @@ internal abstract partial class FramedChannel
     // ---- the end of a channel
 
     /// <summary>Breaks the channel: every later operation repeats the first such failure. Returns what to throw now.</summary>
-    protected IpcException Fail(Status status, string sentence, Deadline deadline = default)
+    protected IpcException Fail(IpcStatus status, string errorMessage, Deadline deadline = default)
     {
         if (_closed)
             return ClosedHere();
-        var failure = new IpcException(status, sentence);
+        var failure = new IpcException(status, errorMessage);
         var earlier = Interlocked.CompareExchange(ref _failure, failure, null);
         _stopped = true;
         if (earlier is not null)
@@ -89,18 +89,18 @@ internal abstract partial class FramedChannel
     }
 
     /// <summary>A failure of one operation that leaves the channel as it is. Returns what to throw.</summary>
-    protected IpcException Refuse(Status status, string sentence, Deadline deadline = default)
+    protected IpcException Refuse(IpcStatus status, string errorMessage, Deadline deadline = default)
     {
         if (_closed)
             return ClosedHere();
         TellIfPeerGone(status, deadline);
-        return new IpcException(status, sentence);
+        return new IpcException(status, errorMessage);
     }
 
     // The sender's half may be the first to learn of the peer's end, and the only one that ever asks.
-    private void TellIfPeerGone(Status status, Deadline deadline)
+    private void TellIfPeerGone(IpcStatus status, Deadline deadline)
     {
-        if (status is Status.PeerClosed or Status.Truncated && Interlocked.Exchange(ref _peerGoneTold, 1) == 0)
+        if (status is IpcStatus.PeerClosed or IpcStatus.Truncated && Interlocked.Exchange(ref _peerGoneTold, 1) == 0)
             PeerGone(Math.Max(deadline.SliceMilliseconds(MostPatience), LeastPatience));
     }
 
@@ -161,7 +161,7 @@ internal abstract partial class FramedChannel
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private Deadline Begin(int timeoutMilliseconds)
     {
-        if ((_stopped && !StillAnswers) || timeoutMilliseconds < Forever)
+        if ((_stopped && !StillAnswers) || timeoutMilliseconds < Timeout.Infinite)
             throw WhyNot(timeoutMilliseconds);
         return new Deadline(timeoutMilliseconds);
     }
@@ -170,25 +170,25 @@ internal abstract partial class FramedChannel
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private Deadline BeginWithRoom(int timeoutMilliseconds)
     {
-        if ((_stopped && !StillAnswers) || timeoutMilliseconds < Forever)
+        if ((_stopped && !StillAnswers) || timeoutMilliseconds < Timeout.Infinite)
             throw WhyNoRoom(timeoutMilliseconds);
         return new Deadline(timeoutMilliseconds);
     }
 
     private IpcException WhyNoRoom(int timeoutMilliseconds)
     {
-        if (timeoutMilliseconds >= Forever)
+        if (timeoutMilliseconds >= Timeout.Infinite)
             _reserved = Nothing;
         return WhyNot(timeoutMilliseconds);
     }
 
     private IpcException WhyNot(int timeoutMilliseconds)
     {
-        if (timeoutMilliseconds < Forever)
-            return new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (timeoutMilliseconds < Timeout.Infinite)
+            return Deadline.NotATimeout(timeoutMilliseconds);
         // A new exception each time, so that its stack trace is the caller's own.
         return _closed || _failure is not { } failure ? ClosedHere() : new IpcException(failure.Status, failure.Message);
     }
 
-    private static IpcException ClosedHere() => new(Status.Closed, "the channel was closed here: reconnect to go on");
+    private static IpcException ClosedHere() => new(IpcStatus.Closed, "the channel was closed here: reconnect to go on");
 }

@@ -51,7 +51,7 @@ internal abstract partial class FramedChannel
     private bool TryLend(int length, int timeoutMilliseconds, bool forReply, out Span<byte> room)
     {
         room = default;
-        if (!IsGood(timeoutMilliseconds) || (uint)length > (uint)Limit)
+        if (!IsGood(timeoutMilliseconds) || (uint)length > (uint)MaxMessageLength)
             return false;
         _reserved = Nothing;
         if (!TryReserveNow(length, out room))
@@ -138,13 +138,13 @@ internal abstract partial class FramedChannel
     }
 
     // Nothing was sent: the room is still lent, and the request still to be answered.
-    private bool MayTryAgain(IpcException failure) => failure.Status == Status.TimedOut && !_stopped;
+    private bool MayTryAgain(IpcException failure) => failure.Status == IpcStatus.TimedOut && !_stopped;
 
     public sealed override void Cancel()
     {
         using var visit = new Visit(this, Sender);
         if (_reserved < 0)
-            throw new IpcException(Status.WrongState, "Cancel without reserved room: it gives back what Reserve or ReserveReply lent");
+            throw new IpcException(IpcStatus.WrongState, "Cancel without reserved room: it gives back what Reserve or ReserveReply lent");
         _reserved = Nothing;
     }
 
@@ -165,15 +165,15 @@ internal abstract partial class FramedChannel
     {
         var (commit, reserve) = forReply ? (nameof(CommitReply), nameof(ReserveReply)) : (nameof(Commit), nameof(Reserve));
         if (_reserved < 0)
-            return new IpcException(Status.WrongState, $"{commit} without {reserve}: reserve the room first");
+            return new IpcException(IpcStatus.WrongState, $"{commit} without {reserve}: reserve the room first");
         if (_reservedForReply != forReply)
         {
             var (right, lender) = forReply ? (nameof(Commit), nameof(Reserve)) : (nameof(CommitReply), nameof(ReserveReply));
-            return new IpcException(Status.WrongState, $"{commit} of room that {lender} lent: use {right}, or give it back with Cancel");
+            return new IpcException(IpcStatus.WrongState, $"{commit} of room that {lender} lent: use {right}, or give it back with Cancel");
         }
-        return new IpcException(Status.InvalidArgument, $"{commit} of {length} bytes where {_reserved} were reserved: commit at most those");
+        return new IpcException(IpcStatus.InvalidArgument, $"{commit} of {length} bytes where {_reserved} were reserved: commit at most those");
     }
 
     private static IpcException RoomIsLent(string function) =>
-        new(Status.WrongState, $"{function} while reserved room is lent: commit it, or give it back with Cancel");
+        new(IpcStatus.WrongState, $"{function} while reserved room is lent: commit it, or give it back with Cancel");
 }

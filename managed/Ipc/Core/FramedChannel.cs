@@ -5,10 +5,10 @@ namespace Ipc;
 
 /// <summary>
 /// Messages and calls over whole frames: which kinds may come when, call numbers, faults, what is lent out. A transport
-/// implements the frame primitives at the end; twin of native/src/core/conversation.cpp.
+/// implements the frame primitives at the end; twin of native/src/core/session.cpp.
 /// </summary>
 /// <remarks>The sender's and the receiver's half touch none of each other's fields, so that one thread each may run.</remarks>
-internal abstract partial class FramedChannel(int limit) : Channel
+internal abstract partial class FramedChannel(int limit) : IpcChannel
 {
     /// <summary>What the receiver's half holds between two calls.</summary>
     private enum Holding : byte { Nothing, KeptReply, Message, ReplyInPlace, Request }
@@ -25,7 +25,7 @@ internal abstract partial class FramedChannel(int limit) : Channel
     private uint _callId;
     private uint _requestId;
 
-    public sealed override int Limit { get; } = limit;
+    public sealed override int MaxMessageLength { get; } = limit;
 
     // ---- plain messages
 
@@ -101,7 +101,7 @@ internal abstract partial class FramedChannel(int limit) : Channel
             length = TakeMessage(buffer, deadline);
             return true;
         }
-        catch (IpcException e) when (e.Status == Status.TimedOut && !_stopped)
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut && !_stopped)
         {
             length = 0;
             return false; // some of a message is here, or of one to be skipped: the rest is waited for by the next call
@@ -164,7 +164,7 @@ internal abstract partial class FramedChannel(int limit) : Channel
     {
         using var visit = new Visit(this, Receiver);
         if (_holding is not (Holding.Message or Holding.ReplyInPlace))
-            throw new IpcException(Status.WrongState, "Release without a message in place: call Peek or CallInPlace first");
+            throw new IpcException(IpcStatus.WrongState, "Release without a message in place: call Peek or CallInPlace first");
         _holding = Holding.Nothing;
         if (!_gate.HasEnded)
             ReleaseFrame();
@@ -202,7 +202,7 @@ internal abstract partial class FramedChannel(int limit) : Channel
                 messages = messages[next..];
                 sent++;
             }
-            catch (IpcException e) when (e.Status == Status.TimedOut && !_stopped)
+            catch (IpcException e) when (e.Status == IpcStatus.TimedOut && !_stopped)
             {
                 break; // those before it are out, and the channel is good
             }
@@ -216,7 +216,7 @@ internal abstract partial class FramedChannel(int limit) : Channel
         var deadline = Begin(timeoutMilliseconds);
         CheckHoldingNothing(nameof(ReceiveBatch));
         if (lengths.IsEmpty)
-            throw new IpcException(Status.InvalidArgument, "ReceiveBatch with room for the lengths of no message");
+            throw new IpcException(IpcStatus.InvalidArgument, "ReceiveBatch with room for the lengths of no message");
         var count = TakeMany(buffer, lengths);
         if (count > 0)
             return count;
@@ -257,7 +257,7 @@ internal abstract partial class FramedChannel(int limit) : Channel
             FrameKind.Reply => "a reply",
             _ => "a fault",
         };
-        return Fail(Status.NotOurProtocol,
+        return Fail(IpcStatus.NotOurProtocol,
             $"the peer sent {what} where {instead} was expected: a channel carries either calls or plain messages; reconnect");
     }
 
@@ -266,7 +266,7 @@ internal abstract partial class FramedChannel(int limit) : Channel
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void CheckLength(int length)
     {
-        if ((uint)length > (uint)Limit)
+        if ((uint)length > (uint)MaxMessageLength)
             throw WrongLength(length);
     }
 
@@ -288,7 +288,7 @@ internal abstract partial class FramedChannel(int limit) : Channel
     private void CheckHeld(string function)
     {
         if (_holding != Holding.KeptReply)
-            throw new IpcException(Status.WrongState, _holding == Holding.Request
+            throw new IpcException(IpcStatus.WrongState, _holding == Holding.Request
                 ? $"{function} while a request is unanswered: reply to it first"
                 : $"{function} while a message is held in place: call Release first");
         _holding = Holding.Nothing;
@@ -298,7 +298,7 @@ internal abstract partial class FramedChannel(int limit) : Channel
     private void CheckRequest(string function)
     {
         if (_holding != Holding.Request)
-            throw new IpcException(Status.WrongState, $"{function} without a request: call ReceiveRequest first");
+            throw new IpcException(IpcStatus.WrongState, $"{function} without a request: call ReceiveRequest first");
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -309,13 +309,13 @@ internal abstract partial class FramedChannel(int limit) : Channel
     }
 
     private IpcException WrongLength(int length) => length < 0
-        ? new IpcException(Status.InvalidArgument, $"a message cannot have {length} bytes")
-        : new IpcException(Status.MessageTooLarge,
-            $"a message of {length} bytes is over this channel's limit of {Limit}: raise it with max= at both ends, or send parts");
+        ? new IpcException(IpcStatus.InvalidArgument, $"a message cannot have {length} bytes")
+        : new IpcException(IpcStatus.MessageTooLarge,
+            $"a message of {length} bytes is over this channel's limit of {MaxMessageLength}: raise it with max= at both ends, or send parts");
 
     private static IpcException TooSmall(int length, int room) =>
-        new(Status.BufferTooSmall, $"the message has {length} bytes and the buffer room for {room}: ask again with more room");
+        new(IpcStatus.BufferTooSmall, $"the message has {length} bytes and the buffer room for {room}: ask again with more room");
 
-    private static IpcException TooFewBytes(int index, int length, int left) => new(Status.InvalidArgument,
+    private static IpcException TooFewBytes(int index, int length, int left) => new(IpcStatus.InvalidArgument,
         $"SendBatch: message {index} has {length} bytes by its length and {left} are left: give all messages back to back");
 }

@@ -1,6 +1,6 @@
 namespace Ipc;
 
-/// <summary>Collects a payload that arrives in pieces. It grows with the bytes that have come, never with the length that a
+/// <summary>Collects a payload that arrives in fragments. It grows with the bytes that have come, never with the length that a
 /// peer announces, and keeps its memory for the next payload.</summary>
 internal sealed class GatherBuffer
 {
@@ -15,12 +15,12 @@ internal sealed class GatherBuffer
 
     public void Clear() => Count = 0;
 
-    public void Append(ReadOnlySpan<byte> piece)
+    public void Append(ReadOnlySpan<byte> fragment)
     {
-        if (_bytes.Length - Count < piece.Length)
-            Grow((int)Math.Min(Array.MaxLength, Math.Max(Count + (long)piece.Length, 2L * Count)));
-        piece.CopyTo(_bytes.AsSpan(Count));
-        Count += piece.Length;
+        if (_bytes.Length - Count < fragment.Length)
+            Grow((int)Math.Min(Array.MaxLength, Math.Max(Count + (long)fragment.Length, 2L * Count)));
+        fragment.CopyTo(_bytes.AsSpan(Count));
+        Count += fragment.Length;
     }
 
     /// <summary>Free room at the end, at least one byte, for a payload of <paramref name="total"/> bytes in all;

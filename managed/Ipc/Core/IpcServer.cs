@@ -10,7 +10,7 @@ public sealed class IpcServer : IDisposable
     private const int CalmMilliseconds = 1000, ShortMilliseconds = 20;
     private const int ShortestPause = 10, LongestPause = 1000;
 
-    private readonly Listener _listener;
+    private readonly IpcListener _listener;
     private readonly RequestHandler _handler;
     private readonly Action<IpcServerError>? _error;
     private readonly int _maxClients;
@@ -20,25 +20,25 @@ public sealed class IpcServer : IDisposable
     private readonly LinkedList<IpcServerClient> _clients = new(); // the oldest first
     private bool _stopping;
 
-    /// <summary>Listens at an address in pure .NET.</summary>
+    /// <summary>Listens at an address, by the options' <see cref="IpcServerOptions.Implementation"/>.</summary>
     public IpcServer(string address, RequestHandler handler, IpcServerOptions? options = null)
-        : this(() => ManagedIpc.Listen(address), handler, options)
+        : this(() => (options?.Implementation ?? ManagedIpc.Instance).Listen(address), handler, options)
     {
     }
 
     /// <summary>Serves the clients of a listener, of this library or of the native one, which it then owns.</summary>
-    public IpcServer(Listener listener, RequestHandler handler, IpcServerOptions? options = null)
+    public IpcServer(IpcListener listener, RequestHandler handler, IpcServerOptions? options = null)
         : this(() => listener ?? throw new ArgumentNullException(nameof(listener)), handler, options)
     {
     }
 
     // Listens when all else is known to be right, so that what is refused leaves no name taken.
-    private IpcServer(Func<Listener> listen, RequestHandler handler, IpcServerOptions? options)
+    private IpcServer(Func<IpcListener> listen, RequestHandler handler, IpcServerOptions? options)
     {
         ArgumentNullException.ThrowIfNull(handler);
         options ??= new IpcServerOptions();
         if (options.MaxClients < 1)
-            throw new IpcException(Status.InvalidArgument, $"a server of at most {options.MaxClients} clients could serve none: give MaxClients a number from 1");
+            throw new IpcException(IpcStatus.InvalidArgument, $"a server of at most {options.MaxClients} clients could serve none: give MaxClients a number from 1");
         (_listener, _handler, _error, _maxClients) = (listen(), handler, options.Error, options.MaxClients);
         _acceptor = new Thread(AcceptClients) { IsBackground = true, Name = "ipc server" };
         _acceptor.Start();
@@ -60,10 +60,10 @@ public sealed class IpcServer : IDisposable
     /// <summary>Stops listening and ends the connections of idle clients at once; requests in progress are answered, and then their
     /// connections end too. What is not done by the time-out is cut off. True if nothing had to be. A handler may call this: its own
     /// request is not waited for.</summary>
-    public bool Stop(int timeoutMilliseconds = Channel.Forever)
+    public bool Stop(int timeoutMilliseconds = Timeout.Infinite)
     {
-        if (timeoutMilliseconds < Channel.Forever)
-            throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (timeoutMilliseconds < Timeout.Infinite)
+            throw Deadline.NotATimeout(timeoutMilliseconds);
         var deadline = new Deadline(timeoutMilliseconds);
         _listener.Close();
         lock (_gate)
@@ -109,11 +109,11 @@ public sealed class IpcServer : IDisposable
                 ServeApart(_listener.Accept(slice));
                 pause = ShortestPause;
             }
-            catch (IpcException e) when (e.Status == Status.Closed)
+            catch (IpcException e) when (e.Status == IpcStatus.Closed)
             {
                 return;
             }
-            catch (IpcException e) when (e.Status == Status.TimedOut)
+            catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
             {
                 slice = CalmMilliseconds;
             }
@@ -139,7 +139,7 @@ public sealed class IpcServer : IDisposable
     }
 
     // Gives the client a thread. When the system has none that is a failure, and the client finds its connection ended.
-    private void ServeApart(Channel channel)
+    private void ServeApart(IpcChannel channel)
     {
         var dropped = false;
         var client = new IpcServerClient(channel);
@@ -170,7 +170,7 @@ public sealed class IpcServer : IDisposable
         }
         if (dropped)
         {
-            Tell(IpcServerErrorSource.Accept, new IpcException(Status.NotAvailable,
+            Tell(IpcServerErrorSource.Accept, new IpcException(IpcStatus.NotAvailable,
                 $"all {_maxClients} clients that {Address} serves at once were connected: the one silent for longest was dropped for a new one"));
         }
     }
@@ -199,11 +199,11 @@ public sealed class IpcServer : IDisposable
                 answerOne();
             while (client.End());
         }
-        catch (IpcException e) when (e.Status is Status.PeerClosed or Status.Closed)
+        catch (IpcException e) when (e.Status is IpcStatus.PeerClosed or IpcStatus.Closed)
         {
             // The client has all it wanted, or the server stops.
         }
-        // It is only this client's conversation that ends, whatever happened to it.
+        // It is only this client's session that ends, whatever happened to it.
         catch (Exception e)
         {
             Tell(IpcServerErrorSource.Channel, e);
@@ -218,7 +218,7 @@ public sealed class IpcServer : IDisposable
     {
         // Too late to be begun: the channel is closed, which is what the client learns.
         if (!client.Begin())
-            throw new IpcException(Status.Closed, $"the server at {Address} has stopped");
+            throw new IpcException(IpcStatus.Closed, $"the server at {Address} has stopped");
         try
         {
             _handler(request, reply);

@@ -1,6 +1,6 @@
 namespace Ipc;
 
-/// <summary>One client of an <see cref="IpcServer"/>, its thread, and how far its conversation is.</summary>
+/// <summary>One client of an <see cref="IpcServer"/>, its thread, and how far its session is.</summary>
 internal sealed class IpcServerClient
 {
     // Fresh: has never called. Last: has a request in progress, after which its connection ends.
@@ -8,13 +8,13 @@ internal sealed class IpcServerClient
 
     private int _state;
 
-    public IpcServerClient(Channel channel)
+    public IpcServerClient(IpcChannel channel)
     {
         Channel = channel;
         Node = new LinkedListNode<IpcServerClient>(this);
     }
 
-    public Channel Channel { get; }
+    public IpcChannel Channel { get; }
     public LinkedListNode<IpcServerClient> Node { get; }
     public Thread? Thread { get; set; }
 

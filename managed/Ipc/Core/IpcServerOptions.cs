@@ -7,6 +7,9 @@ public sealed class IpcServerOptions
     /// all have called, new ones wait in the system's queue until one leaves.</summary>
     public int MaxClients { get; set; } = 256;
 
+    /// <summary>What listens at an address: pure .NET unless said otherwise, or the C library (<c>NativeIpc.Instance</c>).</summary>
+    public IIpc Implementation { get; set; } = ManagedIpc.Instance;
+
     /// <summary>Told of everything that goes wrong without ending the server, on its threads and perhaps on several at once. What it throws
     /// is ignored.</summary>
     public Action<IpcServerError>? Error { get; set; }

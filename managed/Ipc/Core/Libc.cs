@@ -182,17 +182,17 @@ internal static unsafe partial class Libc
     /// <summary>The error number of the latest failed call on this thread.</summary>
     public static int LastError => Marshal.GetLastPInvokeError();
 
-    /// <summary>A failure in the system's own words, after a sentence's beginning that says what was tried.</summary>
-    public static IpcException Failure(Status status, string tried) => Failure(status, tried, LastError);
+    /// <summary>A failure in the system's own words, after an error message's beginning that says what was tried.</summary>
+    public static IpcException Failure(IpcStatus status, string tried) => Failure(status, tried, LastError);
 
     /// <summary>The same for an error number kept from earlier.</summary>
-    public static IpcException Failure(Status status, string tried, int error) => new(status, $"{tried}: {Marshal.GetPInvokeErrorMessage(error)}");
+    public static IpcException Failure(IpcStatus status, string tried, int error) => new(status, $"{tried}: {Marshal.GetPInvokeErrorMessage(error)}");
 
     /// <summary>A new socket, closed on exec; throws.</summary>
     public static Descriptor Socket(int domain, int type, string forWhat)
     {
         var descriptor = SocketCall(domain, type | SOCK_CLOEXEC, 0);
-        return descriptor >= 0 ? new Descriptor(descriptor) : throw Failure(Status.System, $"cannot make a socket for {forWhat}");
+        return descriptor >= 0 ? new Descriptor(descriptor) : throw Failure(IpcStatus.System, $"cannot make a socket for {forWhat}");
     }
 
     /// <summary>A socket to ask the system by; null when it has none to give.</summary>
@@ -240,7 +240,7 @@ internal static unsafe partial class Libc
     public static Descriptor CreateMemoryFile(string name, uint flags = 0)
     {
         var descriptor = MemoryFile(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
-        return descriptor >= 0 ? new Descriptor(descriptor) : throw Failure(Status.System, "cannot make a shared memory file");
+        return descriptor >= 0 ? new Descriptor(descriptor) : throw Failure(IpcStatus.System, "cannot make a shared memory file");
     }
 
     /// <summary>What stands at a path, without following a last link. False with <see cref="LastError"/> set.</summary>

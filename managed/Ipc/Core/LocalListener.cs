@@ -12,9 +12,9 @@ internal sealed unsafe class LocalListener : SocketListener
 
     private readonly LocalName _name;
     private readonly FileIdentity _identity;
-    private readonly Func<Descriptor, Channel?> _welcome;
+    private readonly Func<Descriptor, IpcChannel?> _welcome;
 
-    private LocalListener(LocalName name, Descriptor socket, FileIdentity identity, Func<Descriptor, Channel?> welcome) : base(name.Address, socket)
+    private LocalListener(LocalName name, Descriptor socket, FileIdentity identity, Func<Descriptor, IpcChannel?> welcome) : base(name.Address, socket)
     {
         _name = name;
         _identity = identity;
@@ -23,7 +23,7 @@ internal sealed unsafe class LocalListener : SocketListener
 
     /// <summary>Takes the name, after removing a dead one of this user. <paramref name="welcome"/> makes a channel of a
     /// connection, which it then owns, or null when the client is gone again.</summary>
-    public static LocalListener Open(LocalName name, Func<Descriptor, Channel?> welcome)
+    public static LocalListener Open(LocalName name, Func<Descriptor, IpcChannel?> welcome)
     {
         using var address = new SocketAddress(name);
         var socket = Libc.Socket(Libc.AF_UNIX, Libc.SOCK_STREAM | Libc.SOCK_NONBLOCK, name.Address);
@@ -31,7 +31,7 @@ internal sealed unsafe class LocalListener : SocketListener
         {
             // The file gets the mode of the socket it is made from: nobody sees it with a wider one.
             if (Libc.ChangeMode(socket, OwnerReadsAndWrites) != 0)
-                throw Libc.Failure(Status.System, $"cannot protect the socket of {name.Address}");
+                throw Libc.Failure(IpcStatus.System, $"cannot protect the socket of {name.Address}");
             return new LocalListener(name, socket, TakeName(name, socket, address), welcome);
         }
         catch
@@ -52,13 +52,13 @@ internal sealed unsafe class LocalListener : SocketListener
             error = Bind(socket, address);
         }
         if (error != 0)
-            throw Libc.Failure(error is Libc.EACCES or Libc.EPERM or Libc.EROFS ? Status.NoPermission : Status.System,
+            throw Libc.Failure(error is Libc.EACCES or Libc.EPERM or Libc.EROFS ? IpcStatus.NoPermission : IpcStatus.System,
                 $"cannot listen at {name.Address} ({name.Path})", error);
         if (Libc.GetStatus(name.Path, out var status) && Libc.Listen(socket, Backlog) == 0)
             return status.Identity;
         error = Libc.LastError;
         _ = Libc.Unlink(name.Path);
-        throw Libc.Failure(Status.System, $"cannot listen at {name.Address} ({name.Path})", error);
+        throw Libc.Failure(IpcStatus.System, $"cannot listen at {name.Address} ({name.Path})", error);
     }
 
     private static int Bind(Descriptor socket, SocketAddress address)
@@ -71,12 +71,12 @@ internal sealed unsafe class LocalListener : SocketListener
     {
         var there = Libc.GetStatus(name.Path, out var status);
         if (there && status.User != Libc.EffectiveUser())
-            return new IpcException(Status.NoPermission,
+            return new IpcException(IpcStatus.NoPermission,
                 $"cannot listen at {name.Address}: {name.Path} belongs to user {status.User}; choose another name");
         if (there && status.Kind != Libc.S_IFSOCK)
-            return new IpcException(Status.NameInUse,
+            return new IpcException(IpcStatus.NameInUse,
                 $"cannot listen at {name.Address}: {name.Path} is not a socket; remove it or choose another name");
-        return new IpcException(Status.NameInUse,
+        return new IpcException(IpcStatus.NameInUse,
             $"cannot listen at {name.Address}: another listener has this name; close it or choose another name");
     }
 
@@ -92,7 +92,7 @@ internal sealed unsafe class LocalListener : SocketListener
         return null;
     }
 
-    protected override Channel? Welcome(Descriptor connection)
+    protected override IpcChannel? Welcome(Descriptor connection)
     {
         if (IsOfThisUser(connection))
             return _welcome(connection);

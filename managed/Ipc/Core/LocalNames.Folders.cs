@@ -19,7 +19,7 @@ internal static partial class LocalNames
     {
         var made = Libc.MakeFolder(path, OwnerOnly) == 0;
         if (!made && Libc.LastError != Libc.EEXIST)
-            throw Libc.Failure(Status.NoPermission, $"cannot make the private folder {path} ({OwnRuntimeFolder})");
+            throw Libc.Failure(IpcStatus.NoPermission, $"cannot make the private folder {path} ({OwnRuntimeFolder})");
         var folder = Libc.Open(path, Libc.O_RDONLY | Libc.O_DIRECTORY | Libc.O_NOFOLLOW);
         if (folder is null)
         {
@@ -27,7 +27,7 @@ internal static partial class LocalNames
             throw error is Libc.ENOTDIR or Libc.ELOOP or Libc.EACCES && Libc.GetStatus(path, out var status)
                     && (status.User != Libc.EffectiveUser() || status.Kind != Libc.S_IFDIR)
                 ? Refusal(path, status)
-                : Libc.Failure(error == Libc.EACCES ? Status.NoPermission : Status.System, $"cannot open the private folder {path}", error);
+                : Libc.Failure(error == Libc.EACCES ? IpcStatus.NoPermission : IpcStatus.System, $"cannot open the private folder {path}", error);
         }
         try
         {
@@ -44,14 +44,14 @@ internal static partial class LocalNames
     private static void Check(Descriptor folder, string path, bool made)
     {
         if (!Libc.GetStatus(folder, out var status))
-            throw Libc.Failure(Status.System, $"cannot look at the private folder {path}");
+            throw Libc.Failure(IpcStatus.System, $"cannot look at the private folder {path}");
         if (status.User != Libc.EffectiveUser())
             throw Refusal(path, status);
         var mode = status.Mode & ~Libc.S_IFMT;
         // Only a very strict umask makes a folder of our own differ from what was asked for.
         if (mode == OwnerOnly || (made && Libc.ChangeMode(folder, OwnerOnly) == 0))
             return;
-        throw new IpcException(Status.NoPermission,
+        throw new IpcException(IpcStatus.NoPermission,
             $"the private folder {path} has mode 0{Convert.ToString(mode, 8)}, so others may have put names there: look inside, then chmod it to 0700 or remove it");
     }
 
@@ -60,11 +60,11 @@ internal static partial class LocalNames
     {
         if (status.User == Libc.EffectiveUser())
         {
-            return new IpcException(Status.NoPermission,
+            return new IpcException(IpcStatus.NoPermission,
                 $"{path} is not a folder, but this user's names belong in one there: remove it, or {OwnRuntimeFolder}");
         }
         var owner = NameOfUser(status.User);
-        return new IpcException(Status.NoPermission,
+        return new IpcException(IpcStatus.NoPermission,
             $"{path} belongs to {owner}, so this user's names cannot be kept there: ask {owner} or root to remove it, or {OwnRuntimeFolder}");
     }
 

@@ -3,7 +3,7 @@ using System.Runtime.Versioning;
 
 namespace Ipc;
 
-/// <summary>A name in the file system and the address it comes from, for sentences.</summary>
+/// <summary>A name in the file system and the address it comes from, for error messages.</summary>
 internal sealed record LocalName(string Address, string Path);
 
 /// <summary>Names on Linux, docs/wire-formats.md: where they stand, under which lock they are made and removed.</summary>
@@ -15,7 +15,7 @@ internal static partial class LocalNames
     private const ulong ExitingFlag = 4; // PF_EXITING, the system's own: part of /proc/<pid>/stat
 
     /// <summary>A name in the private folder, after checking both; the folder is made if missing.</summary>
-    public static LocalName InPrivateFolder(Address address, string prefix)
+    public static LocalName InPrivateFolder(IpcAddress address, string prefix)
     {
         PlainName.Check(address);
         var folder = PrivateFolder;
@@ -34,9 +34,9 @@ internal static partial class LocalNames
         {
             return Lock(PrivateFolder, patience);
         }
-        catch (IpcException e) when (e.Status == Status.System && patience < LockPatienceMilliseconds && deadline.Expired)
+        catch (IpcException e) when (e.Status == IpcStatus.System && patience < LockPatienceMilliseconds && deadline.Expired)
         {
-            throw new IpcException(Status.TimedOut, $"the time-out passed while another process kept {PrivateFolder} locked");
+            throw new IpcException(IpcStatus.TimedOut, $"the time-out passed while another process kept {PrivateFolder} locked");
         }
     }
 
@@ -69,9 +69,9 @@ internal static partial class LocalNames
             }
             folder.Dispose();
             throw error is Libc.EAGAIN or Libc.EINTR
-                ? new IpcException(Status.System,
+                ? new IpcException(IpcStatus.System,
                     $"another process has kept {path} locked for {patienceMilliseconds / 1000} s: find it with 'fuser {path}' and end it")
-                : Libc.Failure(Status.System, $"cannot lock the private folder {path}", error);
+                : Libc.Failure(IpcStatus.System, $"cannot lock the private folder {path}", error);
         }
         return folder;
     }

@@ -39,7 +39,7 @@ internal sealed unsafe class LocalPipeListener : IDisposable
             _waiting[i] = new Waiting();
     }
 
-    /// <summary>Takes the name. <see cref="Status.NameInUse"/> when somebody listens there, or another user's process has it.</summary>
+    /// <summary>Takes the name. <see cref="IpcStatus.NameInUse"/> when somebody listens there, or another user's process has it.</summary>
     public static LocalPipeListener Open(PipeName name, PipeMode mode)
     {
         var listener = new LocalPipeListener(name, mode);
@@ -95,8 +95,8 @@ internal sealed unsafe class LocalPipeListener : IDisposable
             Win32.PIPE_UNLIMITED_INSTANCES, BufferSize, OnlyThisUser.Instance);
 
     private IpcException ListenFailed(int error) => error is Win32.ERROR_ACCESS_DENIED or Win32.ERROR_PIPE_BUSY
-        ? new IpcException(Status.NameInUse, $"cannot listen at {_name.Address}: another listener has this name; close it or choose another name")
-        : Win32.Failure(Status.System, $"cannot listen at {_name.Address}", error);
+        ? new IpcException(IpcStatus.NameInUse, $"cannot listen at {_name.Address}: another listener has this name; close it or choose another name")
+        : Win32.Failure(IpcStatus.System, $"cannot listen at {_name.Address}", error);
 
     private void WaitForClient(Waiting waiting, Win32Handle pipe)
     {
@@ -113,7 +113,7 @@ internal sealed unsafe class LocalPipeListener : IDisposable
             return;
         waiting.Pipe = null;
         pipe.Dispose();
-        throw Win32.Failure(Status.System, $"cannot wait for clients at {_name.Address}", error);
+        throw Win32.Failure(IpcStatus.System, $"cannot wait for clients at {_name.Address}", error);
     }
 
     /// <summary>The next client, as an overlapped handle; clients that turn out to be another user's are dropped. A client that has
@@ -135,7 +135,7 @@ internal sealed unsafe class LocalPipeListener : IDisposable
                     return client;
                 client?.Dispose();
                 if (client is null && Win32.WaitForAny(events, Backlog + 1, deadline) == Win32.WAIT_TIMEOUT)
-                    throw new IpcException(Status.TimedOut, $"no client came to {_name.Address} within the time-out");
+                    throw new IpcException(IpcStatus.TimedOut, $"no client came to {_name.Address} within the time-out");
             }
         }
         finally
@@ -156,7 +156,7 @@ internal sealed unsafe class LocalPipeListener : IDisposable
         throw ClosedHere();
     }
 
-    private IpcException ClosedHere() => new(Status.Closed, $"the listener at {_name.Address} was closed here");
+    private IpcException ClosedHere() => new(IpcStatus.Closed, $"the listener at {_name.Address} was closed here");
 
     // A client that has come, its place given to a new instance; null if there is none.
     private Win32Handle? TakeConnected()
@@ -180,7 +180,7 @@ internal sealed unsafe class LocalPipeListener : IDisposable
                 waiting.Pending = false;
                 var taken = waiting.Pipe;
                 waiting.Pipe = null;
-                WaitForClient(waiting, MakeInstance(0) ?? throw Win32.Failure(Status.System, $"cannot wait for more clients at {_name.Address}", Win32.LastError));
+                WaitForClient(waiting, MakeInstance(0) ?? throw Win32.Failure(IpcStatus.System, $"cannot wait for more clients at {_name.Address}", Win32.LastError));
                 if (taken is not null)
                     return taken;
             }

@@ -17,7 +17,7 @@ internal static unsafe class LocalSocket
         public uint Group;
     }
 
-    /// <summary>Connects to a server of this user. Nobody there is <see cref="Status.NoServer"/> at once, and removes a dead
+    /// <summary>Connects to a server of this user. Nobody there is <see cref="IpcStatus.NoServer"/> at once, and removes a dead
     /// name; the deadline matters only while the server's queue of clients is full.</summary>
     public static Descriptor Connect(LocalName name, Deadline deadline)
     {
@@ -27,13 +27,13 @@ internal static unsafe class LocalSocket
         try
         {
             // 1 ms for a deadline that is over: the system's 0 would wait without end.
-            SetTimeout(socket, Libc.SO_SNDTIMEO, deadline.Forever ? Channel.Forever : Math.Max(deadline.LeftMilliseconds, 1));
+            SetTimeout(socket, Libc.SO_SNDTIMEO, deadline.Forever ? Timeout.Infinite : Math.Max(deadline.LeftMilliseconds, 1));
             while (Connect(socket, address.Bytes) != 0)
             {
                 if (Libc.LastError != Libc.EINTR)
                     throw ConnectFailed(name, Libc.LastError, deadline);
             }
-            SetTimeout(socket, Libc.SO_SNDTIMEO, Channel.Forever);
+            SetTimeout(socket, Libc.SO_SNDTIMEO, Timeout.Infinite);
             CheckPeerUser(name, socket);
             return socket;
         }
@@ -49,7 +49,7 @@ internal static unsafe class LocalSocket
     {
         var peer = PeerOf(socket);
         if (peer.User != Libc.EffectiveUser())
-            throw new IpcException(Status.NoPermission,
+            throw new IpcException(IpcStatus.NoPermission,
                 $"the peer at {name.Address} belongs to user {peer.User}, not to this one: run both as the same user");
     }
 
@@ -60,7 +60,7 @@ internal static unsafe class LocalSocket
         var length = (uint)sizeof(Credentials);
         return Libc.GetSocketOption(socket, Libc.SOL_SOCKET, Libc.SO_PEERCRED, &peer, &length) == 0
             ? peer
-            : throw Libc.Failure(Status.System, "cannot ask who the peer is");
+            : throw Libc.Failure(IpcStatus.System, "cannot ask who the peer is");
     }
 
     /// <summary>For a client whose connection has ended: removes its server's name if the server is dead, or found dying.
@@ -159,10 +159,10 @@ internal static unsafe class LocalSocket
         if (!Libc.GetStatus(name.Path, out var status))
             throw ConnectFailed(name, Libc.LastError, deadline);
         if (status.Kind == Libc.S_IFLNK || status.User != Libc.EffectiveUser())
-            throw new IpcException(Status.NoPermission,
+            throw new IpcException(IpcStatus.NoPermission,
                 $"{name.Path}, where {name.Address} leads, is not a socket of this user: choose another name");
         if (status.Kind != Libc.S_IFSOCK)
-            throw new IpcException(Status.NoServer,
+            throw new IpcException(IpcStatus.NoServer,
                 $"{name.Path}, where {name.Address} leads, is not a socket: start the server, or choose another name");
     }
 
@@ -173,13 +173,13 @@ internal static unsafe class LocalSocket
         return error switch
         {
             Libc.ECONNREFUSED or Libc.ENOENT or Libc.ENOTDIR =>
-                new IpcException(Status.NoServer, $"nobody listens at {name.Address}: start the server first"),
+                new IpcException(IpcStatus.NoServer, $"nobody listens at {name.Address}: start the server first"),
             Libc.EAGAIN =>
-                new IpcException(Status.TimedOut, $"the server at {name.Address} is there but accepts no client within the time-out"),
-            Libc.EPROTOTYPE => new IpcException(Status.NotOurProtocol,
+                new IpcException(IpcStatus.TimedOut, $"the server at {name.Address} is there but accepts no client within the time-out"),
+            Libc.EPROTOTYPE => new IpcException(IpcStatus.NotOurProtocol,
                 $"{name.Path}, where {name.Address} leads, is not a stream socket: check the address"),
-            Libc.EACCES or Libc.EPERM => Libc.Failure(Status.NoPermission, $"may not connect to {name.Address}", error),
-            _ => Libc.Failure(Status.System, $"cannot connect to {name.Address}", error),
+            Libc.EACCES or Libc.EPERM => Libc.Failure(IpcStatus.NoPermission, $"may not connect to {name.Address}", error),
+            _ => Libc.Failure(IpcStatus.System, $"cannot connect to {name.Address}", error),
         };
     }
 }

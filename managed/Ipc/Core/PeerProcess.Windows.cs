@@ -14,21 +14,21 @@ internal sealed partial class PeerProcess : IDisposable
 
     private readonly SafeProcessHandle _process;
 
-    /// <summary>Opens the process that told its number and checks that it runs as this user. <see cref="Status.PeerClosed"/> when
-    /// there is no such process any more, <see cref="Status.NoPermission"/> when it is another user's or may not be looked at.</summary>
-    public PeerProcess(uint number, Address address)
+    /// <summary>Opens the process that told its number and checks that it runs as this user. <see cref="IpcStatus.PeerClosed"/> when
+    /// there is no such process any more, <see cref="IpcStatus.NoPermission"/> when it is another user's or may not be looked at.</summary>
+    public PeerProcess(uint number, IpcAddress address)
     {
         // From here on the number stays this process's, so that asking by number asks about it.
         _process = OpenProcess(Synchronize | QueryLimitedInformation, 0, number);
         var error = Marshal.GetLastPInvokeError();
         if (_process.IsInvalid)
             throw error == ErrorInvalidParameter
-                ? new IpcException(Status.PeerClosed, $"the peer at {address} (process {number}) has ended already")
-                : new IpcException(Status.NoPermission, $"cannot watch the peer at {address} (process {number}): {Win32.ErrorText(error)}");
+                ? new IpcException(IpcStatus.PeerClosed, $"the peer at {address} (process {number}) has ended already")
+                : new IpcException(IpcStatus.NoPermission, $"cannot watch the peer at {address} (process {number}): {Win32.ErrorText(error)}");
         if (Win32.UserOfProcess(number) == Win32.ThisUser)
             return;
         _process.Dispose();
-        throw new IpcException(Status.NoPermission, $"the peer at {address} (process {number}) is another user's: run both as the same");
+        throw new IpcException(IpcStatus.NoPermission, $"the peer at {address} (process {number}) is another user's: run both as the same");
     }
 
     public bool Ended

@@ -8,12 +8,12 @@ namespace Ipc;
 internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteStream
 {
     // One write takes at most so much, because the system may have to keep all of it in memory of its own.
-    private const int LargestPiece = 1024 * 1024;
+    private const int LargestFragment = 1024 * 1024;
 
     private readonly Win32Handle _interrupt = Win32.CreateEvent();
     private readonly Win32Handle _received = Win32.CreateEvent(); // the receiving thread's
     private readonly Win32Handle _sent = Win32.CreateEvent();     // the sending thread's
-    private byte[] _message = [];                                 // the sending thread's: a message's pieces side by side
+    private byte[] _message = [];                                 // the sending thread's: a message's fragments side by side
     private bool _cut;                                            // the sending thread's: what was sent last may have been read in part
 
     public override int Receive(Span<byte> buffer, bool all, Deadline deadline)
@@ -78,7 +78,7 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
     private static int Failed(int error, string tried) =>
         error is Win32.ERROR_BROKEN_PIPE or Win32.ERROR_NO_DATA or Win32.ERROR_PIPE_NOT_CONNECTED
             ? Ended
-            : throw Win32.Failure(Status.System, $"cannot {tried} the peer", error);
+            : throw Win32.Failure(IpcStatus.System, $"cannot {tried} the peer", error);
 
     public override int Send(ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, Deadline deadline)
     {
@@ -101,9 +101,9 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
         var sent = 0;
         while (head.Length + body.Length > 0)
         {
-            var piece = head.IsEmpty ? body : head;
-            piece = piece[..Math.Min(piece.Length, LargestPiece)];
-            var count = SendPiece(piece, deadline);
+            var fragment = head.IsEmpty ? body : head;
+            fragment = fragment[..Math.Min(fragment.Length, LargestFragment)];
+            var count = SendFragment(fragment, deadline);
             if (count < 0)
                 return AfterFailure(count, sent);
             sent += count;
@@ -122,7 +122,7 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
             _message = GC.AllocateUninitializedArray<byte>(length);
         head.CopyTo(_message);
         body.CopyTo(_message.AsSpan(head.Length));
-        var sent = SendPiece(_message.AsSpan(0, length), deadline);
+        var sent = SendFragment(_message.AsSpan(0, length), deadline);
         return sent >= 0 ? sent : AfterFailure(sent, 0);
     }
 
@@ -131,12 +131,12 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
     private static int AfterFailure(int result, int sent) => result == Ended ? 0 : Math.Max(sent, 1);
 
     // All of it, TimedOut (with _cut), or Ended.
-    private int SendPiece(ReadOnlySpan<byte> piece, Deadline deadline)
+    private int SendFragment(ReadOnlySpan<byte> fragment, Deadline deadline)
     {
-        fixed (byte* p = piece)
+        fixed (byte* p = fragment)
         {
             var operation = new NativeOverlapped { EventHandle = _sent.DangerousGetHandle() };
-            var error = Win32.WriteFile(pipe, p, (uint)piece.Length, null, &operation) != 0 ? 0 : Win32.LastError;
+            var error = Win32.WriteFile(pipe, p, (uint)fragment.Length, null, &operation) != 0 ? 0 : Win32.LastError;
             var count = Finish(&operation, error, deadline, "send to");
             _cut = count == TimedOut;
             return count;

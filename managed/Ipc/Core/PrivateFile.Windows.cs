@@ -15,21 +15,21 @@ internal sealed unsafe class PrivateFile
     private readonly string _name;
 
     /// <summary>Checks the name, and makes or checks the folder. The prefix ends with '-'.</summary>
-    public PrivateFile(Address address, string prefix)
+    public PrivateFile(IpcAddress address, string prefix)
     {
         PlainName.Check(address);
         Address = address.ToString();
         _name = prefix + address.Name;
         var root = Environment.GetEnvironmentVariable("LOCALAPPDATA");
         if (string.IsNullOrEmpty(root))
-            throw new IpcException(Status.NotAvailable, "this user has no folder for such files: the variable LOCALAPPDATA does not say");
+            throw new IpcException(IpcStatus.NotAvailable, "this user has no folder for such files: the variable LOCALAPPDATA does not say");
         _folder = root + @"\ipc";
         if (!Win32.MakeFolder(_folder) && Win32.LastError != Win32.ERROR_ALREADY_EXISTS)
-            throw Win32.Failure(Status.System, $"cannot make the folder {_folder}", Win32.LastError);
+            throw Win32.Failure(IpcStatus.System, $"cannot make the folder {_folder}", Win32.LastError);
         CheckFolder();
     }
 
-    /// <summary>For sentences.</summary>
+    /// <summary>For error messages.</summary>
     public string Address { get; }
 
     public string Path => $@"{_folder}\{_name}";
@@ -42,7 +42,7 @@ internal sealed unsafe class PrivateFile
         NativeOverlapped place = default;
         if (file is not null && Win32.LockFileEx(file, Win32.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, &place) != 0)
             return file;
-        var failure = Win32.Failure(Status.System, $"cannot lock {path}", Win32.LastError);
+        var failure = Win32.Failure(IpcStatus.System, $"cannot lock {path}", Win32.LastError);
         file?.Dispose();
         throw failure;
     }
@@ -56,14 +56,14 @@ internal sealed unsafe class PrivateFile
         {
             return Win32.LastError == Win32.ERROR_FILE_NOT_FOUND
                 ? null
-                : throw Win32.Failure(Status.NoPermission, $"cannot open {Path} for {Address}", Win32.LastError);
+                : throw Win32.Failure(IpcStatus.NoPermission, $"cannot open {Path} for {Address}", Win32.LastError);
         }
         Win32.FileInformation about;
         if (Win32.GetFileInformationByHandle(file, &about) != 0 &&
             (about.Attributes & (Win32.FILE_ATTRIBUTE_DIRECTORY | Win32.FILE_ATTRIBUTE_REPARSE_POINT)) == 0 && Win32.OwnerOf(file) == Win32.ThisUser)
             return file;
         file.Dispose();
-        throw new IpcException(Status.NoPermission, $"what stands at {Path} for {Address} is not a file of this user: remove it");
+        throw new IpcException(IpcStatus.NoPermission, $"what stands at {Path} for {Address} is not a file of this user: remove it");
     }
 
     /// <summary>A file of so many zeros without its name, which <see cref="Name"/> gives it. Takes its room on the disk. Under the
@@ -73,21 +73,21 @@ internal sealed unsafe class PrivateFile
         var path = Path + NewSuffix;
         var made = Win32.OpenFile(path, Win32.GENERIC_READ | Win32.GENERIC_WRITE | Win32.DELETE | Win32.READ_CONTROL, Win32.FILE_SHARE_ALL, Win32.CREATE_ALWAYS,
             Win32.FILE_ATTRIBUTE_TEMPORARY | Win32.FILE_FLAG_OPEN_REPARSE_POINT) ??
-            throw Win32.Failure(Status.System, $"cannot make {path} for {Address}", Win32.LastError);
+            throw Win32.Failure(IpcStatus.System, $"cannot make {path} for {Address}", Win32.LastError);
         var end = (long)bytes;
         if (Win32.SetFileInformationByHandle(made, Win32.FileEndOfFileInfo, &end, sizeof(long)) != 0)
             return made;
         var error = Win32.LastError;
         made.Dispose();
         _ = Win32.DeleteFile(path);
-        throw Win32.Failure(error == Win32.ERROR_DISK_FULL ? Status.OutOfMemory : Status.System, $"cannot take {bytes} bytes in {_folder} for {Address}", error);
+        throw Win32.Failure(error == Win32.ERROR_DISK_FULL ? IpcStatus.OutOfMemory : IpcStatus.System, $"cannot take {bytes} bytes in {_folder} for {Address}", error);
     }
 
     /// <summary>Gives a complete file its name.</summary>
     public void Name(Win32Handle made)
     {
         if (!Rename(made, Path))
-            throw Win32.Failure(Status.System, $"cannot give the new file its name {Path}", Win32.LastError);
+            throw Win32.Failure(IpcStatus.System, $"cannot give the new file its name {Path}", Win32.LastError);
     }
 
     /// <summary>Takes the name from an open file, which those who have it open keep. What cannot be deleted because somebody maps it gets
@@ -95,7 +95,7 @@ internal sealed unsafe class PrivateFile
     public void Remove(Win32Handle opened)
     {
         if (!Rename(opened, Path + GoneSuffix + RandomNumberGenerator.GetHexString(16, lowercase: true)))
-            throw Win32.Failure(Status.System, $"cannot remove {Path}", Win32.LastError);
+            throw Win32.Failure(IpcStatus.System, $"cannot remove {Path}", Win32.LastError);
     }
 
     /// <summary>Deletes what was removed and is mapped by nobody any more.</summary>
@@ -114,7 +114,7 @@ internal sealed unsafe class PrivateFile
         if (view != null)
             return (byte*)view;
         var error = Win32.LastError;
-        throw Win32.Failure(error is Win32.ERROR_NOT_ENOUGH_MEMORY or Win32.ERROR_COMMITMENT_LIMIT ? Status.OutOfMemory : Status.System,
+        throw Win32.Failure(error is Win32.ERROR_NOT_ENOUGH_MEMORY or Win32.ERROR_COMMITMENT_LIMIT ? IpcStatus.OutOfMemory : IpcStatus.System,
             $"cannot map the {bytes} bytes of {Path}", error);
     }
 
@@ -191,11 +191,11 @@ internal sealed unsafe class PrivateFile
             Win32.FILE_FLAG_BACKUP_SEMANTICS | Win32.FILE_FLAG_OPEN_REPARSE_POINT);
         Win32.FileInformation about;
         if (folder is null || Win32.GetFileInformationByHandle(folder, &about) == 0)
-            throw Win32.Failure(Status.NoPermission, $"cannot open the folder {_folder}", Win32.LastError);
+            throw Win32.Failure(IpcStatus.NoPermission, $"cannot open the folder {_folder}", Win32.LastError);
         const uint Kind = Win32.FILE_ATTRIBUTE_DIRECTORY | Win32.FILE_ATTRIBUTE_REPARSE_POINT;
         if ((about.Attributes & Kind) != Win32.FILE_ATTRIBUTE_DIRECTORY || !Win32.IsOnlyForThisUser(folder))
         {
-            throw new IpcException(Status.NoPermission,
+            throw new IpcException(IpcStatus.NoPermission,
                 $"{_folder} is not a folder that only this user may open: remove it, it is created again when it is needed");
         }
     }

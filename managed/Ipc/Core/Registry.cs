@@ -32,13 +32,13 @@ public static class Registry
     /// <summary>Message sizes and counts.</summary>
     public static IReadOnlyList<WorkloadEntry> Workloads => s_file.Value.Workloads;
 
-    /// <summary>A transport's entry; <see cref="Status.UnknownTransport"/> with the known ones if there is none.</summary>
+    /// <summary>A transport's entry; <see cref="IpcStatus.UnknownTransport"/> with the known ones if there is none.</summary>
     public static TransportEntry Transport(string id) =>
         Transports.FirstOrDefault(t => t.Id == id)
-        ?? throw new IpcException(Status.UnknownTransport,
+        ?? throw new IpcException(IpcStatus.UnknownTransport,
             $"there is no transport '{id}'; the transports are {string.Join(", ", Transports.Select(t => t.Id))}");
 
-    /// <summary>A sentence saying why a side of a transport cannot be had on this system, or "" if it can.</summary>
+    /// <summary>An error message saying why a side of a transport cannot be had on this system, or "" if it can.</summary>
     public static string WhyNotAvailable(string transport, string side) =>
         WhyNotAvailable(transport, side, Platform);
 
@@ -64,8 +64,8 @@ public static class Registry
     public static string? NoteOf(string transport) =>
         Transport(transport).Notes?.TryGetValue(OperatingSystem.IsWindows() ? "windows" : "linux", out var note) == true ? note : null;
 
-    /// <summary>A sentence saying why this system cannot have an address's options, or null if it can.</summary>
-    public static string? WhyRefused(Address address)
+    /// <summary>An error message saying why this system cannot have an address's options, or null if it can.</summary>
+    public static string? WhyRefused(IpcAddress address)
     {
         ArgumentNullException.ThrowIfNull(address);
         if (Transport(address.Transport).Refused?.TryGetValue(OperatingSystem.IsWindows() ? "windows" : "linux", out var refused) != true)

@@ -27,7 +27,7 @@ internal sealed class SocketAddress : IDisposable
         if (text.Length > LongestPath)
         {
             _folder?.Dispose();
-            throw new IpcException(Status.BadAddress, $"{name.Address} needs the path {name.Path}, which is too long for a Unix socket: shorten the name");
+            throw new IpcException(IpcStatus.BadAddress, $"{name.Address} needs the path {name.Path}, which is too long for a Unix socket: shorten the name");
         }
         // struct sockaddr_un: the family as a 16-bit number, the path, a zero.
         Bytes = new byte[sizeof(ushort) + text.Length + 1];

@@ -4,7 +4,7 @@ namespace Ipc;
 
 /// <summary>Accepts connections on a listening stream socket and makes channels of them; owns the socket, which does not block.</summary>
 [SupportedOSPlatform("linux")]
-internal abstract class SocketListener(string address, Descriptor socket) : Listener
+internal abstract class SocketListener(string address, Descriptor socket) : IpcListener
 {
     private readonly ManualResetEventSlim _closing = new();
     private int _closed;
@@ -19,15 +19,15 @@ internal abstract class SocketListener(string address, Descriptor socket) : List
     public Descriptor Socket => socket;
 
     /// <summary>A channel for a connection, which it then owns; null (the connection closed) for one that is not welcome.</summary>
-    protected abstract Channel? Welcome(Descriptor connection);
+    protected abstract IpcChannel? Welcome(Descriptor connection);
 
     /// <summary>Called once, while the socket still listens: takes the name away, if there is one.</summary>
     protected abstract void RemoveName();
 
-    public sealed override Channel Accept(int timeoutMilliseconds)
+    public sealed override IpcChannel Accept(int timeoutMilliseconds)
     {
-        if (timeoutMilliseconds < Channel.Forever)
-            throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (timeoutMilliseconds < Timeout.Infinite)
+            throw Deadline.NotATimeout(timeoutMilliseconds);
         var deadline = new Deadline(timeoutMilliseconds);
         var patience = new AcceptPatience(deadline);
         var backoff = new AcceptBackoff();
@@ -41,7 +41,7 @@ internal abstract class SocketListener(string address, Descriptor socket) : List
                     throw NobodyCame();
             }
             // The system is short of something. The next look says so if the listener is closed meanwhile.
-            catch (IpcException e) when (e.Status == Status.System && Volatile.Read(ref _closed) == 0)
+            catch (IpcException e) when (e.Status == IpcStatus.System && Volatile.Read(ref _closed) == 0)
             {
                 if (!backoff.Wait(_closing, deadline))
                     throw;
@@ -57,12 +57,12 @@ internal abstract class SocketListener(string address, Descriptor socket) : List
         }
     }
 
-    private IpcException NobodyCame() => new(Status.TimedOut, $"no client came to {Address} within the time-out");
+    private IpcException NobodyCame() => new(IpcStatus.TimedOut, $"no client came to {Address} within the time-out");
 
-    private Channel? AcceptOne(Deadline deadline)
+    private IpcChannel? AcceptOne(Deadline deadline)
     {
         if (Volatile.Read(ref _closed) != 0)
-            throw new IpcException(Status.Closed, $"the listener at {Address} was closed here");
+            throw new IpcException(IpcStatus.Closed, $"the listener at {Address} was closed here");
         // A client for whom there would be a descriptor but none for the memory it is to get waits in the queue, too.
         var room = Libc.Duplicate(socket);
         var connection = room is null ? null : Libc.Accept(socket);
@@ -80,10 +80,10 @@ internal abstract class SocketListener(string address, Descriptor socket) : List
                 return null;
             default:
                 if (Libc.IsShortage(error))
-                    throw Libc.Failure(Status.System, $"cannot accept a client at {Address}", error);
+                    throw Libc.Failure(IpcStatus.System, $"cannot accept a client at {Address}", error);
                 return Volatile.Read(ref _closed) != 0 || IsOfOneConnection(error)
                     ? null
-                    : throw new LastingFailure(Libc.Failure(Status.System, $"cannot accept a client at {Address}", error));
+                    : throw new LastingFailure(Libc.Failure(IpcStatus.System, $"cannot accept a client at {Address}", error));
         }
     }
 
@@ -93,14 +93,14 @@ internal abstract class SocketListener(string address, Descriptor socket) : List
             or Libc.EHOSTUNREACH or Libc.EOPNOTSUPP or Libc.ENETUNREACH;
 
     // Who has left again without a word reaches nobody.
-    private Channel? WelcomeUnlessGone(Descriptor connection)
+    private IpcChannel? WelcomeUnlessGone(Descriptor connection)
     {
         try
         {
             if (!LocalSocket.HasLeft(connection))
                 return Welcome(connection);
         }
-        catch (IpcException e) when (e.Status is Status.PeerClosed or Status.NotOurProtocol or Status.NoPermission)
+        catch (IpcException e) when (e.Status is IpcStatus.PeerClosed or IpcStatus.NotOurProtocol or IpcStatus.NoPermission)
         {
             // The client is at fault, not the listener.
         }

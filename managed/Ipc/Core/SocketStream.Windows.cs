@@ -23,7 +23,7 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
         _handle = socket.Handle;
         // From now on the socket never waits by itself.
         if (Win32.SelectEvents(_handle, _room, Win32.FD_WRITE | Win32.FD_CLOSE) != 0)
-            throw Win32.Failure(Status.System, "cannot watch a socket", Win32.LastError);
+            throw Win32.Failure(IpcStatus.System, "cannot watch a socket", Win32.LastError);
     }
 
     public override int Receive(Span<byte> buffer, bool all, Deadline deadline)
@@ -88,7 +88,7 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
     {
         SocketError.ConnectionReset or SocketError.ConnectionAborted or SocketError.NetworkReset or SocketError.Shutdown or SocketError.Disconnecting or
             SocketError.TimedOut => 0,
-        _ => throw Win32.Failure(Status.System, $"cannot {tried} the peer", error),
+        _ => throw Win32.Failure(IpcStatus.System, $"cannot {tried} the peer", error),
     };
 
     public override void Interrupt()

@@ -7,8 +7,8 @@ namespace Ipc;
 [SupportedOSPlatform("linux")]
 internal sealed unsafe class SocketStream(Descriptor socket, Action<int>? peerGone = null) : ByteStream
 {
-    private int _receiveTimeout = Channel.Forever;
-    private int _sendTimeout = Channel.Forever;
+    private int _receiveTimeout = Timeout.Infinite;
+    private int _sendTimeout = Timeout.Infinite;
 
     public override int Receive(Span<byte> buffer, bool all, Deadline deadline)
     {
@@ -84,7 +84,7 @@ internal sealed unsafe class SocketStream(Descriptor socket, Action<int>? peerGo
         Libc.EINTR => null,
         Libc.EAGAIN => expired ? TimedOut : null,
         Libc.EPIPE or Libc.ECONNRESET or Libc.ETIMEDOUT or Libc.EHOSTUNREACH or Libc.ENETUNREACH => 0,
-        _ => throw Libc.Failure(Status.System, $"cannot {tried} the peer"),
+        _ => throw Libc.Failure(IpcStatus.System, $"cannot {tried} the peer"),
     };
 
     public override void Interrupt()

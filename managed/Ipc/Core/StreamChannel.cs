@@ -30,7 +30,7 @@ internal sealed class StreamChannel : FramedChannel
     private FrameInfo _frame;
     private long _toSkip; // bytes still to come of a frame that was released unseen
 
-    public StreamChannel(ByteStream stream, Address address) : base(address.Limit)
+    public StreamChannel(ByteStream stream, IpcAddress address) : base(address.MaxMessageLength)
     {
         _stream = stream;
         _address = address.ToString();
@@ -89,10 +89,10 @@ internal sealed class StreamChannel : FramedChannel
     private IpcException SendFailed(int result, bool begun, Deadline deadline)
     {
         if (result != ByteStream.TimedOut)
-            return Refuse(Status.PeerClosed, $"the peer at {_address} has closed or died: reconnect", deadline);
+            return Refuse(IpcStatus.PeerClosed, $"the peer at {_address} has closed or died: reconnect", deadline);
         if (!begun)
-            return Refuse(Status.TimedOut, $"{_address} took nothing within the time-out; nothing was sent");
-        var failure = Fail(Status.TimedOut, $"the time-out passed half-way through a message to {_address}, so the channel is broken: reconnect");
+            return Refuse(IpcStatus.TimedOut, $"{_address} took nothing within the time-out; nothing was sent");
+        var failure = Fail(IpcStatus.TimedOut, $"the time-out passed half-way through a message to {_address}, so the channel is broken: reconnect");
         // The receiver's half may be waiting for an answer to what will never arrive whole.
         _stream.Interrupt();
         return failure;
@@ -119,9 +119,9 @@ internal sealed class StreamChannel : FramedChannel
         var kind = (FrameKind)BinaryPrimitives.ReadUInt32LittleEndian(header[8..]);
         if (magic != Magic || kind is < FrameKind.Message or > FrameKind.Fault)
             throw Garbage();
-        if (length > (uint)Limit)
-            throw Fail(Status.PeerTooLarge,
-                $"the peer at {_address} announced a message of {length} bytes, over this side's limit of {Limit}: raise it with max= at both ends");
+        if (length > (uint)MaxMessageLength)
+            throw Fail(IpcStatus.PeerTooLarge,
+                $"the peer at {_address} announced a message of {length} bytes, over this side's limit of {MaxMessageLength}: raise it with max= at both ends");
         _frame = new FrameInfo(kind, BinaryPrimitives.ReadUInt32LittleEndian(header[12..]), (int)length);
         _start += HeaderSize;
         _gathered.Clear();
@@ -141,7 +141,7 @@ internal sealed class StreamChannel : FramedChannel
     }
 
     private IpcException Garbage() =>
-        Fail(Status.NotOurProtocol, $"what came from {_address} is no frame of ipc: check that the peer uses the same transport");
+        Fail(IpcStatus.NotOurProtocol, $"what came from {_address} is no frame of ipc: check that the peer uses the same transport");
 
     private void FillForHeader(Deadline deadline)
     {
@@ -167,11 +167,11 @@ internal sealed class StreamChannel : FramedChannel
     private IpcException ReceiveFailed(int count, Deadline deadline)
     {
         if (count == ByteStream.TimedOut)
-            return Refuse(Status.TimedOut, $"nothing came from {_address} within the time-out");
+            return Refuse(IpcStatus.TimedOut, $"nothing came from {_address} within the time-out");
         var inside = _hasFrame || _toSkip > 0 || _end != _start;
         return inside
-            ? Fail(Status.Truncated, $"the peer at {_address} closed or died in the middle of a message: reconnect", deadline)
-            : Fail(Status.PeerClosed, $"the peer at {_address} closed the connection or died: reconnect", deadline);
+            ? Fail(IpcStatus.Truncated, $"the peer at {_address} closed or died in the middle of a message: reconnect", deadline)
+            : Fail(IpcStatus.PeerClosed, $"the peer at {_address} closed the connection or died: reconnect", deadline);
     }
 
     protected override void TakeFrame(Span<byte> buffer, Deadline deadline)

@@ -4,18 +4,18 @@ namespace Ipc;
 internal abstract class Transport
 {
     // kinds "channel" and "call" (Calls/: channels made of calls)
-    public virtual Listener Listen(Address address) => throw OtherKind(address);
-    public virtual Channel Connect(Address address, int timeoutMilliseconds) => throw OtherKind(address);
+    public virtual IpcListener Listen(IpcAddress address) => throw OtherKind(address);
+    public virtual IpcChannel Connect(IpcAddress address, int timeoutMilliseconds) => throw OtherKind(address);
 
     // kind "queue"
-    public virtual MessageQueue OpenQueue(Address address, int timeoutMilliseconds) => throw OtherKind(address);
-    public virtual void RemoveQueue(Address address) => throw OtherKind(address);
+    public virtual IpcQueue OpenQueue(IpcAddress address, int timeoutMilliseconds) => throw OtherKind(address);
+    public virtual void RemoveQueue(IpcAddress address) => throw OtherKind(address);
 
     // kind "broadcast"
-    public virtual Publisher Publish(Address address) => throw OtherKind(address);
-    public virtual Subscriber Subscribe(Address address, int timeoutMilliseconds) => throw OtherKind(address);
+    public virtual Publisher Publish(IpcAddress address) => throw OtherKind(address);
+    public virtual Subscriber Subscribe(IpcAddress address, int timeoutMilliseconds) => throw OtherKind(address);
 
-    private static IpcException OtherKind(Address address) => new(Status.WrongState,
+    private static IpcException OtherKind(IpcAddress address) => new(IpcStatus.WrongState,
         $"transport '{address.Transport}' is of kind '{Registry.Transport(address.Transport).Kind}', which has other functions: see ManagedIpc");
 }
 
@@ -27,10 +27,10 @@ internal static class TransportTable
     public static void Add(string id, Transport transport) => s_transports.Add(id, transport);
 
     /// <summary>The transport of an address already checked against the registry.</summary>
-    public static Transport Get(Address address) =>
+    public static Transport Get(IpcAddress address) =>
         s_transports.TryGetValue(address.Transport, out var transport)
             ? transport
-            : throw new IpcException(Status.NotAvailable, Registry.WhyNotAvailable(address.Transport, ManagedSide.Id) is { Length: > 0 } why
+            : throw new IpcException(IpcStatus.NotAvailable, Registry.WhyNotAvailable(address.Transport, ManagedSide.Id) is { Length: > 0 } why
                 ? why
                 : $"transport '{address.Transport}' is not opened by this library: see docs/{address.Transport.Split('-')[0]}.md");
 }

@@ -50,7 +50,7 @@ internal static unsafe partial class Win32
     public static Win32Handle CreateAutoResetEvent()
     {
         var made = CreateEventCall(null, 0, 0, null);
-        return made != 0 ? new Win32Handle(made) : throw Failure(Status.System, "cannot make an event", LastError);
+        return made != 0 ? new Win32Handle(made) : throw Failure(IpcStatus.System, "cannot make an event", LastError);
     }
 
     /// <summary>The semaphore of this name, made if it is not there; throws.</summary>
@@ -58,7 +58,7 @@ internal static unsafe partial class Win32
     {
         var attributes = OnlyThisUser.Instance.Attributes;
         var made = CreateSemaphoreCall(&attributes, 0, most, name);
-        return made != 0 ? new Win32Handle(made) : throw Failure(Status.System, "cannot make a semaphore to sleep on", LastError);
+        return made != 0 ? new Win32Handle(made) : throw Failure(IpcStatus.System, "cannot make a semaphore to sleep on", LastError);
     }
 
     /// <summary>A section of a file, or of none (-1); null with <see cref="LastError"/> set when it fails.</summary>

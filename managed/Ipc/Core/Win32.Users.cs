@@ -42,7 +42,7 @@ internal static unsafe partial class Win32
 
     /// <summary>The security identifier (S-1-...) of the user this process runs as, whoever the thread impersonates; throws.</summary>
     public static string ThisUser { get; } = UserOf(GetCurrentProcess()) ??
-        throw Failure(Status.System, "cannot ask which user this process runs as", LastError);
+        throw Failure(IpcStatus.System, "cannot ask which user this process runs as", LastError);
 
     /// <summary>Who a process runs as; null when that cannot be known: it is gone, or its token may not be read (an elevated
     /// process of the same user is such a one).</summary>
@@ -109,7 +109,7 @@ internal static unsafe partial class Win32
         void* descriptor;
         return ConvertToSecurityDescriptor(text, SDDL_REVISION_1, &descriptor, null) != 0
             ? descriptor
-            : throw Failure(Status.System, $"cannot make the security descriptor {text}", LastError);
+            : throw Failure(IpcStatus.System, $"cannot make the security descriptor {text}", LastError);
     }
 }
 

@@ -76,8 +76,8 @@ internal static unsafe partial class Win32
     /// <summary>The error number of the latest failed call on this thread.</summary>
     public static int LastError => Marshal.GetLastWin32Error();
 
-    /// <summary>A failure in the system's own words, after a sentence's beginning that says what was tried.</summary>
-    public static IpcException Failure(Status status, string tried, int error) => new(status, $"{tried}: {ErrorText(error)}");
+    /// <summary>A failure in the system's own words, after an error message's beginning that says what was tried.</summary>
+    public static IpcException Failure(IpcStatus status, string tried, int error) => new(status, $"{tried}: {ErrorText(error)}");
 
     /// <summary>The system's own words for an error number, with the number.</summary>
     public static string ErrorText(int error) => $"{new Win32Exception(error).Message.TrimEnd('.', ' ', '\r', '\n')} (error {error})";
@@ -86,7 +86,7 @@ internal static unsafe partial class Win32
     public static Win32Handle CreateEvent()
     {
         var made = CreateEventCall(null, 1, 0, null);
-        return made != 0 ? new Win32Handle(made) : throw Failure(Status.System, "cannot make an event", LastError);
+        return made != 0 ? new Win32Handle(made) : throw Failure(IpcStatus.System, "cannot make an event", LastError);
     }
 
     /// <summary>A deadline as Windows' waits take it.</summary>
@@ -100,7 +100,7 @@ internal static unsafe partial class Win32
         {
             var result = WaitForMultipleObjects((uint)count, handles, 0, LeftMilliseconds(deadline));
             if (result == WAIT_FAILED)
-                throw Failure(Status.System, "cannot wait for an event", LastError);
+                throw Failure(IpcStatus.System, "cannot wait for an event", LastError);
             // The system counts in ticks, which may be over a little early.
             if (result != WAIT_TIMEOUT || deadline.Expired)
                 return result;

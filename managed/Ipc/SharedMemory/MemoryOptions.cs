@@ -6,19 +6,19 @@ namespace Ipc;
 internal readonly unsafe record struct MemoryOptions(bool HugePages, bool Prefault)
 {
     /// <summary>Of a transport that has both options.</summary>
-    public static MemoryOptions Of(Address address) => new(address.Option("pages") == "huge", address.Option("prefault") == "yes");
+    public static MemoryOptions Of(IpcAddress address) => new(address.Option("pages") == "huge", address.Option("prefault") == "yes");
 
     /// <param name="bytes">That were asked for.</param>
     /// <param name="error">The system's.</param>
     [SupportedOSPlatform("linux")]
-    public static IpcException NoHugePages(ulong bytes, int error) => Libc.Failure(Status.NotAvailable,
+    public static IpcException NoHugePages(ulong bytes, int error) => Libc.Failure(IpcStatus.NotAvailable,
         $"cannot have {bytes} bytes in huge pages: reserve some with 'sysctl vm.nr_hugepages=N', or leave pages=huge out", error);
 
     /// <summary>Refuses what this process cannot map, whose length would be cut to its word size.</summary>
     public static void CheckFits(ulong bytes)
     {
         if (bytes > (ulong)(IntPtr.Size == 4 ? int.MaxValue : long.MaxValue))
-            throw new IpcException(Status.OutOfMemory, $"the peer's shared memory is more than a {IntPtr.Size * 8}-bit process can map: choose a smaller size= or max= there");
+            throw new IpcException(IpcStatus.OutOfMemory, $"the peer's shared memory is more than a {IntPtr.Size * 8}-bit process can map: choose a smaller size= or max= there");
     }
 
     /// <summary>Has the system put memory behind every page now rather than at its first use, if asked for.</summary>
@@ -29,7 +29,7 @@ internal readonly unsafe record struct MemoryOptions(bool HugePages, bool Prefau
         if (OperatingSystem.IsLinux())
         {
             if (Libc.Advise(memory, (nuint)bytes, Libc.MADV_POPULATE_WRITE) != 0)
-                throw Libc.Failure(Status.NotAvailable, $"cannot have all {bytes} bytes of shared memory put in place beforehand: leave prefault=yes out");
+                throw Libc.Failure(IpcStatus.NotAvailable, $"cannot have all {bytes} bytes of shared memory put in place beforehand: leave prefault=yes out");
             return;
         }
         // Windows reads ahead from disk but makes no zero pages before their use. Adding nothing does, without changing what the peer may

@@ -27,7 +27,7 @@ internal sealed unsafe class NamedPlaces(uint* name) : IDisposable
         var semaphore = Win32.OpenSemaphore(_prefix + index.ToString(CultureInfo.InvariantCulture), SleepingPlaces.MostWakeUps);
         _places.Add(((nint)word, semaphore));
         if (Win32.OwnerOf(semaphore) != Win32.ThisUser)
-            throw new IpcException(Status.NoPermission, "the semaphore to sleep on belongs to another user");
+            throw new IpcException(IpcStatus.NoPermission, "the semaphore to sleep on belongs to another user");
         SleepingPlaces.Add(word, new SleepingPlace { WakeUps = semaphore, Many = true, WakesOfAll = wakesOfAll });
     }
 

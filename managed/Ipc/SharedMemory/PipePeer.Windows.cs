@@ -14,7 +14,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
     private readonly Win32Handle _pipe;
     private readonly string _address;
     private readonly Win32Handle[] _events = new Win32Handle[Words];
-    // Set when the pipe has ended, or has brought what it should not: a read that is under way for as long as the link stands.
+    // Set when the pipe has ended, or has brought what it should not: a read that is under way for as long as the segment stands.
     private readonly Win32Handle _alarm = Win32.CreateEvent();
     private readonly NativeOverlapped* _watching;
     private readonly Lock _lock = new(); // guards the pipe and the read
@@ -36,7 +36,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
     }
 
     /// <param name="pipe">Overlapped; owned.</param>
-    /// <param name="address">For sentences.</param>
+    /// <param name="address">For error messages.</param>
     public PipePeer(Win32Handle pipe, string address)
     {
         (_pipe, _address) = (pipe, address);
@@ -63,7 +63,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
         if (Win32.IsEndOfPipe(error))
             return false;
         if (error != 0 || sent != sizeof(Greeting))
-            throw Win32.Failure(Status.System, "cannot hand shared memory over", error);
+            throw Win32.Failure(IpcStatus.System, "cannot hand shared memory over", error);
         lock (_lock)
             Watch();
         return true;
@@ -79,11 +79,11 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
             if (have >= 16 && (greeting is not { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version } || greeting.Layout != layout))
                 throw NotOurs();
             if (error == (int)Win32.WAIT_TIMEOUT)
-                throw new IpcException(Status.TimedOut, $"the server at {_address} did not accept this client within the time-out");
+                throw new IpcException(IpcStatus.TimedOut, $"the server at {_address} did not accept this client within the time-out");
             if (Win32.IsEndOfPipe(error))
                 throw have == 0 ? ServerIsGone() : NotOurs();
             if (error != 0)
-                throw Win32.Failure(Status.System, "cannot receive the server's shared memory", error);
+                throw Win32.Failure(IpcStatus.System, "cannot receive the server's shared memory", error);
         }
         using var section = CopyHandles(greeting);
         bytes = Section.BytesOf(section);
@@ -97,7 +97,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
         uint number = 0;
         if (Win32.GetNamedPipeServerProcessId(_pipe, &number) == 0)
             throw ServerIsGone();
-        using var server = Win32.OpenProcessForHandles(number) ?? throw Win32.Failure(Status.NoPermission,
+        using var server = Win32.OpenProcessForHandles(number) ?? throw Win32.Failure(IpcStatus.NoPermission,
             $"cannot take the shared memory over from process {number}: a server that runs as administrator has clients that do, too", Win32.LastError);
         var section = Win32.CopyHandle(server, greeting.Memory, Win32.FILE_MAP_READ | Win32.FILE_MAP_WRITE);
         var sound = section is not null;
@@ -222,8 +222,8 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
 
     private static ulong NumberOf(Win32Handle handle) => (ulong)handle.DangerousGetHandle();
 
-    private IpcException ServerIsGone() => new(Status.PeerClosed, $"the server at {_address} closed before it accepted this client: reconnect");
+    private IpcException ServerIsGone() => new(IpcStatus.PeerClosed, $"the server at {_address} closed before it accepted this client: reconnect");
 
     private IpcException NotOurs() =>
-        new(Status.NotOurProtocol, $"what listens at {_address} is not this transport's server, or of another version: check the address");
+        new(IpcStatus.NotOurProtocol, $"what listens at {_address} is not this transport's server, or of another version: check the address");
 }

@@ -37,7 +37,7 @@ internal static unsafe class SealedMemory
         var file = hugePages ? CreateInHugePages(ref bytes) : Libc.CreateMemoryFile("ipc");
         if (Libc.Truncate(file, (long)bytes) == 0 && Libc.FileControl(file, Libc.F_ADD_SEALS, SizeSeals) == 0)
             return file;
-        var failure = Libc.Failure(Status.System, $"cannot make {bytes} bytes of shared memory");
+        var failure = Libc.Failure(IpcStatus.System, $"cannot make {bytes} bytes of shared memory");
         file.Dispose();
         throw failure;
     }
@@ -77,17 +77,17 @@ internal static unsafe class SealedMemory
     {
         // Kernels before 5.1 know no such seal; there the read-only descriptor alone has to do.
         if (Libc.FileControl(file, Libc.F_ADD_SEALS, Libc.F_SEAL_FUTURE_WRITE) != 0 && Libc.LastError != Libc.EINVAL)
-            throw Libc.Failure(Status.System, "cannot seal shared memory against writing");
+            throw Libc.Failure(IpcStatus.System, "cannot seal shared memory against writing");
         SealSeals(file);
         var path = FormattableString.Invariant($"/proc/self/fd/{file.DangerousGetHandle()}");
-        return Libc.Open(path, Libc.O_RDONLY) ?? throw Libc.Failure(Status.System, $"cannot open shared memory for readers by {path}");
+        return Libc.Open(path, Libc.O_RDONLY) ?? throw Libc.Failure(IpcStatus.System, $"cannot open shared memory for readers by {path}");
     }
 
     /// <summary>From now on nobody can add a seal.</summary>
     public static void SealSeals(Descriptor file)
     {
         if (Libc.FileControl(file, Libc.F_ADD_SEALS, Libc.F_SEAL_SEAL) != 0)
-            throw Libc.Failure(Status.System, "cannot seal shared memory");
+            throw Libc.Failure(IpcStatus.System, "cannot seal shared memory");
     }
 
     private static Descriptor CreateInHugePages(ref ulong bytes)
@@ -111,6 +111,6 @@ internal static unsafe class SealedMemory
         // Huge pages are not reserved before they are mapped.
         return Libc.GetStatus(file, out var status) && status.BlockSize > LargestNormalPage
             ? MemoryOptions.NoHugePages(bytes, error)
-            : Libc.Failure(Status.System, $"cannot map {bytes} bytes of shared memory", error);
+            : Libc.Failure(IpcStatus.System, $"cannot map {bytes} bytes of shared memory", error);
     }
 }

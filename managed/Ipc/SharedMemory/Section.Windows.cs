@@ -29,8 +29,8 @@ internal static unsafe class Section
             return section;
         var error = Win32.LastError;
         if (hugePages)
-            throw Win32.Failure(Status.NotAvailable, $"cannot have {bytes} bytes in huge pages; restart, or leave pages=huge out", error);
-        throw Win32.Failure(error == Win32.ERROR_COMMITMENT_LIMIT ? Status.OutOfMemory : Status.System,
+            throw Win32.Failure(IpcStatus.NotAvailable, $"cannot have {bytes} bytes in huge pages; restart, or leave pages=huge out", error);
+        throw Win32.Failure(error == Win32.ERROR_COMMITMENT_LIMIT ? IpcStatus.OutOfMemory : IpcStatus.System,
             $"cannot make {bytes} bytes of shared memory", error);
     }
 
@@ -59,7 +59,7 @@ internal static unsafe class Section
     {
         MemoryOptions.CheckFits(bytes);
         var view = View(section, (nuint)bytes);
-        return view != null ? (byte*)view : throw Win32.Failure(Status.System, $"cannot map {bytes} bytes of shared memory", Win32.LastError);
+        return view != null ? (byte*)view : throw Win32.Failure(IpcStatus.System, $"cannot map {bytes} bytes of shared memory", Win32.LastError);
     }
 
     // 0 bytes: all of it. Large pages want to be asked for in so many words; whoever was handed the section does not know of them.
@@ -71,5 +71,5 @@ internal static unsafe class Section
     }
 
     private static IpcException NoHugePages(ulong bytes, string why) =>
-        new(Status.NotAvailable, $"cannot have {bytes} bytes in huge pages: {why}, or leave pages=huge out");
+        new(IpcStatus.NotAvailable, $"cannot have {bytes} bytes in huge pages: {why}, or leave pages=huge out");
 }

@@ -7,9 +7,9 @@ namespace Ipc;
 internal static unsafe class SharedMemoryHandover
 {
     /// <summary>A listener whose channels talk through shared memory made for each of them.</summary>
-    public static Listener Listen(string prefix, Address address, uint layout, uint slotCount, ulong dataBytes, Func<SharedMemoryLink, Channel> open, MemoryOptions options = default)
+    public static IpcListener Listen(string prefix, IpcAddress address, uint layout, uint slotCount, ulong dataBytes, Func<SharedMemorySegment, IpcChannel> open, MemoryOptions options = default)
     {
-        Channel? Welcome(SharedMemoryPeer peer) => Offer(peer, layout, slotCount, dataBytes, WaitPolicy.Of(address), options) is { } link ? open(link) : null;
+        IpcChannel? Welcome(SharedMemoryPeer peer) => Offer(peer, layout, slotCount, dataBytes, WaitPolicy.Of(address), options) is { } segment ? open(segment) : null;
         if (OperatingSystem.IsLinux())
             return ListenOnSocket(LocalNames.InPrivateFolder(address, prefix), Welcome);
         if (OperatingSystem.IsWindows())
@@ -18,7 +18,7 @@ internal static unsafe class SharedMemoryHandover
     }
 
     [SupportedOSPlatform("linux")]
-    private static LocalListener ListenOnSocket(LocalName name, Func<SharedMemoryPeer, Channel?> welcome) =>
+    private static LocalListener ListenOnSocket(LocalName name, Func<SharedMemoryPeer, IpcChannel?> welcome) =>
         LocalListener.Open(name, connection =>
         {
             // Clients of ours send nothing over the socket, so there is no need to make memory for one that does.
@@ -29,7 +29,7 @@ internal static unsafe class SharedMemoryHandover
         });
 
     /// <summary>A client's connection to such a listener.</summary>
-    public static SharedMemoryLink Connect(string prefix, Address address, uint layout, int timeoutMilliseconds, MemoryOptions options = default)
+    public static SharedMemorySegment Connect(string prefix, IpcAddress address, uint layout, int timeoutMilliseconds, MemoryOptions options = default)
     {
         var deadline = new Deadline(timeoutMilliseconds);
         if (OperatingSystem.IsLinux())
@@ -46,7 +46,7 @@ internal static unsafe class SharedMemoryHandover
     }
 
     /// <summary>The server's end; owns the peer from now on. Null when the client is gone already.</summary>
-    public static SharedMemoryLink? Offer(SharedMemoryPeer peer, uint layout, uint slotCount, ulong dataBytes, WaitPolicy policy, MemoryOptions options = default)
+    public static SharedMemorySegment? Offer(SharedMemoryPeer peer, uint layout, uint slotCount, ulong dataBytes, WaitPolicy policy, MemoryOptions options = default)
     {
         byte* memory = null;
         var bytes = SharedMemoryLayout.MappingBytes(layout, slotCount, dataBytes);
@@ -59,7 +59,7 @@ internal static unsafe class SharedMemoryHandover
             header.CopyTo(new Span<uint>(memory, 4));
             *(ulong*)(memory + 16) = dataBytes;
             if (peer.HandOver(layout))
-                return new SharedMemoryLink(peer, memory, bytes, 1, slotCount, dataBytes, policy);
+                return new SharedMemorySegment(peer, memory, bytes, 1, slotCount, dataBytes, policy);
         }
         catch
         {
@@ -71,7 +71,7 @@ internal static unsafe class SharedMemoryHandover
     }
 
     /// <summary>The client's end; owns the peer from now on.</summary>
-    public static SharedMemoryLink TakeUp(SharedMemoryPeer peer, uint layout, WaitPolicy policy, string server, Deadline deadline, MemoryOptions options = default)
+    public static SharedMemorySegment TakeUp(SharedMemoryPeer peer, uint layout, WaitPolicy policy, string server, Deadline deadline, MemoryOptions options = default)
     {
         byte* memory = null;
         ulong bytes = 0;
@@ -88,11 +88,11 @@ internal static unsafe class SharedMemoryHandover
             if (!header.SequenceEqual([SharedMemoryLayout.MappingMagic, SharedMemoryLayout.Version, layout]) || needed == 0 || bytes < needed)
                 throw NotTheForm(server);
             options.Apply(memory, bytes);
-            return new SharedMemoryLink(peer, memory, bytes, 0, slotCount, dataBytes, policy);
+            return new SharedMemorySegment(peer, memory, bytes, 0, slotCount, dataBytes, policy);
         }
         catch (Exception e)
         {
-            if (e is IpcException { Status: Status.PeerClosed })
+            if (e is IpcException { Status: IpcStatus.PeerClosed })
                 peer.ForgetDeadServer(Math.Max(deadline.SliceMilliseconds(100), 8));
             GiveUp(peer, memory, bytes);
             throw;
@@ -107,5 +107,5 @@ internal static unsafe class SharedMemoryHandover
     }
 
     private static IpcException NotTheForm(string server) =>
-        new(Status.NotOurProtocol, $"the shared memory that the server at {server} handed over is not of the form expected: check the address and both versions");
+        new(IpcStatus.NotOurProtocol, $"the shared memory that the server at {server} handed over is not of the form expected: check the address and both versions");
 }

@@ -7,14 +7,14 @@ namespace Ipc;
 /// <param name="listener">Owned.</param>
 /// <param name="welcome">Makes a channel of a client, whom it then owns; null when the client is gone again.</param>
 [SupportedOSPlatform("windows")]
-internal sealed class SharedMemoryListener(Address address, LocalPipeListener listener, Func<SharedMemoryPeer, Channel?> welcome) : Listener
+internal sealed class SharedMemoryListener(IpcAddress address, LocalPipeListener listener, Func<SharedMemoryPeer, IpcChannel?> welcome) : IpcListener
 {
     public override string Address { get; } = address.ToString();
 
-    public override Channel Accept(int timeoutMilliseconds)
+    public override IpcChannel Accept(int timeoutMilliseconds)
     {
-        if (timeoutMilliseconds < Channel.Forever)
-            throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (timeoutMilliseconds < Timeout.Infinite)
+            throw Deadline.NotATimeout(timeoutMilliseconds);
         var deadline = new Deadline(timeoutMilliseconds);
         while (true)
         {

@@ -36,16 +36,16 @@ internal interface IWaiting : IWaitCondition
 /// <summary>The one waiting loop of everything that shares memory.</summary>
 internal static partial class SharedMemoryWait
 {
-    /// <summary>A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks, and
+    /// <summary>A clock read costs as much as several spin iterations and is blind meanwhile: it comes after a run of spin iterations, and
     /// not at all when what is waited for arrives within the first.</summary>
-    public const int LooksInABout = 100;
+    public const int SpinIterations = 100;
 
-    /// <summary>The longest sleep: a party killed before it could wake us is noticed between two slices.</summary>
+    /// <summary>The longest sleep: a process killed before it could wake us is noticed between two slices.</summary>
     public const int SliceMilliseconds = 50;
 
     private static readonly long s_lookInterval = Stopwatch.Frequency / 200; // 5 ms
 
-    /// <summary>In ticks of the clock, 0.1 ms. From then on a spinner lets others run between two bouts: whoever is waited for may
+    /// <summary>In ticks of the clock, 0.1 ms. From then on a spinner lets others run between two such runs: whoever is waited for may
     /// need this very processor.</summary>
     public static long YieldAfter { get; } = Stopwatch.Frequency / 10_000;
 
@@ -66,7 +66,7 @@ internal static partial class SharedMemoryWait
             return GiveUp(waiting);
         if (policy.Mode != WaitMode.Block && Spin(waiting, policy, budget, deadline) is { } result)
             return result;
-        var sleptAWholeSlice = false; // then the other party may have died without a word
+        var sleptAWholeSlice = false; // then the peer may have died without a word
         while (true)
         {
             if (waiting.ReasonToStop(sleptAWholeSlice) is { } known)
@@ -82,13 +82,13 @@ internal static partial class SharedMemoryWait
     // Null: adaptive has spun its time.
     private static WaitResult? Spin<T>(T waiting, in WaitPolicy policy, SpinBudget? budget, Deadline deadline) where T : struct, IWaiting
     {
-        var looks = policy.OneProcessor ? 1 : LooksInABout;
+        var iterations = policy.OneProcessor ? 1 : SpinIterations;
         var allowed = budget?.NextTicks(policy.SpinTicks) ?? policy.SpinTicks;
         var nextLook = s_lookInterval;
         long start = 0;
         while (true)
         {
-            for (var look = 0; look < looks; look++)
+            for (var iteration = 0; iteration < iterations; iteration++)
             {
                 Relax();
                 if (waiting.IsMet())

@@ -35,7 +35,7 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
         {
             0 => true,
             Libc.EPIPE or Libc.ECONNRESET or Libc.EAGAIN => false,
-            var error => throw Libc.Failure(Status.System, "cannot hand shared memory over", error),
+            var error => throw Libc.Failure(IpcStatus.System, "cannot hand shared memory over", error),
         };
     }
 
@@ -52,7 +52,7 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
         while (Libc.Poll(socket, Libc.POLLIN, deadline.LeftMilliseconds) == 0)
         {
             if (deadline.Expired)
-                throw new IpcException(Status.TimedOut, $"the server at {server?.Address} did not accept this client within the time-out");
+                throw new IpcException(IpcStatus.TimedOut, $"the server at {server?.Address} did not accept this client within the time-out");
         }
         Greeting greeting = default;
         var count = DescriptorMessage.Receive(socket, &greeting, sizeof(Greeting), out var descriptors);
@@ -62,8 +62,8 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
         foreach (var descriptor in descriptors)
             descriptor.Dispose();
         throw count is 0 or -Libc.ECONNRESET
-            ? new IpcException(Status.PeerClosed, $"the server at {server?.Address} closed before it accepted this client: reconnect")
-            : new IpcException(Status.NotOurProtocol, $"what listens at {server?.Address} is not this transport's server, or of another version: check the address");
+            ? new IpcException(IpcStatus.PeerClosed, $"the server at {server?.Address} closed before it accepted this client: reconnect")
+            : new IpcException(IpcStatus.NotOurProtocol, $"what listens at {server?.Address} is not this transport's server, or of another version: check the address");
     }
 
     public override void SleepOn(byte* memory) { }

@@ -13,7 +13,7 @@ internal readonly record struct WaitPolicy(WaitMode Mode, long SpinTicks)
     /// <summary>The longest sleep.</summary>
     public int SliceMilliseconds { get; init; } = SharedMemoryWait.SliceMilliseconds;
 
-    public static WaitPolicy Of(Address address)
+    public static WaitPolicy Of(IpcAddress address)
     {
         var mode = address.Option("wait") switch { "spin" => WaitMode.Spin, "block" => WaitMode.Block, _ => WaitMode.Adaptive };
         // An hour is as good as any longer time, and cannot overflow.

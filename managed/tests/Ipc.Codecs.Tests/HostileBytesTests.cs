@@ -8,7 +8,7 @@ namespace Ipc.Codecs.Tests;
 /// <summary>Whatever bytes come, a decoder either gives an object or says <see cref="CodecException"/>, and takes little memory.</summary>
 public sealed class HostileBytesTests
 {
-    // The exception, its sentence and what the library below makes of it; far below what any hostile count asks for.
+    // The exception, its error message and what the library below makes of it; far below what any hostile count asks for.
     private const long LittleMemory = 256 * 1024;
 
     private static readonly CodecUnderTest s_custom = CodecUnderTest.Get("custom");

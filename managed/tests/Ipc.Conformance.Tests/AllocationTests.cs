@@ -36,7 +36,7 @@ public class AllocationTests
         Assert.True(server < Counted, $"the server allocated {server.ToString(CultureInfo.InvariantCulture)} bytes over {Counted} rounds");
     }
 
-    private static Listener Listen(string transport, string side)
+    private static IpcListener Listen(string transport, string side)
     {
         var name = Registry.Transport(transport).NameForm.StartsWith("port", StringComparison.Ordinal)
             ? "127.0.0.1:0"
@@ -65,7 +65,7 @@ public class AllocationTests
         return GC.GetAllocatedBytesForCurrentThread() - before;
     }
 
-    private static long Serve(Listener listener)
+    private static long Serve(IpcListener listener)
     {
         using var channel = listener.Accept(5000);
         long before = 0;

@@ -152,10 +152,10 @@ public class BitnessTests
         await reader.Ok($"open-queue q {address} 1000");
         for (var i = 1; i <= 16; i++)
             await writer.Ok($"enqueue q {i * 10} 5 {i} 1000");
-        await writer.Refuses(Status.TimedOut, "enqueue q 1 5 1 0");
+        await writer.Refuses(IpcStatus.TimedOut, "enqueue q 1 5 1 0");
         for (var i = 16; i >= 1; i--)
             await reader.Ok($"dequeue q 300 5 {i} 1000", i * 10);
-        await reader.Refuses(Status.TimedOut, "dequeue q 300 5 1 0");
+        await reader.Refuses(IpcStatus.TimedOut, "dequeue q 300 5 1 0");
         await reader.Ok($"remove-queue {address}");
     }
 
@@ -165,14 +165,14 @@ public class BitnessTests
     {
         foreach (var address in new[] { "shm://big?size=4G", "pipe://big?max=2G", "shm-event://big?max=2G", "queue://big?size=4G", "ring://big?block=4G" })
         {
-            var refused = await stage.Client.Refuses(Status.BadOption, $"listen l {address}");
+            var refused = await stage.Client.Refuses(IpcStatus.BadOption, $"listen l {address}");
             Assert.Contains("32-bit process", refused.Text, StringComparison.Ordinal);
         }
         await stage.Listen("size=2G");
         var connecting = stage.Client.Give("connect", $"connect c {Stage.WithOptions(stage.Address, "")} {Patience}");
         await stage.Server.Ok($"accept l c {Patience}");
-        Assert.Contains("32-bit process", (await connecting).Refused(Status.OutOfMemory).Text, StringComparison.Ordinal);
-        await stage.Server.Refuses(Status.PeerClosed, "receive c 100 1 1 5000");
+        Assert.Contains("32-bit process", (await connecting).Refused(IpcStatus.OutOfMemory).Text, StringComparison.Ordinal);
+        await stage.Server.Refuses(IpcStatus.PeerClosed, "receive c 100 1 1 5000");
         await stage.Server.Ok("free c");
         await stage.Server.Ok("free l");
         await stage.Open();

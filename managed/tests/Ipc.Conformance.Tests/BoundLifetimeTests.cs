@@ -5,7 +5,7 @@ using Xunit;
 namespace Ipc.Conformance;
 
 /// <summary>Dispose and calls from any threads in any order, over the C ABI: a call that begins meanwhile finds either the native object or
-/// <see cref="Status.Closed"/>, and what a handler looks at stays.</summary>
+/// <see cref="IpcStatus.Closed"/>, and what a handler looks at stays.</summary>
 [Trait("system", "linux")]
 public class BoundLifetimeTests
 {
@@ -70,7 +70,7 @@ public class BoundLifetimeTests
                 _ = publisher.Subscribers;
                 publisher.Close();
                 Thread.Yield();
-                throw new IpcException(Status.Closed, "asked and closed");
+                throw new IpcException(IpcStatus.Closed, "asked and closed");
             });
         }
     }
@@ -97,8 +97,8 @@ public class BoundLifetimeTests
         mayLeave.Set();
         Assert.True(Ends(disposing, Patience));
         Assert.Equal(7, seen);
-        Assert.Equal(Status.Closed, StatusOf(serving));
-        Assert.Equal(Status.PeerClosed, StatusOf(calling));
+        Assert.Equal(IpcStatus.Closed, StatusOf(serving));
+        Assert.Equal(IpcStatus.PeerClosed, StatusOf(calling));
         client.Dispose();
     }
 
@@ -109,12 +109,12 @@ public class BoundLifetimeTests
         using var listener = NativeIpc.Listen(address);
         var (server, client) = Connect(listener, address);
         var serving = Start(() => server.Serve((_, _) => server.Dispose()));
-        Assert.Equal(Status.PeerClosed, StatusOf(Start(() => client.Call([7], new byte[10], Patience))));
-        Assert.Equal(Status.Closed, StatusOf(serving));
+        Assert.Equal(IpcStatus.PeerClosed, StatusOf(Start(() => client.Call([7], new byte[10], Patience))));
+        Assert.Equal(IpcStatus.Closed, StatusOf(serving));
         client.Dispose();
     }
 
-    private static (Channel Server, Channel Client) Connect(Listener listener, string address)
+    private static (IpcChannel Server, IpcChannel Client) Connect(IpcListener listener, string address)
     {
         var connecting = Start(() => NativeIpc.Connect(address, Patience));
         var server = listener.Accept(Patience);
@@ -134,7 +134,7 @@ public class BoundLifetimeTests
                 {
                     call();
                 }
-                catch (IpcException e) when (e.Status == Status.TimedOut)
+                catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
                 {
                 }
             }
@@ -143,17 +143,17 @@ public class BoundLifetimeTests
         Thread.SpinWait(round * 100);
         handle.Dispose();
         foreach (var one in all)
-            Assert.Equal(Status.Closed, StatusOf(one));
+            Assert.Equal(IpcStatus.Closed, StatusOf(one));
     }
 
     private static bool Ends(Task task, int milliseconds) => task.Wait(milliseconds);
 
-    private static Status StatusOf(Task task)
+    private static IpcStatus StatusOf(Task task)
     {
         try
         {
             Assert.True(Ends(task, Patience), "the other thread does not come to an end");
-            return Status.Ok;
+            return IpcStatus.Ok;
         }
         catch (AggregateException e) when (e.InnerException is IpcException failure)
         {

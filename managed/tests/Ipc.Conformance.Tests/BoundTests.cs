@@ -31,7 +31,7 @@ public class BoundTests
     public void AnUnknownTransportIsNamed()
     {
         var e = Assert.Throws<IpcException>(() => NativeIpc.Describe("carrier-pigeon"));
-        Assert.Equal(Status.UnknownTransport, e.Status);
+        Assert.Equal(IpcStatus.UnknownTransport, e.Status);
         Assert.Contains("carrier-pigeon", e.Message, StringComparison.Ordinal);
     }
 
@@ -44,7 +44,7 @@ public class BoundTests
     {
         using var puppet = new PuppetProcess("bound", new Dictionary<string, string> { ["IPC_LIBRARY"] = path });
         foreach (var command in new[] { "listen l unix://never-made", "connect c unix://never-made 100" })
-            Assert.False(string.IsNullOrWhiteSpace((await puppet.Refuses(Status.NotAvailable, command)).Text));
+            Assert.False(string.IsNullOrWhiteSpace((await puppet.Refuses(IpcStatus.NotAvailable, command)).Text));
     }
 
     [Fact]
@@ -56,12 +56,12 @@ public class BoundTests
         client.Dispose();
         client.Dispose();
         client.Close();
-        Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => client.Send([1])).Status);
-        Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => client.Receive(new byte[1])).Status);
-        Assert.Equal(Status.PeerClosed, Assert.Throws<IpcException>(() => server.Receive(new byte[1], 1000)).Status);
+        Assert.Equal(IpcStatus.Closed, Assert.Throws<IpcException>(() => client.Send([1])).Status);
+        Assert.Equal(IpcStatus.Closed, Assert.Throws<IpcException>(() => client.Receive(new byte[1])).Status);
+        Assert.Equal(IpcStatus.PeerClosed, Assert.Throws<IpcException>(() => server.Receive(new byte[1], 1000)).Status);
         listener.Dispose();
         listener.Close();
-        Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => listener.Accept(0)).Status);
+        Assert.Equal(IpcStatus.Closed, Assert.Throws<IpcException>(() => listener.Accept(0)).Status);
     }
 
     [Fact]
@@ -72,7 +72,7 @@ public class BoundTests
         using var server = listener.Accept(1000);
         GC.Collect();
         GC.WaitForPendingFinalizers();
-        Assert.Equal(Status.PeerClosed, Assert.Throws<IpcException>(() => server.Receive(new byte[1], 2000)).Status);
+        Assert.Equal(IpcStatus.PeerClosed, Assert.Throws<IpcException>(() => server.Receive(new byte[1], 2000)).Status);
     }
 
     [System.Runtime.CompilerServices.MethodImpl(System.Runtime.CompilerServices.MethodImplOptions.NoInlining)]

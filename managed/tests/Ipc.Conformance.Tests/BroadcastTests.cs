@@ -81,7 +81,7 @@ public class BroadcastTests
                 using (subscriber)
                 {
                     var lost = ReadAll(subscriber, Count);
-                    Assert.Equal(Status.PeerClosed, Assert.Throws<IpcException>(() => subscriber.Receive(new byte[8], out _, Patience)).Status);
+                    Assert.Equal(IpcStatus.PeerClosed, Assert.Throws<IpcException>(() => subscriber.Receive(new byte[8], out _, Patience)).Status);
                     return lost;
                 }
             }, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
@@ -106,35 +106,35 @@ public class BroadcastTests
     {
         var address = NewAddress("size=64k");
         var publisher = Publish(publishing, address);
-        Assert.Equal(32768, publisher.Limit);
-        Assert.Equal(Status.NameInUse, Assert.Throws<IpcException>(() => Publish(subscribing, address)).Status);
+        Assert.Equal(32768, publisher.MaxMessageLength);
+        Assert.Equal(IpcStatus.NameInUse, Assert.Throws<IpcException>(() => Publish(subscribing, address)).Status);
         var subscribers = Enumerable.Range(0, 64).Select(_ => Subscribe(subscribing, address)).ToArray();
         Assert.Equal(64, publisher.Subscribers);
-        Assert.Equal(Status.NotAvailable, Assert.Throws<IpcException>(() => Subscribe(subscribing, address)).Status);
-        Assert.Equal(Status.MessageTooLarge, Assert.Throws<IpcException>(() => publisher.Publish(new byte[32769])).Status);
+        Assert.Equal(IpcStatus.NotAvailable, Assert.Throws<IpcException>(() => Subscribe(subscribing, address)).Status);
+        Assert.Equal(IpcStatus.MessageTooLarge, Assert.Throws<IpcException>(() => publisher.Publish(new byte[32769])).Status);
         var message = new byte[32768];
-        Assert.Equal(Status.TimedOut, Assert.Throws<IpcException>(() =>
+        Assert.Equal(IpcStatus.TimedOut, Assert.Throws<IpcException>(() =>
         {
             for (var i = 0; i < 10; i++)
                 publisher.Publish(message, 0);
         }).Status);
-        Assert.Equal(Status.BufferTooSmall, Assert.Throws<IpcException>(() => subscribers[0].Receive(new byte[10], out _, 0)).Status);
+        Assert.Equal(IpcStatus.BufferTooSmall, Assert.Throws<IpcException>(() => subscribers[0].Receive(new byte[10], out _, 0)).Status);
         foreach (var subscriber in subscribers.Skip(1))
             subscriber.Dispose();
         Assert.Equal(message.Length, subscribers[0].Receive(message, out _, Patience));
         publisher.Publish([], Patience); // its room is free now, and the others are gone
         publisher.Dispose();
-        Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => publisher.Publish([])).Status);
-        Assert.Equal(Status.NoServer, Assert.Throws<IpcException>(() => Subscribe(subscribing, address)).Status);
+        Assert.Equal(IpcStatus.Closed, Assert.Throws<IpcException>(() => publisher.Publish([])).Status);
+        Assert.Equal(IpcStatus.NoServer, Assert.Throws<IpcException>(() => Subscribe(subscribing, address)).Status);
         var left = 0;
-        Assert.Equal(Status.PeerClosed, Assert.Throws<IpcException>(() =>
+        Assert.Equal(IpcStatus.PeerClosed, Assert.Throws<IpcException>(() =>
         {
             for (; left < 10; left++)
                 subscribers[0].Receive(message, out _, Patience);
         }).Status);
         Assert.InRange(left, 1, 3);
         subscribers[0].Dispose();
-        Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => subscribers[0].Receive(message, out _)).Status);
+        Assert.Equal(IpcStatus.Closed, Assert.Throws<IpcException>(() => subscribers[0].Receive(message, out _)).Status);
     }
 
     public static TheoryData<string, string> AllSides
@@ -172,7 +172,7 @@ public class BroadcastTests
             await puppet.Ok("take s 30000 1 1 5000", "30000 0");
         await survivor.Ok("take s 30000 1 2 5000", "30000 0");
         await publisher.Ok("publish p 30000 1 3 5000");
-        await publisher.Refuses(Status.TimedOut, "publish p 30000 1 4 0");
+        await publisher.Refuses(IpcStatus.TimedOut, "publish p 30000 1 4 0");
         var waiting = publisher.Give("blocked", "publish p 30000 1 4 -1");
         await Task.Delay(50);
         victim.Kill();
@@ -189,10 +189,10 @@ public class BroadcastTests
         await Task.Delay(50);
         publisher.Kill();
         killed = Environment.TickCount64;
-        (await receiving).Refused(Status.PeerClosed);
+        (await receiving).Refused(IpcStatus.PeerClosed);
         Assert.InRange(Environment.TickCount64 - killed, 0, Soon);
         Assert.Empty(Directory.GetFiles(Names.PrivateFolder, $"*{name}*"));
-        await survivor.Refuses(Status.PeerClosed, "take s 30000 1 6 5000");
+        await survivor.Refuses(IpcStatus.PeerClosed, "take s 30000 1 6 5000");
     }
 
     // What was published before the end is read after it.
@@ -210,6 +210,6 @@ public class BroadcastTests
         publisher.Kill();
         for (var i = 1; i <= 5; i++)
             await subscriber.Ok($"take s 30000 1 {i} 5000", $"{i * 1000} 0");
-        (await subscriber.Refuses(Status.PeerClosed, "take s 30000 1 6 5000")).Within(2000);
+        (await subscriber.Refuses(IpcStatus.PeerClosed, "take s 30000 1 6 5000")).Within(2000);
     }
 }

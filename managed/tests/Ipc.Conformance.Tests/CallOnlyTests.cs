@@ -14,7 +14,7 @@ public class CallOnlyTests
     {
         await stage.Open("max=10000", "max=100000");
         var serving = stage.Server.Give("serve", "serve c echo");
-        (await stage.Client.Give("main", "call c 50000 1 1 50000 5000")).Refused(Status.PeerClosed, Status.PeerTooLarge, Status.NotOurProtocol, Status.Truncated);
+        (await stage.Client.Give("main", "call c 50000 1 1 50000 5000")).Refused(IpcStatus.PeerClosed, IpcStatus.PeerTooLarge, IpcStatus.NotOurProtocol, IpcStatus.Truncated);
         if ((await serving).IsOk)
             throw new ConformanceException("the server served on as if nothing had come");
         await stage.Connect("max=10000", "d");
@@ -65,14 +65,14 @@ public class CallOnlyTests
     [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
     public Task NobodyListens(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
-        (await stage.Client.Refuses(Status.NoServer, $"connect c {Stage.WithOptions(stage.UsesPorts ? $"{transport}://127.0.0.1:9" : stage.Address, "")} 5000")).Promptly();
+        (await stage.Client.Refuses(IpcStatus.NoServer, $"connect c {Stage.WithOptions(stage.UsesPorts ? $"{transport}://127.0.0.1:9" : stage.Address, "")} 5000")).Promptly();
     });
 
     [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
     public Task ATakenNameIsInUse(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Listen();
-        await stage.Client.Refuses(Status.NameInUse, $"listen m {stage.Address}");
+        await stage.Client.Refuses(IpcStatus.NameInUse, $"listen m {stage.Address}");
     });
 
     [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
@@ -81,7 +81,7 @@ public class CallOnlyTests
         await stage.Open();
         var calling = stage.Client.Give("blocked", "call c 100 1 1 100 -1");
         await stage.Server.Ok("receive-request c 1 1 5000", 100);
-        await DeathTests.Killed(stage.Server, calling, Status.PeerClosed);
+        await DeathTests.Killed(stage.Server, calling, IpcStatus.PeerClosed);
     });
 
     [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
@@ -94,7 +94,7 @@ public class CallOnlyTests
         await DeathTests.Ignored(calling);
         // The reply finds nobody, now or at the next wait.
         await stage.Server.Give("main", "reply c 100 1 1 5000");
-        (await stage.Server.Refuses(Status.PeerClosed, "receive-request c 1 1 5000")).Within(SoonMilliseconds);
+        (await stage.Server.Refuses(IpcStatus.PeerClosed, "receive-request c 1 1 5000")).Within(SoonMilliseconds);
         var next = PuppetPool.Rent(client);
         await stage.Connect(channel: "d", client: next);
         var serving = stage.Server.Give("serve", "serve d echo");
@@ -119,16 +119,16 @@ public class CallOnlyTests
         var calling = stage.Client.Give("blocked", "call c 10 1 1 10 -1");
         await stage.Server.Ok("receive-request c 1 1 5000", 10);
         await stage.Client.Ok("close c");
-        (await calling).Refused(Status.Closed);
+        (await calling).Refused(IpcStatus.Closed);
         await stage.Server.Give("main", "reply c 10 1 1 1000");
-        (await stage.Server.Refuses(Status.PeerClosed, "receive-request c 1 1 5000")).Within(SoonMilliseconds);
+        (await stage.Server.Refuses(IpcStatus.PeerClosed, "receive-request c 1 1 5000")).Within(SoonMilliseconds);
     });
 
     [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
     public Task ACallTimesOut(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
-        (await stage.Client.Refuses(Status.TimedOut, "call c 200 1 1 200 60")).NotBefore(60).Promptly();
+        (await stage.Client.Refuses(IpcStatus.TimedOut, "call c 200 1 1 200 60")).NotBefore(60).Promptly();
         // Whether the transport can give up one call and keep the rest differs (docs/wire-formats.md); the next client is served in any case.
         await stage.Client.Ok("free c");
         await stage.Server.Ok("free c");

@@ -56,7 +56,7 @@ public class CallTests
         {
             foreach (var script in new[] { "fail", "reserve-then-fail 0", "reserve-then-fail 100", "reserve-then-fail 100000" })
             {
-                var answer = await stage.Client.Refuses(Status.HandlerFailed, $"ask c 100 1 1 10000 {script} {text}");
+                var answer = await stage.Client.Refuses(IpcStatus.HandlerFailed, $"ask c 100 1 1 10000 {script} {text}");
                 if (!answer.Text.Contains(text[..Math.Min(text.Length, 200)], StringComparison.Ordinal))
                     throw new ConformanceException($"the fault's text is '{answer.Text}', which lacks '{text}'");
             }
@@ -73,11 +73,11 @@ public class CallTests
         var serving = stage.Server.Give("serve", "serve c script");
         foreach (var size in new[] { 1, 48, 5000, 700_000 })
         {
-            await stage.Client.Refuses(Status.BufferTooSmall, $"ask c {size - 1} 1 1 10000 reply {size} 1 1");
-            await stage.Client.Refuses(Status.BufferTooSmall, $"receive-reply c {size / 2} 1 1");
+            await stage.Client.Refuses(IpcStatus.BufferTooSmall, $"ask c {size - 1} 1 1 10000 reply {size} 1 1");
+            await stage.Client.Refuses(IpcStatus.BufferTooSmall, $"receive-reply c {size / 2} 1 1");
             await stage.Client.Ok($"receive-reply c {size} 1 1", size);
             // One that nobody fetches is dropped by the next call.
-            await stage.Client.Refuses(Status.BufferTooSmall, $"ask c 0 1 1 10000 reply {size} 1 1");
+            await stage.Client.Refuses(IpcStatus.BufferTooSmall, $"ask c 0 1 1 10000 reply {size} 1 1");
             await stage.Client.Ok("ask c 100 2 2 10000 reply 100 2 2", 100);
         }
         await stage.Client.Ok("close c");
@@ -104,7 +104,7 @@ public class CallTests
             var failed = stage.Client.Give("call", $"call c {size} 3 3 {size} 10000");
             await stage.Server.Ok("receive-request c 3 3 5000", size);
             await stage.Server.Ok("fail-request c 5000 not today");
-            (await failed).Refused(Status.HandlerFailed);
+            (await failed).Refused(IpcStatus.HandlerFailed);
         }
     });
 
@@ -114,7 +114,7 @@ public class CallTests
         await stage.Open();
         for (var round = 0; round < 2; round++)
         {
-            (await stage.Client.Refuses(Status.TimedOut, "call c 200 1 1 200 60")).NotBefore(60).Promptly();
+            (await stage.Client.Refuses(IpcStatus.TimedOut, "call c 200 1 1 200 60")).NotBefore(60).Promptly();
             await stage.Server.Ok("receive-request c 1 1 5000", 200);
             await stage.Server.Ok("reply c 200 1 1 5000");
             var next = stage.Client.Give("call", "call c 300 2 2 300 10000");
@@ -129,9 +129,9 @@ public class CallTests
     {
         await stage.Open("max=10000", "max=10000");
         var serving = stage.Server.Give("serve", "serve c script");
-        await stage.Client.Refuses(Status.MessageTooLarge, "call c 10001 1 1 100 5000");
+        await stage.Client.Refuses(IpcStatus.MessageTooLarge, "call c 10001 1 1 100 5000");
         // A handler that asks for more room than the limit fails its call, not the server.
-        (await stage.Client.Give("main", "ask c 100 1 1 5000 reply 10001 1 1")).Refused(Status.HandlerFailed);
+        (await stage.Client.Give("main", "ask c 100 1 1 5000 reply 10001 1 1")).Refused(IpcStatus.HandlerFailed);
         await stage.Client.Ok("ask c 10000 1 1 5000 reply 10000 1 1", 10_000);
         await stage.Client.Ok("close c");
         (await serving).Ok();

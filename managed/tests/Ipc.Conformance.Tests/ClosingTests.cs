@@ -22,9 +22,9 @@ public class ClosingTests
             await from.Ok($"{ending} c");
             for (var i = 1; i <= sent; i++)
                 await to.Ok($"receive c 5000 7 {i} 5000", i * 1000);
-            (await to.Refuses(Status.PeerClosed, "receive c 5000 7 1 5000")).Promptly();
-            await to.Refuses(Status.PeerClosed, "receive c 5000 7 1 5000");
-            await to.Refuses(Status.PeerClosed, "peek c 7 1 0");
+            (await to.Refuses(IpcStatus.PeerClosed, "receive c 5000 7 1 5000")).Promptly();
+            await to.Refuses(IpcStatus.PeerClosed, "receive c 5000 7 1 5000");
+            await to.Refuses(IpcStatus.PeerClosed, "peek c 7 1 0");
             if (ending == "close")
                 await from.Ok("free c");
             await to.Ok("free c");
@@ -44,9 +44,9 @@ public class ClosingTests
             answer = await stage.Client.Give("main", "send c 100 1 1 2000");
         }
         while (answer.IsOk && ++tries < 100);
-        answer.Refused(Status.PeerClosed);
-        await stage.Client.Refuses(Status.PeerClosed, "send c 100 1 1 2000");
-        await stage.Client.Refuses(Status.PeerClosed, "call c 100 1 1 100 2000");
+        answer.Refused(IpcStatus.PeerClosed);
+        await stage.Client.Refuses(IpcStatus.PeerClosed, "send c 100 1 1 2000");
+        await stage.Client.Refuses(IpcStatus.PeerClosed, "call c 100 1 1 100 2000");
     });
 
     [Theory, MemberData(nameof(Pairs.ChannelsByWait), MemberType = typeof(Pairs))]
@@ -62,8 +62,8 @@ public class ClosingTests
                     await stage.Connect(options);
                     var call = await puppet.GiveBlocking("blocked", blocked, maySpin: wait == "spin");
                     await Interrupt(puppet, "c", call);
-                    await puppet.Refuses(Status.Closed, "receive c 10 1 1 0");
-                    await puppet.Refuses(Status.Closed, "send c 10 1 1 0");
+                    await puppet.Refuses(IpcStatus.Closed, "receive c 10 1 1 0");
+                    await puppet.Refuses(IpcStatus.Closed, "send c 10 1 1 0");
                     await stage.Client.Ok("free c");
                     await stage.Server.Ok("free c");
                 }
@@ -89,7 +89,7 @@ public class ClosingTests
             accepting.Add(await stage.Server.GiveBlocking($"blocked{i}", $"accept l c{i} -1"));
         await stage.Server.Ok("close l");
         foreach (var answer in await Task.WhenAll(accepting))
-            answer.Refused(Status.Closed).Promptly();
+            answer.Refused(IpcStatus.Closed).Promptly();
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
@@ -111,7 +111,7 @@ public class ClosingTests
             throw new ConformanceException($"a call that should be blocked answered: {(await call).Word} {(await call).Text}");
         var clock = System.Diagnostics.Stopwatch.StartNew();
         await puppet.Ok($"close {name}");
-        (await call).Refused(Status.Closed);
+        (await call).Refused(IpcStatus.Closed);
         if (clock.ElapsedMilliseconds > 1000)
             throw new ConformanceException($"the blocked call came back only {clock.ElapsedMilliseconds} ms after close");
     }

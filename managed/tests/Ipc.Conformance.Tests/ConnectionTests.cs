@@ -32,7 +32,7 @@ public class ConnectionTests
         await Task.WhenAll(
             Series(stage, "a", ofA, 5_000), Series(stage, "b", ofB, 90_000));
         await stage.Server.Ok($"free {ofA}");
-        await stage.Client.Refuses(Status.PeerClosed, "receive a 100 1 1 5000");
+        await stage.Client.Refuses(IpcStatus.PeerClosed, "receive a 100 1 1 5000");
         await Series(stage, "b", ofB, 7_000);
     });
 
@@ -52,7 +52,7 @@ public class ConnectionTests
             await stage.Connect();
             await Stage.Exchange(stage.Client, stage.Server, 100 * i);
             await stage.Client.Ok("free c");
-            await stage.Server.Refuses(Status.PeerClosed, "receive c 100 1 1 5000");
+            await stage.Server.Refuses(IpcStatus.PeerClosed, "receive c 100 1 1 5000");
             await stage.Server.Ok("free c");
         }
     });
@@ -61,12 +61,12 @@ public class ConnectionTests
     public Task ATakenNameIsInUse(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Listen();
-        (await stage.Client.Refuses(Status.NameInUse, $"listen l {stage.Address}")).Promptly();
-        await stage.Server.Refuses(Status.NameInUse, $"listen again {stage.Address}");
+        (await stage.Client.Refuses(IpcStatus.NameInUse, $"listen l {stage.Address}")).Promptly();
+        await stage.Server.Refuses(IpcStatus.NameInUse, $"listen again {stage.Address}");
         await stage.Connect();
         await stage.ExchangeBothWays();
         // Still taken with a client connected.
-        await stage.Client.Refuses(Status.NameInUse, $"listen l {stage.Address}");
+        await stage.Client.Refuses(IpcStatus.NameInUse, $"listen l {stage.Address}");
         await stage.ExchangeBothWays();
     });
 
@@ -81,14 +81,14 @@ public class ConnectionTests
             await stage.Server.Ok("free l");
             address = stage.Address;
         }
-        (await stage.Client.Refuses(Status.NoServer, $"connect c {address} 10000")).Promptly();
-        (await stage.Client.Refuses(Status.NoServer, $"connect c {address} -1")).Promptly();
+        (await stage.Client.Refuses(IpcStatus.NoServer, $"connect c {address} 10000")).Promptly();
+        (await stage.Client.Refuses(IpcStatus.NoServer, $"connect c {address} -1")).Promptly();
         // Windows tells of a port where nobody listens only after a moment, which a time-out of 0 does not wait for.
         var atOnce = await stage.Client.Give("main", $"connect c {address} 0");
         if (PuppetSystem.IsWine && stage.UsesPorts)
-            atOnce.Refused(Status.NoServer, Status.TimedOut);
+            atOnce.Refused(IpcStatus.NoServer, IpcStatus.TimedOut);
         else
-            atOnce.Refused(Status.NoServer);
+            atOnce.Refused(IpcStatus.NoServer);
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
@@ -97,7 +97,7 @@ public class ConnectionTests
         await stage.Open();
         await stage.ExchangeBothWays();
         await stage.Server.Ok("free l");
-        await stage.Client.Refuses(Status.NoServer, $"connect d {stage.Address} 2000");
+        await stage.Client.Refuses(IpcStatus.NoServer, $"connect d {stage.Address} 2000");
         // The channel outlives its listener, and the name serves another process beside it.
         await stage.ExchangeBothWays();
         await stage.Client.Ok($"listen l {stage.Address}");
@@ -113,8 +113,8 @@ public class ConnectionTests
     {
         await stage.Listen();
         await stage.Server.Ok("close l");
-        await stage.Server.Refuses(Status.Closed, "accept l c 5000");
-        await stage.Client.Refuses(Status.NoServer, $"connect c {stage.Address} 5000");
+        await stage.Server.Refuses(IpcStatus.Closed, "accept l c 5000");
+        await stage.Client.Refuses(IpcStatus.NoServer, $"connect c {stage.Address} 5000");
         var left = Names.Left(stage.Name);
         if (left.Count > 0)
             throw new ConformanceException($"close left {string.Join(", ", left)}");
@@ -131,7 +131,7 @@ public class ConnectionTests
             if (answer.IsOk)
                 await stage.Client.Ok($"free early{i}");
             else
-                answer.Refused(Status.TimedOut).Promptly();
+                answer.Refused(IpcStatus.TimedOut).Promptly();
         }
         await stage.ServeAGoodClient();
     });
@@ -141,23 +141,23 @@ public class ConnectionTests
     {
         foreach (var verb in new[] { "listen", "connect" })
         {
-            async Task Refuse(Status status, string address)
+            async Task Refuse(IpcStatus status, string address)
             {
                 await stage.Server.Refuses(status, verb == "listen" ? $"listen l {address}" : $"connect c {address} 1000");
             }
-            await Refuse(Status.UnknownTransport, "carrier-pigeon://x");
-            await Refuse(Status.BadAddress, stage.Name);
-            await Refuse(Status.BadAddress, $"{transport}://");
-            await Refuse(Status.BadOption, $"{stage.Address}?colour=red");
-            await Refuse(Status.BadOption, $"{stage.Address}?max=some");
+            await Refuse(IpcStatus.UnknownTransport, "carrier-pigeon://x");
+            await Refuse(IpcStatus.BadAddress, stage.Name);
+            await Refuse(IpcStatus.BadAddress, $"{transport}://");
+            await Refuse(IpcStatus.BadOption, $"{stage.Address}?colour=red");
+            await Refuse(IpcStatus.BadOption, $"{stage.Address}?max=some");
             if (!stage.UsesPorts)
             {
-                await Refuse(Status.BadAddress, $"{transport}://../{stage.Name}");
-                await Refuse(Status.BadAddress, $"{transport}://.{stage.Name}");
-                await Refuse(Status.BadAddress, $"{transport}://{new string('n', 81)}");
+                await Refuse(IpcStatus.BadAddress, $"{transport}://../{stage.Name}");
+                await Refuse(IpcStatus.BadAddress, $"{transport}://.{stage.Name}");
+                await Refuse(IpcStatus.BadAddress, $"{transport}://{new string('n', 81)}");
             }
             foreach (var option in Registry.Transport(transport).Options.Where(option => option.Kind == "choice"))
-                await Refuse(Status.BadOption, $"{stage.Address}?{option.Name}=never");
+                await Refuse(IpcStatus.BadOption, $"{stage.Address}?{option.Name}=never");
         }
     });
 }

@@ -24,8 +24,8 @@ public class DeathTests
         await stage.ExchangeBothWays();
         var waiting = survivor.Give("blocked", command);
         await Task.Delay(30);
-        await Killed(victim, waiting, Status.PeerClosed);
-        await survivor.Refuses(Status.PeerClosed, "receive c 10 1 1 1000");
+        await Killed(victim, waiting, IpcStatus.PeerClosed);
+        await survivor.Refuses(IpcStatus.PeerClosed, "receive c 10 1 1 1000");
     }
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
@@ -38,7 +38,7 @@ public class DeathTests
         stage.Client.Kill();
         for (var i = 1; i <= sent; i++)
             await stage.Server.Ok($"receive c 2000 7 {i} 5000", 2000);
-        (await stage.Server.Refuses(Status.PeerClosed, "receive c 2000 7 1 5000")).Within(SoonMilliseconds);
+        (await stage.Server.Refuses(IpcStatus.PeerClosed, "receive c 2000 7 1 5000")).Within(SoonMilliseconds);
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
@@ -54,14 +54,14 @@ public class DeathTests
             // Here a message is there as a whole or not at all.
             await stage.Server.Ok("receive c 40000000 1 1 5000");
             stage.Client.Kill();
-            (await stage.Server.Refuses(Status.PeerClosed, "receive c 40000000 1 1 5000")).Within(SoonMilliseconds);
+            (await stage.Server.Refuses(IpcStatus.PeerClosed, "receive c 40000000 1 1 5000")).Within(SoonMilliseconds);
             return;
         }
         await Task.Delay(200);
         stage.Client.Kill();
         var answer = (await stage.Server.Give("main", "receive c 40000000 1 1 5000")).Within(SoonMilliseconds);
         // With a process of Windows goes what it was writing into a pipe, all that nobody has read of it: then nothing has come.
-        answer.Refused(stage.Transport == "pipe" && PuppetSystem.IsWine ? [Status.Truncated, Status.PeerClosed] : [Status.Truncated]);
+        answer.Refused(stage.Transport == "pipe" && PuppetSystem.IsWine ? [IpcStatus.Truncated, IpcStatus.PeerClosed] : [IpcStatus.Truncated]);
         await stage.Server.Refuses(answer.Status, "receive c 40000000 1 1 5000");
     });
 
@@ -71,7 +71,7 @@ public class DeathTests
         await stage.Open();
         var sending = stage.Client.Give("blocked", "send-many c 100 1000000 1 -1 copy");
         await Task.Delay(100);
-        await Killed(stage.Server, sending, Status.PeerClosed);
+        await Killed(stage.Server, sending, IpcStatus.PeerClosed);
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
@@ -80,7 +80,7 @@ public class DeathTests
         await stage.Open();
         var calling = stage.Client.Give("blocked", "call c 100 1 1 100 -1");
         await stage.Server.Ok("receive-request c 1 1 5000", 100);
-        await Killed(stage.Server, calling, Status.PeerClosed);
+        await Killed(stage.Server, calling, IpcStatus.PeerClosed);
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
@@ -91,7 +91,7 @@ public class DeathTests
         var next = PuppetPool.Rent(client);
         await stage.Connect(channel: "d", client: next);
         await stage.ExchangeBothWays("d", next);
-        (await stage.Server.Refuses(Status.PeerClosed, "receive c 10 1 1 5000")).Within(SoonMilliseconds);
+        (await stage.Server.Refuses(IpcStatus.PeerClosed, "receive c 10 1 1 5000")).Within(SoonMilliseconds);
         await next.Ok("reset");
         PuppetPool.Return(next);
     });
@@ -117,7 +117,7 @@ public class DeathTests
     {
         await stage.Listen();
         stage.Server.Kill();
-        (await stage.Client.Refuses(Status.NoServer, $"connect c {stage.Address} 5000")).Promptly();
+        (await stage.Client.Refuses(IpcStatus.NoServer, $"connect c {stage.Address} 5000")).Promptly();
         // The stage now finds nothing left behind, or fails.
     });
 
@@ -134,12 +134,12 @@ public class DeathTests
             throw new ConformanceException($"connect came back only {clock.ElapsedMilliseconds} ms after the server's death");
         // Where the system queues connections, the client learns at its first receive.
         if (answer.IsOk)
-            (await stage.Client.Refuses(Status.PeerClosed, "receive c 10 1 1 5000")).Within(SoonMilliseconds);
+            (await stage.Client.Refuses(IpcStatus.PeerClosed, "receive c 10 1 1 5000")).Within(SoonMilliseconds);
         else
-            answer.Refused(Status.NoServer, Status.PeerClosed);
+            answer.Refused(IpcStatus.NoServer, IpcStatus.PeerClosed);
     });
 
-    internal static async Task Killed(PuppetProcess victim, Task<Answer> waiting, Status status)
+    internal static async Task Killed(PuppetProcess victim, Task<Answer> waiting, IpcStatus status)
     {
         if (waiting.IsCompleted)
             throw new ConformanceException($"a call that should wait answered: {(await waiting).Word} {(await waiting).Text}");

@@ -23,17 +23,17 @@ public class HandoverTests
             await stage.Connect(channel: "d");
             await stage.ExchangeBothWays("d");
             if (accepted.IsOk)
-                (await stage.Server.Give("main", "receive raw 100 1 1 200")).Refused(Status.TimedOut, Status.NotOurProtocol, Status.PeerClosed);
+                (await stage.Server.Give("main", "receive raw 100 1 1 200")).Refused(IpcStatus.TimedOut, IpcStatus.NotOurProtocol, IpcStatus.PeerClosed);
         }
         if ((await stage.Server.Give("main", "limit raw")).IsOk)
-            (await stage.Server.Give("main", "receive raw 100 1 1 2000")).Refused(Status.PeerClosed, Status.NotOurProtocol);
+            (await stage.Server.Give("main", "receive raw 100 1 1 2000")).Refused(IpcStatus.PeerClosed, IpcStatus.NotOurProtocol);
         await stage.ExchangeBothWays();
         await stage.ExchangeBothWays("d");
     });
 
     [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
     public Task AServerThatSendsGarbage(string transport, string side) =>
-        Refused(transport, side, raw => raw.Send([.. Enumerable.Repeat((byte)0xEE, 16)]), Status.NotOurProtocol);
+        Refused(transport, side, raw => raw.Send([.. Enumerable.Repeat((byte)0xEE, 16)]), IpcStatus.NotOurProtocol);
 
     [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
     public Task AServerThatHandsNothingOver(string transport, string side) => Refused(transport, side, raw =>
@@ -43,33 +43,33 @@ public class HandoverTests
         BinaryPrimitives.WriteUInt32LittleEndian(header.AsSpan(4), 1);
         BinaryPrimitives.WriteUInt32LittleEndian(header.AsSpan(8), transport == "shm-event" ? 2u : 1u);
         return raw.Send(header);
-    }, Status.NotOurProtocol);
+    }, IpcStatus.NotOurProtocol);
 
     [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
     public Task AServerThatEndsTheHandover(string transport, string side) => Refused(transport, side, raw =>
     {
         raw.Dispose();
         return Task.CompletedTask;
-    }, Status.PeerClosed, Status.NoServer);
+    }, IpcStatus.PeerClosed, IpcStatus.NoServer);
 
     [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
     public Task AServerThatEndsWithinTheHandover(string transport, string side) => Refused(transport, side, async raw =>
     {
         await raw.Send(new byte[5]);
         raw.Dispose();
-    }, Status.PeerClosed, Status.Truncated, Status.NotOurProtocol);
+    }, IpcStatus.PeerClosed, IpcStatus.Truncated, IpcStatus.NotOurProtocol);
 
     [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
     public Task AServerThatSaysNothing(string transport, string side) => Stage.Run(transport, side, side, async stage =>
     {
         using var listener = new RawListener(transport, stage.Name);
-        (await stage.Client.Refuses(Status.TimedOut, $"connect c {listener.Address} 150")).NotBefore(150).Promptly();
+        (await stage.Client.Refuses(IpcStatus.TimedOut, $"connect c {listener.Address} 150")).NotBefore(150).Promptly();
     });
 
-    private static Task Refused(string transport, string side, Func<RawConnection, Task> handOver, params Status[] statuses) =>
+    private static Task Refused(string transport, string side, Func<RawConnection, Task> handOver, params IpcStatus[] statuses) =>
         RefusedIn(transport, side, handOver, statuses);
 
-    private static Task RefusedIn(string transport, string side, Func<RawConnection, Task> handOver, Status[] statuses,
+    private static Task RefusedIn(string transport, string side, Func<RawConnection, Task> handOver, IpcStatus[] statuses,
         [CallerMemberName] string test = "") => Stage.Run(transport, side, side, async stage =>
         {
             using var listener = new RawListener(transport, stage.Name);

@@ -13,14 +13,14 @@ public class HostileClientTests
     public Task Garbage(string transport, string side) => Meet(transport, side, async (stage, raw) =>
     {
         await raw.Send([.. Enumerable.Repeat((byte)0xEE, 64)]);
-        await Broken(stage, Status.NotOurProtocol, "receive c 100 1 1 2000");
+        await Broken(stage, IpcStatus.NotOurProtocol, "receive c 100 1 1 2000");
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task AnEndWithoutAByte(string transport, string side) => Meet(transport, side, async (stage, raw) =>
     {
         raw.Dispose();
-        await Broken(stage, Status.PeerClosed, "receive c 100 1 1 2000");
+        await Broken(stage, IpcStatus.PeerClosed, "receive c 100 1 1 2000");
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
@@ -28,7 +28,7 @@ public class HostileClientTests
     {
         await raw.Send(RawFrame.Of(RawFrame.Message, 0, [1])[..7]);
         raw.Dispose();
-        await Broken(stage, Status.Truncated, "receive c 100 1 1 2000");
+        await Broken(stage, IpcStatus.Truncated, "receive c 100 1 1 2000");
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
@@ -36,7 +36,7 @@ public class HostileClientTests
     {
         await raw.Send(RawFrame.Header(RawFrame.Magic, 1000, RawFrame.Message, 0), new byte[999]);
         raw.Dispose();
-        await Broken(stage, Status.Truncated, "receive c 1000 1 1 2000");
+        await Broken(stage, IpcStatus.Truncated, "receive c 1000 1 1 2000");
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
@@ -44,42 +44,42 @@ public class HostileClientTests
     {
         await raw.Send(RawFrame.Header(RawFrame.Magic, 1000, RawFrame.Message, 0));
         raw.Dispose();
-        await Broken(stage, Status.Truncated, "peek c 1 1 2000");
+        await Broken(stage, IpcStatus.Truncated, "peek c 1 1 2000");
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task ALengthOverTheLimit(string transport, string side) => Meet(transport, side, async (stage, raw) =>
     {
         await raw.Send(RawFrame.Header(RawFrame.Magic, uint.MaxValue, RawFrame.Message, 0));
-        await Broken(stage, Status.PeerTooLarge, "receive c 1000 1 1 2000");
+        await Broken(stage, IpcStatus.PeerTooLarge, "receive c 1000 1 1 2000");
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task ALengthWithinTheLimitThatNeverComes(string transport, string side) => Meet(transport, side, async (stage, raw) =>
     {
         await raw.Send(RawFrame.Header(RawFrame.Magic, 60 << 20, RawFrame.Message, 0), new byte[10]);
-        (await stage.Server.Refuses(Status.TimedOut, $"receive c {60 << 20} 1 1 100")).NotBefore(100).Promptly();
+        (await stage.Server.Refuses(IpcStatus.TimedOut, $"receive c {60 << 20} 1 1 100")).NotBefore(100).Promptly();
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task AnUnknownKind(string transport, string side) => Meet(transport, side, async (stage, raw) =>
     {
         await raw.Send(RawFrame.Of(9, 0, new byte[20]));
-        await Broken(stage, Status.NotOurProtocol, "receive c 100 1 1 2000");
+        await Broken(stage, IpcStatus.NotOurProtocol, "receive c 100 1 1 2000");
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task ARequestWhereAMessageIsExpected(string transport, string side) => Meet(transport, side, async (stage, raw) =>
     {
         await raw.Send(RawFrame.Of(RawFrame.Request, 1, new byte[20]));
-        await Broken(stage, Status.NotOurProtocol, "receive c 100 1 1 2000");
+        await Broken(stage, IpcStatus.NotOurProtocol, "receive c 100 1 1 2000");
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task AMessageWhereARequestIsExpected(string transport, string side) => Meet(transport, side, async (stage, raw) =>
     {
         await raw.Send(RawFrame.Of(RawFrame.Message, 0, new byte[20]));
-        await Broken(stage, Status.NotOurProtocol, "receive-request c 1 1 2000");
+        await Broken(stage, IpcStatus.NotOurProtocol, "receive-request c 1 1 2000");
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
@@ -167,7 +167,7 @@ public class HostileClientTests
             await stage.ServeAGoodClient();
         }, test);
 
-    private static async Task Broken(Stage stage, Status status, string command)
+    private static async Task Broken(Stage stage, IpcStatus status, string command)
     {
         (await stage.Server.Refuses(status, command)).Promptly();
         // A broken channel repeats its first failure.

@@ -29,23 +29,23 @@ public class HostileServerTests
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task AReplyFromTheFuture(string transport, string side) =>
-        AnswerIsRefused(transport, side, RawFrame.Of(RawFrame.Reply, 2, new byte[10]), Status.NotOurProtocol);
+        AnswerIsRefused(transport, side, RawFrame.Of(RawFrame.Reply, 2, new byte[10]), IpcStatus.NotOurProtocol);
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task AMessageWhereAReplyIsExpected(string transport, string side) =>
-        AnswerIsRefused(transport, side, RawFrame.Of(RawFrame.Message, 0, new byte[10]), Status.NotOurProtocol);
+        AnswerIsRefused(transport, side, RawFrame.Of(RawFrame.Message, 0, new byte[10]), IpcStatus.NotOurProtocol);
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task ARequestWhereAReplyIsExpected(string transport, string side) =>
-        AnswerIsRefused(transport, side, RawFrame.Of(RawFrame.Request, 1, new byte[10]), Status.NotOurProtocol);
+        AnswerIsRefused(transport, side, RawFrame.Of(RawFrame.Request, 1, new byte[10]), IpcStatus.NotOurProtocol);
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task Garbage(string transport, string side) =>
-        AnswerIsRefused(transport, side, [.. Enumerable.Repeat((byte)'G', 100)], Status.NotOurProtocol);
+        AnswerIsRefused(transport, side, [.. Enumerable.Repeat((byte)'G', 100)], IpcStatus.NotOurProtocol);
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task AReplyOverTheLimit(string transport, string side) =>
-        AnswerIsRefused(transport, side, RawFrame.Header(RawFrame.Magic, 0x8000_0000, RawFrame.Reply, 1), Status.PeerTooLarge);
+        AnswerIsRefused(transport, side, RawFrame.Header(RawFrame.Magic, 0x8000_0000, RawFrame.Reply, 1), IpcStatus.PeerTooLarge);
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task AnEndWithinAReply(string transport, string side) => Meet(transport, side, async (stage, raw) =>
@@ -54,10 +54,10 @@ public class HostileServerTests
         await raw.Receive(RawFrame.HeaderSize + 10);
         await raw.Send(RawFrame.Of(RawFrame.Reply, 1, new byte[4000])[..2000]);
         raw.Dispose();
-        (await calling).Refused(Status.Truncated);
-        await stage.Client.Refuses(Status.Truncated, "receive c 5000 1 1 5000");
+        (await calling).Refused(IpcStatus.Truncated);
+        await stage.Client.Refuses(IpcStatus.Truncated, "receive c 5000 1 1 5000");
         // A further call may fail where it sends already, and there the peer is simply gone.
-        (await stage.Client.Give("main", "call c 10 1 1 5000 5000")).Refused(Status.Truncated, Status.PeerClosed);
+        (await stage.Client.Give("main", "call c 10 1 1 5000 5000")).Refused(IpcStatus.Truncated, IpcStatus.PeerClosed);
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
@@ -66,20 +66,20 @@ public class HostileServerTests
         var calling = stage.Client.Give("main", "call c 10 1 1 5000 5000");
         await raw.Receive(RawFrame.HeaderSize + 10);
         raw.Dispose();
-        (await calling).Refused(Status.PeerClosed).Promptly();
+        (await calling).Refused(IpcStatus.PeerClosed).Promptly();
     });
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task AFaultThatIsNotText(string transport, string side) =>
         Answer(transport, side, RawFrame.Of(RawFrame.Fault, 1, [0xFF, 0xFE, 0x00, 0x41]),
-            (_, answer) => Task.FromResult(answer.Refused(Status.HandlerFailed)));
+            (_, answer) => Task.FromResult(answer.Refused(IpcStatus.HandlerFailed)));
 
     [Theory, MemberData(nameof(Pairs.StreamSides), MemberType = typeof(Pairs))]
     public Task AnEmptyFault(string transport, string side) =>
         Answer(transport, side, RawFrame.Of(RawFrame.Fault, 1, []),
-            (_, answer) => Task.FromResult(answer.Refused(Status.HandlerFailed)));
+            (_, answer) => Task.FromResult(answer.Refused(IpcStatus.HandlerFailed)));
 
-    private static Task AnswerIsRefused(string transport, string side, byte[] bytes, Status status,
+    private static Task AnswerIsRefused(string transport, string side, byte[] bytes, IpcStatus status,
         [System.Runtime.CompilerServices.CallerMemberName] string test = "") =>
         Answer(transport, side, bytes, async (stage, answer) =>
         {

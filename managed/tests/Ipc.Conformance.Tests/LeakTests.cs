@@ -29,7 +29,7 @@ public class LeakTests
             await stage.ExchangeBothWays();
             await stage.Client.Ok("free c");
             await stage.Server.Ok("free c");
-            await stage.Client.Refuses(Status.NoServer, $"connect d {Missing(stage)} 1000");
+            await stage.Client.Refuses(IpcStatus.NoServer, $"connect d {Missing(stage)} 1000");
         }
     }
 

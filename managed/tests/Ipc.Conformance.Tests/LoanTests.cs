@@ -48,7 +48,7 @@ public class LoanTests
         await stage.Client.Ok("reserve c 60 60 3 3 5000");
         await stage.Client.Ok("commit c 60 5000");
         await stage.Server.Ok("receive c 1000 3 3 5000", 60);
-        await stage.Server.Refuses(Status.TimedOut, "receive c 1000 3 3 20");
+        await stage.Server.Refuses(IpcStatus.TimedOut, "receive c 1000 3 3 20");
         await stage.ExchangeBothWays();
     });
 
@@ -60,14 +60,14 @@ public class LoanTests
         {
             foreach (var size in new[] { 0, 48, 5000, 800_000 })
             {
-                await from.Refuses(Status.WrongState, "cancel c");
+                await from.Refuses(IpcStatus.WrongState, "cancel c");
                 await from.Ok($"reserve c {size} {size} 1 1 5000");
-                await from.Refuses(Status.WrongState, "send c 10 1 1 5000");
-                await from.Refuses(Status.WrongState, "call c 10 1 1 10 5000");
-                await from.Refuses(Status.WrongState, "commit-reply c 0 5000");
+                await from.Refuses(IpcStatus.WrongState, "send c 10 1 1 5000");
+                await from.Refuses(IpcStatus.WrongState, "call c 10 1 1 10 5000");
+                await from.Refuses(IpcStatus.WrongState, "commit-reply c 0 5000");
                 await from.Ok("cancel c");
-                await from.Refuses(Status.WrongState, "cancel c");
-                await from.Refuses(Status.WrongState, "commit c 0 5000");
+                await from.Refuses(IpcStatus.WrongState, "cancel c");
+                await from.Refuses(IpcStatus.WrongState, "commit c 0 5000");
                 await Stage.Exchange(from, to, 70);
             }
         }
@@ -86,9 +86,9 @@ public class LoanTests
             foreach (var puppet in new[] { stage.Client, stage.Server })
             {
                 await puppet.Ok("close c");
-                await puppet.Refuses(Status.Closed, verb);
-                await puppet.Refuses(Status.WrongState, "cancel c");
-                await puppet.Refuses(Status.Closed, "send c 8 1 1 5000");
+                await puppet.Refuses(IpcStatus.Closed, verb);
+                await puppet.Refuses(IpcStatus.WrongState, "cancel c");
+                await puppet.Refuses(IpcStatus.Closed, "send c 8 1 1 5000");
                 await puppet.Ok("free c");
             }
         }
@@ -108,17 +108,17 @@ public class LoanTests
             var puppet = stage.Server;
             await puppet.Ok("receive-request c 1 1 5000", size);
             await puppet.Ok("reserve c 100 100 9 9 5000");
-            await puppet.Refuses(Status.WrongState, "commit-reply c 100 5000");
-            await puppet.Refuses(Status.WrongState, "reply c 10 1 1 5000");
+            await puppet.Refuses(IpcStatus.WrongState, "commit-reply c 100 5000");
+            await puppet.Refuses(IpcStatus.WrongState, "reply c 10 1 1 5000");
             await puppet.Ok("cancel c");
             await puppet.Ok("reserve-reply c 100 100 9 9 5000");
-            await puppet.Refuses(Status.WrongState, "commit c 100 5000");
-            await puppet.Refuses(Status.WrongState, "fail-request c 5000 no");
+            await puppet.Refuses(IpcStatus.WrongState, "commit c 100 5000");
+            await puppet.Refuses(IpcStatus.WrongState, "fail-request c 5000 no");
             await puppet.Ok("cancel c");
-            await puppet.Refuses(Status.WrongState, "commit-reply c 100 5000");
+            await puppet.Refuses(IpcStatus.WrongState, "commit-reply c 100 5000");
             await puppet.Ok($"reserve-reply c {size} {size} 1 1 5000");
             await puppet.Ok($"commit-reply c {size} 5000");
-            await puppet.Refuses(Status.WrongState, "reply c 10 1 1 5000");
+            await puppet.Refuses(IpcStatus.WrongState, "reply c 10 1 1 5000");
             (await calling).Ok(size);
         }
     });
@@ -130,16 +130,16 @@ public class LoanTests
         _ = stage.Server.Give("serve", "serve c echo");
         foreach (var size in new[] { 100, 300_000 })
         {
-            await stage.Client.Refuses(Status.WrongState, $"receive-reply c {size} 1 1");
-            await stage.Client.Refuses(Status.BufferTooSmall, $"call c {size} 1 1 10 5000");
-            await stage.Client.Refuses(Status.BufferTooSmall, "receive-reply c 20 1 1");
+            await stage.Client.Refuses(IpcStatus.WrongState, $"receive-reply c {size} 1 1");
+            await stage.Client.Refuses(IpcStatus.BufferTooSmall, $"call c {size} 1 1 10 5000");
+            await stage.Client.Refuses(IpcStatus.BufferTooSmall, "receive-reply c 20 1 1");
             await stage.Client.Ok($"receive-reply c {size} 1 1", size);
-            await stage.Client.Refuses(Status.WrongState, $"receive-reply c {size} 1 1");
-            await stage.Client.Refuses(Status.BufferTooSmall, $"call c {size} 2 2 10 5000");
+            await stage.Client.Refuses(IpcStatus.WrongState, $"receive-reply c {size} 1 1");
+            await stage.Client.Refuses(IpcStatus.BufferTooSmall, $"call c {size} 2 2 10 5000");
             await stage.Client.Ok($"call c {size} 3 3 {size} 5000", size);
-            await stage.Client.Refuses(Status.BufferTooSmall, $"call c {size} 4 4 10 5000");
+            await stage.Client.Refuses(IpcStatus.BufferTooSmall, $"call c {size} 4 4 10 5000");
             await stage.Client.Ok($"call-in-place c {size} 5 5 5000", size);
-            await stage.Client.Refuses(Status.WrongState, $"receive-reply c {size} 4 4");
+            await stage.Client.Refuses(IpcStatus.WrongState, $"receive-reply c {size} 4 4");
             await stage.Client.Ok("release c");
         }
     });
@@ -168,21 +168,21 @@ public class LoanTests
         await stage.Open();
         foreach (var puppet in new[] { stage.Client, stage.Server })
         {
-            await puppet.Refuses(Status.WrongState, "commit c 10 1000");
-            await puppet.Refuses(Status.WrongState, "release c");
-            await puppet.Refuses(Status.WrongState, "reply c 10 1 1 1000");
-            await puppet.Refuses(Status.WrongState, "reserve-reply c 10 10 1 1 1000");
-            await puppet.Refuses(Status.WrongState, "commit-reply c 10 1000");
-            await puppet.Refuses(Status.WrongState, "fail-request c 1000 no request");
-            await puppet.Refuses(Status.WrongState, "receive-reply c 100 1 1");
+            await puppet.Refuses(IpcStatus.WrongState, "commit c 10 1000");
+            await puppet.Refuses(IpcStatus.WrongState, "release c");
+            await puppet.Refuses(IpcStatus.WrongState, "reply c 10 1 1 1000");
+            await puppet.Refuses(IpcStatus.WrongState, "reserve-reply c 10 10 1 1 1000");
+            await puppet.Refuses(IpcStatus.WrongState, "commit-reply c 10 1000");
+            await puppet.Refuses(IpcStatus.WrongState, "fail-request c 1000 no request");
+            await puppet.Refuses(IpcStatus.WrongState, "receive-reply c 100 1 1");
         }
         await stage.Client.Ok("send c 10 1 1 5000");
         await stage.Server.Ok("peek c 1 1 5000", 10);
         // A message that is lent out is not given a second time in another way.
-        await stage.Server.Refuses(Status.WrongState, "receive c 10 1 1 1000");
-        await stage.Server.Refuses(Status.WrongState, "receive-request c 1 1 1000");
+        await stage.Server.Refuses(IpcStatus.WrongState, "receive c 10 1 1 1000");
+        await stage.Server.Refuses(IpcStatus.WrongState, "receive-request c 1 1 1000");
         await stage.Server.Ok("release c");
-        await stage.Server.Refuses(Status.WrongState, "release c");
+        await stage.Server.Refuses(IpcStatus.WrongState, "release c");
         await stage.ExchangeBothWays();
     });
 
@@ -191,7 +191,7 @@ public class LoanTests
     {
         await stage.Open();
         await stage.Client.Ok("reserve c 100 100 1 1 5000");
-        (await stage.Client.Give("main", "commit c 101 1000")).Refused(Status.InvalidArgument, Status.WrongState);
+        (await stage.Client.Give("main", "commit c 101 1000")).Refused(IpcStatus.InvalidArgument, IpcStatus.WrongState);
         await stage.Client.Ok("reserve c 20 20 2 2 5000");
         await stage.Client.Ok("commit c 20 5000");
         await stage.Server.Ok("receive c 100 2 2 5000", 20);

@@ -39,8 +39,8 @@ public class MessageTests
         {
             await from.Ok("limit c", limit);
             await Stage.Exchange(from, to, limit);
-            (await from.Refuses(Status.MessageTooLarge, $"send c {limit + 1} 7 1 5000")).Promptly();
-            await from.Refuses(Status.MessageTooLarge, $"reserve c {limit + 1} 0 7 1 5000");
+            (await from.Refuses(IpcStatus.MessageTooLarge, $"send c {limit + 1} 7 1 5000")).Promptly();
+            await from.Refuses(IpcStatus.MessageTooLarge, $"reserve c {limit + 1} 0 7 1 5000");
             // Nothing of it was sent: the next message is the next.
             await Stage.Exchange(from, to, 100);
         }
@@ -52,8 +52,8 @@ public class MessageTests
         await stage.Open("max=100000", "max=5000");
         await Stage.Exchange(stage.Server, stage.Client, 5000);
         await stage.Server.Ok("send c 5001 7 1 5000");
-        await stage.Client.Refuses(Status.PeerTooLarge, "receive c 100000 7 1 5000");
-        await stage.Client.Refuses(Status.PeerTooLarge, "receive c 100000 7 1 5000");
+        await stage.Client.Refuses(IpcStatus.PeerTooLarge, "receive c 100000 7 1 5000");
+        await stage.Client.Refuses(IpcStatus.PeerTooLarge, "receive c 100000 7 1 5000");
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
@@ -97,7 +97,7 @@ public class MessageTests
         sending = stage.Client.Give("send", "send-many c 2000 3000 6 20000 copy");
         await stage.Server.Ok("receive-batches c 2000 3000 6 20000");
         (await sending).Ok();
-        await stage.Server.Refuses(Status.TimedOut, "receive-batches c 1 3000 7 0");
+        await stage.Server.Refuses(IpcStatus.TimedOut, "receive-batches c 1 3000 7 0");
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
@@ -109,13 +109,13 @@ public class MessageTests
             foreach (var size in new[] { 1, 48, 49, 70_000 })
             {
                 var sending = from.Give("send", $"send c {size} 7 1 5000");
-                await to.Refuses(Status.BufferTooSmall, $"receive c {size - 1} 7 1 5000");
-                await to.Refuses(Status.BufferTooSmall, $"receive c 0 7 1 5000");
+                await to.Refuses(IpcStatus.BufferTooSmall, $"receive c {size - 1} 7 1 5000");
+                await to.Refuses(IpcStatus.BufferTooSmall, $"receive c 0 7 1 5000");
                 await to.Ok($"receive c {size} 7 1 5000", size);
                 (await sending).Ok();
 
                 sending = from.Give("send", $"send c {size} 7 2 5000");
-                await to.Refuses(Status.BufferTooSmall, $"receive c {size - 1} 7 2 5000");
+                await to.Refuses(IpcStatus.BufferTooSmall, $"receive c {size - 1} 7 2 5000");
                 await to.Ok("peek c 7 2 5000", size);
                 await to.Ok("release c");
                 (await sending).Ok();

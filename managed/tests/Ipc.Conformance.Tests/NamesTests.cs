@@ -108,11 +108,11 @@ public sealed class NamesTests : IDisposable
                 SecondUser.Run(SecondUser.Nobody, $"{squat} {path}");
             var refusals = await Task.WhenAll(Refusals("native", victim, name), Refusals("managed", victim, name));
             Assert.Equal(refusals[0], refusals[1]);
-            foreach (var sentence in refusals[0])
+            foreach (var errorMessage in refusals[0])
             {
-                Assert.Contains(squatted, path => sentence.StartsWith(path, StringComparison.Ordinal));
+                Assert.Contains(squatted, path => errorMessage.StartsWith(path, StringComparison.Ordinal));
                 foreach (var word in new[] { "user nobody (65534)", "root", "XDG_RUNTIME_DIR" })
-                    Assert.Contains(word, sentence, StringComparison.Ordinal);
+                    Assert.Contains(word, errorMessage, StringComparison.Ordinal);
             }
 
             SecondUser.Run(0, $"chown {victim} {_folder}");
@@ -140,22 +140,22 @@ public sealed class NamesTests : IDisposable
     // What each transport says to servers and to clients.
     private static async Task<List<string>> Refusals(string side, uint victim, string name)
     {
-        var sentences = new List<string>();
+        var errorMessages = new List<string>();
         using var puppet = new PuppetProcess(side, new Dictionary<string, string> { ["XDG_RUNTIME_DIR"] = "" }, victim);
         foreach (var transport in s_transports)
         {
-            sentences.Add((await puppet.Refuses(Status.NoPermission, $"listen l {transport}://{name}")).Text);
-            sentences.Add((await puppet.Refuses(Status.NoPermission, $"connect c {transport}://{name} 1000")).Text);
+            errorMessages.Add((await puppet.Refuses(IpcStatus.NoPermission, $"listen l {transport}://{name}")).Text);
+            errorMessages.Add((await puppet.Refuses(IpcStatus.NoPermission, $"connect c {transport}://{name} 1000")).Text);
         }
-        sentences.Add((await puppet.Refuses(Status.NoPermission, $"connect c unix:///tmp/{name} 1000")).Text);
+        errorMessages.Add((await puppet.Refuses(IpcStatus.NoPermission, $"connect c unix:///tmp/{name} 1000")).Text);
         foreach (var transport in new[] { "queue", "ring" })
         {
-            sentences.Add((await puppet.Refuses(Status.NoPermission, $"open-queue q {transport}://{name} 1000")).Text);
-            sentences.Add((await puppet.Refuses(Status.NoPermission, $"remove-queue {transport}://{name}")).Text);
+            errorMessages.Add((await puppet.Refuses(IpcStatus.NoPermission, $"open-queue q {transport}://{name} 1000")).Text);
+            errorMessages.Add((await puppet.Refuses(IpcStatus.NoPermission, $"remove-queue {transport}://{name}")).Text);
         }
-        sentences.Add((await puppet.Refuses(Status.NoPermission, $"publisher p broadcast://{name}")).Text);
-        sentences.Add((await puppet.Refuses(Status.NoPermission, $"subscriber s broadcast://{name} 1000")).Text);
-        return sentences;
+        errorMessages.Add((await puppet.Refuses(IpcStatus.NoPermission, $"publisher p broadcast://{name}")).Text);
+        errorMessages.Add((await puppet.Refuses(IpcStatus.NoPermission, $"subscriber s broadcast://{name} 1000")).Text);
+        return errorMessages;
     }
 
     // A pipe's name, which stands in a folder for everybody, can be taken; whoever does it gets no connection.
@@ -169,11 +169,11 @@ public sealed class NamesTests : IDisposable
         await thief.Ok($"listen l pipe://{name}");
         var accepting = thief.Give("acceptor", "accept l c 1000");
         using var victim = new PuppetProcess(side);
-        var refusal = await victim.Refuses(Status.NoPermission, $"connect c pipe://{name} 1000");
+        var refusal = await victim.Refuses(IpcStatus.NoPermission, $"connect c pipe://{name} 1000");
         Assert.Contains("choose another name", refusal.Text, StringComparison.Ordinal);
-        refusal = await victim.Refuses(Status.NoPermission, $"listen l pipe://{name}");
+        refusal = await victim.Refuses(IpcStatus.NoPermission, $"listen l pipe://{name}");
         Assert.Contains("choose another name", refusal.Text, StringComparison.Ordinal);
-        (await accepting).Refused(Status.TimedOut);
+        (await accepting).Refused(IpcStatus.TimedOut);
         await thief.Ok("reset");
     }
 }

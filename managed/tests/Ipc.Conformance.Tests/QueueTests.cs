@@ -56,13 +56,13 @@ public class QueueTests
             for (var i = 0; i < lengths.Length; i++)
             {
                 if (lengths[i] > 0)
-                    await subscriber.Refuses(Status.BufferTooSmall, $"dequeue q {lengths[i] - 1} 5 {i} 1000");
+                    await subscriber.Refuses(IpcStatus.BufferTooSmall, $"dequeue q {lengths[i] - 1} 5 {i} 1000");
                 await subscriber.Ok($"dequeue q {lengths[i]} 5 {i} 1000", lengths[i]);
             }
-            await subscriber.Refuses(Status.TimedOut, "dequeue q 10 5 0 0");
-            await subscriber.Refuses(Status.MessageTooLarge, "enqueue q 65529 5 0 0");
+            await subscriber.Refuses(IpcStatus.TimedOut, "dequeue q 10 5 0 0");
+            await subscriber.Refuses(IpcStatus.MessageTooLarge, "enqueue q 65529 5 0 0");
             await subscriber.Ok($"remove-queue {address}");
-            await subscriber.Refuses(Status.NoServer, $"remove-queue {address}");
+            await subscriber.Refuses(IpcStatus.NoServer, $"remove-queue {address}");
         }
         finally
         {
@@ -91,7 +91,7 @@ public class QueueTests
             var waiting = subscriber.Give("taker", "dequeue q 100 5 0 -1");
             await Task.Delay(50);
             await subscriber.Ok("close q");
-            (await waiting).Refused(Status.Closed);
+            (await waiting).Refused(IpcStatus.Closed);
         }
         finally
         {
@@ -175,7 +175,7 @@ public class QueueTests
         }
     }
 
-    private static bool TakeNext(MessageQueue queue, uint writer, ref uint next, int timeoutMilliseconds)
+    private static bool TakeNext(IpcQueue queue, uint writer, ref uint next, int timeoutMilliseconds)
     {
         Span<byte> bytes = stackalloc byte[300];
         if (!queue.TryDequeue(bytes, out var length, timeoutMilliseconds))
@@ -199,7 +199,7 @@ public class QueueTests
         var bound = NativeIpc.OpenQueue(address, 1000);
         try
         {
-            Assert.Equal(managed.Limit, bound.Limit);
+            Assert.Equal(managed.MaxMessageLength, bound.MaxMessageLength);
             var buffer = new byte[100];
             long before = 0;
             for (var i = 0; i < 3000; i++)
@@ -215,20 +215,20 @@ public class QueueTests
             Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, (24 * 2000) - 1);
             managed.Enqueue(new byte[50]);
             var failure = Assert.Throws<IpcException>(() => bound.Dequeue(new byte[49], 0));
-            Assert.Equal(Status.BufferTooSmall, failure.Status);
+            Assert.Equal(IpcStatus.BufferTooSmall, failure.Status);
             Assert.Contains("50 bytes", failure.Message, StringComparison.Ordinal);
-            Assert.Equal(Status.MessageTooLarge, Assert.Throws<IpcException>(() => bound.Enqueue(new byte[bound.Limit + 1])).Status);
-            Assert.Equal(Status.InvalidArgument, Assert.Throws<IpcException>(() => bound.Enqueue([1], -2)).Status);
-            Assert.Equal(Status.WrongState, Assert.Throws<IpcException>(() => NativeIpc.OpenQueue("shm://a")).Status);
+            Assert.Equal(IpcStatus.MessageTooLarge, Assert.Throws<IpcException>(() => bound.Enqueue(new byte[bound.MaxMessageLength + 1])).Status);
+            Assert.Equal(IpcStatus.InvalidArgument, Assert.Throws<IpcException>(() => bound.Enqueue([1], -2)).Status);
+            Assert.Equal(IpcStatus.WrongState, Assert.Throws<IpcException>(() => NativeIpc.OpenQueue("shm://a")).Status);
             bound.Close();
-            Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => bound.Enqueue([1])).Status);
+            Assert.Equal(IpcStatus.Closed, Assert.Throws<IpcException>(() => bound.Enqueue([1])).Status);
             bound.Dispose();
             bound.Dispose();
             bound.Close();
-            Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => bound.TryEnqueue([1])).Status);
-            Assert.Equal(Status.Closed, Assert.Throws<IpcException>(() => bound.TryDequeue(buffer, out _)).Status);
+            Assert.Equal(IpcStatus.Closed, Assert.Throws<IpcException>(() => bound.TryEnqueue([1])).Status);
+            Assert.Equal(IpcStatus.Closed, Assert.Throws<IpcException>(() => bound.TryDequeue(buffer, out _)).Status);
             NativeIpc.RemoveQueue(address);
-            Assert.Equal(Status.NoServer, Assert.Throws<IpcException>(() => NativeIpc.RemoveQueue(address)).Status);
+            Assert.Equal(IpcStatus.NoServer, Assert.Throws<IpcException>(() => NativeIpc.RemoveQueue(address)).Status);
         }
         finally
         {
@@ -243,7 +243,7 @@ public class QueueTests
         {
             ManagedIpc.RemoveQueue(address);
         }
-        catch (IpcException e) when (e.Status == Status.NoServer)
+        catch (IpcException e) when (e.Status == IpcStatus.NoServer)
         {
             // The test has removed it.
         }

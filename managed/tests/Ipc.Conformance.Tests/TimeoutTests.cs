@@ -14,9 +14,9 @@ public class TimeoutTests
             await stage.Open(options, options);
             foreach (var (from, to) in new[] { (stage.Client, stage.Server), (stage.Server, stage.Client) })
             {
-                (await to.Refuses(Status.TimedOut, "receive c 100 1 1 0")).Promptly();
-                (await to.Refuses(Status.TimedOut, "receive c 100 1 1 40")).NotBefore(40).Promptly();
-                (await to.Refuses(Status.TimedOut, "peek c 1 1 1")).NotBefore(1).Promptly();
+                (await to.Refuses(IpcStatus.TimedOut, "receive c 100 1 1 0")).Promptly();
+                (await to.Refuses(IpcStatus.TimedOut, "receive c 100 1 1 40")).NotBefore(40).Promptly();
+                (await to.Refuses(IpcStatus.TimedOut, "peek c 1 1 1")).NotBefore(1).Promptly();
                 await Stage.Exchange(from, to, 100);
             }
         });
@@ -35,7 +35,7 @@ public class TimeoutTests
             {
                 answer = await stage.Server.Give("main", $"{verb} {tries % 3}");
                 if (!answer.IsOk)
-                    answer.Refused(Status.TimedOut);
+                    answer.Refused(IpcStatus.TimedOut);
             }
             while (!answer.IsOk && ++tries < 20_000);
             answer.Ok(size);
@@ -49,8 +49,8 @@ public class TimeoutTests
     public Task AcceptTimesOutAndGoesOn(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Listen();
-        (await stage.Server.Refuses(Status.TimedOut, "accept l c 0")).Promptly();
-        (await stage.Server.Refuses(Status.TimedOut, "accept l c 50")).NotBefore(50).Promptly();
+        (await stage.Server.Refuses(IpcStatus.TimedOut, "accept l c 0")).Promptly();
+        (await stage.Server.Refuses(IpcStatus.TimedOut, "accept l c 50")).NotBefore(50).Promptly();
         await stage.Connect();
         await stage.ExchangeBothWays();
     });
@@ -63,17 +63,17 @@ public class TimeoutTests
         {
             // One block holds a message whole: the second one waits without having begun, and can be sent again.
             await stage.Client.Ok("send c 30000000 1 1 5000");
-            (await stage.Client.Refuses(Status.TimedOut, "send c 30000000 2 2 100")).NotBefore(100);
+            (await stage.Client.Refuses(IpcStatus.TimedOut, "send c 30000000 2 2 100")).NotBefore(100);
             await stage.Server.Ok("receive c 30000000 1 1 5000", 30_000_000);
             await Stage.Exchange(stage.Client, stage.Server, 100);
             return;
         }
-        (await stage.Client.Refuses(Status.TimedOut, "send c 30000000 1 1 100")).NotBefore(100).Promptly();
+        (await stage.Client.Refuses(IpcStatus.TimedOut, "send c 30000000 1 1 100")).NotBefore(100).Promptly();
         var again = await stage.Client.Give("main", "send c 10 1 1 100");
         if (again.IsOk)
             throw new ConformanceException("a channel that has cut a message still sends");
         await stage.Client.Ok("free c");
-        await stage.Server.Refuses(Status.Truncated, "receive c 30000000 1 1 5000");
+        await stage.Server.Refuses(IpcStatus.Truncated, "receive c 30000000 1 1 5000");
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
@@ -82,11 +82,11 @@ public class TimeoutTests
         await stage.Open();
         foreach (var command in new[] { "receive c 10 1 1 -2", "send c 10 1 1 -2", "peek c 1 1 -2", "call c 10 1 1 10 -2", "receive-request c 1 1 -2" })
         {
-            await stage.Client.Refuses(Status.InvalidArgument, command);
-            await stage.Server.Refuses(Status.InvalidArgument, command);
+            await stage.Client.Refuses(IpcStatus.InvalidArgument, command);
+            await stage.Server.Refuses(IpcStatus.InvalidArgument, command);
         }
-        await stage.Server.Refuses(Status.InvalidArgument, "accept l d -2");
-        await stage.Client.Refuses(Status.InvalidArgument, $"connect d {stage.Address} -2");
+        await stage.Server.Refuses(IpcStatus.InvalidArgument, "accept l d -2");
+        await stage.Client.Refuses(IpcStatus.InvalidArgument, $"connect d {stage.Address} -2");
         await stage.ExchangeBothWays();
     });
 }

@@ -12,9 +12,9 @@ public sealed class CommandLineTests : IDisposable
 
     private Task<(int Code, string Output, string Errors)> RunAsync(params string[] arguments) => CommandUnderTest.RunAsync(_folder, "right", arguments);
 
-    private static void AssertOneSentence(string sentence, (int Code, string Output, string Errors) end)
+    private static void AssertOneErrorMessage(string errorMessage, (int Code, string Output, string Errors) end)
     {
-        Assert.Contains(sentence, end.Errors, StringComparison.Ordinal);
+        Assert.Contains(errorMessage, end.Errors, StringComparison.Ordinal);
         Assert.Single(end.Errors.TrimEnd().Split('\n'));
         Assert.Equal((2, ""), (end.Code, end.Output));
     }
@@ -26,13 +26,13 @@ public sealed class CommandLineTests : IDisposable
     [InlineData("[1, 2]")]
     [InlineData("null")]
     [InlineData("Dear diary")]
-    public async Task AForeignPlanIsRefusedInASentence(string text)
+    public async Task AForeignPlanIsRefusedWithAnErrorMessage(string text)
     {
         _folder.Write("foreign/plan.json", text);
 
         var end = await RunAsync("run", "--resume", "foreign");
 
-        AssertOneSentence("plan.json", end);
+        AssertOneErrorMessage("plan.json", end);
     }
 
     [Theory]
@@ -41,13 +41,13 @@ public sealed class CommandLineTests : IDisposable
     [InlineData("codec", "asn1")]
     [InlineData("scenario", "gossip")]
     [InlineData("workload", "5k")]
-    public async Task APlanOfThingsThatThisLabDoesNotKnowIsRefusedInASentence(string field, string value)
+    public async Task APlanOfThingsThatThisLabDoesNotKnowIsRefusedWithAnErrorMessage(string field, string value)
     {
         var plan = await PlanAsync();
         plan["plan"]!["cells"]![0]!["cell"]![field] = value;
         _folder.Write("results/plan.json", plan.ToJsonString());
 
-        AssertOneSentence($"'{value}'", await RunAsync("run", "--resume", "results"));
+        AssertOneErrorMessage($"'{value}'", await RunAsync("run", "--resume", "results"));
     }
 
     [Theory]
@@ -58,7 +58,7 @@ public sealed class CommandLineTests : IDisposable
         await PlanAsync();
         _folder.Write($"results/{file}", "{\"not\": \"a record\"}\nnonsense\n");
 
-        AssertOneSentence($"{file}', line 1", await RunAsync("run", "--resume", "results"));
+        AssertOneErrorMessage($"{file}', line 1", await RunAsync("run", "--resume", "results"));
     }
 
     [Fact]

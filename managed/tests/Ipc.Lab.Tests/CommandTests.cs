@@ -145,12 +145,12 @@ public sealed class CommandTests : IDisposable
     [InlineData("drive --transport shm --scenario serialize", "scenario 'serialize' has no two sides")]
     [InlineData("serve", "name what to use")]
     [InlineData("serve --address shm:/x", "address 'shm:/x' cannot be used")]
-    public async Task MistakesAreOneSentenceOnStandardErrorAndStartNothing(string line, string sentence)
+    public async Task MistakesAreOneErrorMessageOnStandardErrorAndStartNothing(string line, string errorMessage)
     {
         var (code, output, errors) = await RunAsync("right", [.. line.Split(' ').Select(word => word == "EMPTY" ? "" : word)]);
 
         Assert.Equal((2, ""), (code, output));
-        Assert.Contains(sentence, errors, StringComparison.Ordinal);
+        Assert.Contains(errorMessage, errors, StringComparison.Ordinal);
         Assert.Single(errors.TrimEnd().Split('\n'));
     }
 

@@ -76,8 +76,8 @@ public sealed class ForeignPeerTests : IDisposable
     [InlineData("Py thon=x", "cannot name a side")]
     [InlineData("python=", "names no command")]
     [InlineData("python='x", "a quote is not closed")]
-    public void MistakesAreSaid(string peer, string sentence) =>
-        Assert.Contains(sentence, Assert.Throws<UserMistakeException>(() => ForeignPeer.Parse(peer)).Message, StringComparison.Ordinal);
+    public void MistakesAreSaid(string peer, string errorMessage) =>
+        Assert.Contains(errorMessage, Assert.Throws<UserMistakeException>(() => ForeignPeer.Parse(peer)).Message, StringComparison.Ordinal);
 
     [Fact]
     public void WordsMayHaveSpaces() =>

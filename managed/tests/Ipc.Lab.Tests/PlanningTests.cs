@@ -195,7 +195,7 @@ public sealed class PlanningTests
     }
 
     [Fact]
-    public void EveryMistakeIsASentenceThatSaysWhatThereIs()
+    public void EveryMistakeIsAnErrorMessageThatSaysWhatThereIs()
     {
         Assert.Equal($"there is no transport 'quic'; the transports are {string.Join(", ", Registry.Transports.Select(t => t.Id))}", MistakeOf(new() { Transports = ["quic"] }));
         Assert.Equal("workload '64' is not played over transports of kind queue, as 'queue' is; there are oneway-32, oneway-0.1k, oneway-3k",

@@ -38,7 +38,7 @@ public sealed class TableFileTests : IDisposable
     public void NamesMayBeGiven() => Assert.Equal(["k", "v"], TableFile.Check(Request("a;1\n", header: "k;v")).Header);
 
     [Fact]
-    public void WrongTablesAreRefusedWithASentence()
+    public void WrongTablesAreRefusedWithAnErrorMessage()
     {
         Assert.Contains("cannot be read", MistakeOf(new("/nowhere/table.csv", ";", "first", [], [])), StringComparison.Ordinal);
         Assert.Contains("cannot be read", MistakeOf(new(_folder.Path, ";", "first", [], [])), StringComparison.Ordinal);

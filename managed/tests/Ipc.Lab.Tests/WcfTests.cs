@@ -39,7 +39,7 @@ public sealed class WcfTests : IDisposable
     [InlineData("wcf-ipc?max=4k", "raw", "1k-10k", "a body of 10000 bytes is over the 4096", "max=")]
     [InlineData("wcf-ipc?max=4k", "raw", "10k-100k", "a body of 10000 bytes is over the 4096", "max=")]
     [InlineData("wcf?binding=nettcp-default", "raw", "10k-100k", "a body of 100000 bytes is over the 16384", "MaxArrayLength")]
-    public async Task ABodyOverTheQuotaIsRefusedWithASentence(string transport, string codec, string workload, string what, string mend)
+    public async Task ABodyOverTheQuotaIsRefusedWithAnErrorMessage(string transport, string codec, string workload, string what, string mend)
     {
         var failure = await Assert.ThrowsAsync<PeerFailure>(() => LaunchAsync(transport, codec, "call", workload));
 
@@ -76,8 +76,8 @@ public sealed class WcfTests : IDisposable
         if (OperatingSystem.IsWindows())
             return;
         foreach (var binding in (string[])["nettcp-streamed", "netnamedpipe-default", "netnamedpipe-tuned", "netnamedpipe-streamed"])
-            Assert.Contains("not run here", Registry.WhyRefused(Address.Parse($"wcf://x?binding={binding}")), StringComparison.Ordinal);
-        Assert.Null(Registry.WhyRefused(Address.Parse("wcf://x?binding=nettcp-tuned")));
+            Assert.Contains("not run here", Registry.WhyRefused(IpcAddress.Parse($"wcf://x?binding={binding}")), StringComparison.Ordinal);
+        Assert.Null(Registry.WhyRefused(IpcAddress.Parse("wcf://x?binding=nettcp-tuned")));
         Assert.Contains("50 ms", Registry.NoteOf("wcf"), StringComparison.Ordinal);
         Assert.Null(Registry.NoteOf("wcf-ipc"));
     }

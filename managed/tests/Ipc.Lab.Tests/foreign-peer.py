@@ -1,6 +1,6 @@
 """A peer in another language, written from docs/peer-protocol.md and docs/wire-formats.md alone.
 
-It plays server and client of scenario `call` with codec raw over transport `unix`; everything else it refuses in a sentence.
+It plays server and client of scenario `call` with codec raw over transport `unix`; everything else it refuses with an error message.
 A word on its command line makes it cheat, from the fourth exchange on: "wrong" damages a byte of the reply, "stale" sends the reply before once more, "short" leaves its last byte out,
 "skip" does not write the request's bytes anew, "idle" claims exchanges that never were.
 """

@@ -9,7 +9,7 @@ internal static class BroadcastVerbs
     private static readonly ConcurrentDictionary<string, Publisher> s_publishers = new();
     private static readonly ConcurrentDictionary<string, Subscriber> s_subscribers = new();
 
-    public static void AddTo(Dictionary<string, Verb> verbs, Side side)
+    public static void AddTo(Dictionary<string, Verb> verbs, IIpc side)
     {
         verbs.Add("publisher", (_, command) =>
         {

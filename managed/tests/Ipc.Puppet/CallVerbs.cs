@@ -58,7 +58,7 @@ internal static class CallVerbs
         return bytes.ToString(CultureInfo.InvariantCulture);
     }
 
-    private static void CallOnce(Channel channel, Payload message, byte[] request, byte[] reply, int timeout, bool loan)
+    private static void CallOnce(IpcChannel channel, Payload message, byte[] request, byte[] reply, int timeout, bool loan)
     {
         var sent = request.AsSpan(0, message.Length);
         if (loan)

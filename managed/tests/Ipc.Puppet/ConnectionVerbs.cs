@@ -7,7 +7,7 @@ internal delegate string Verb(Handles handles, Command command);
 
 internal static class ConnectionVerbs
 {
-    public static void AddTo(Dictionary<string, Verb> verbs, Side side)
+    public static void AddTo(Dictionary<string, Verb> verbs, IIpc side)
     {
         verbs.Add("listen", (handles, command) =>
         {
@@ -23,7 +23,7 @@ internal static class ConnectionVerbs
             return "";
         });
         verbs.Add("accept", Accept);
-        verbs.Add("limit", (handles, command) => handles.Channel(command.Word()).Limit.ToString(CultureInfo.InvariantCulture));
+        verbs.Add("limit", (handles, command) => handles.Channel(command.Word()).MaxMessageLength.ToString(CultureInfo.InvariantCulture));
         verbs.Add("close", Close);
         verbs.Add("free", Free);
         verbs.Add("reset", Reset);

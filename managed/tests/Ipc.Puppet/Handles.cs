@@ -5,35 +5,35 @@ namespace Ipc.Puppet;
 /// <summary>The listeners, channels and queues of this puppet, by the names the suite gave them.</summary>
 internal sealed class Handles
 {
-    private readonly ConcurrentDictionary<string, Listener> _listeners = new();
-    private readonly ConcurrentDictionary<string, Channel> _channels = new();
-    private readonly ConcurrentDictionary<string, MessageQueue> _queues = new();
+    private readonly ConcurrentDictionary<string, IpcListener> _listeners = new();
+    private readonly ConcurrentDictionary<string, IpcChannel> _channels = new();
+    private readonly ConcurrentDictionary<string, IpcQueue> _queues = new();
 
-    public void Add(string name, Listener listener)
+    public void Add(string name, IpcListener listener)
     {
         if (!_listeners.TryAdd(name, listener))
             throw new WrongException($"there is already a listener '{name}'");
     }
 
-    public void Add(string name, Channel channel)
+    public void Add(string name, IpcChannel channel)
     {
         if (!_channels.TryAdd(name, channel))
             throw new WrongException($"there is already a channel '{name}'");
     }
 
-    public void Add(string name, MessageQueue queue)
+    public void Add(string name, IpcQueue queue)
     {
         if (!_queues.TryAdd(name, queue))
             throw new WrongException($"there is already a queue '{name}'");
     }
 
-    public Listener Listener(string name) =>
+    public IpcListener Listener(string name) =>
         _listeners.TryGetValue(name, out var listener) ? listener : throw new WrongException($"there is no listener '{name}'");
 
-    public Channel Channel(string name) =>
+    public IpcChannel Channel(string name) =>
         _channels.TryGetValue(name, out var channel) ? channel : throw new WrongException($"there is no channel '{name}'");
 
-    public MessageQueue Queue(string name) =>
+    public IpcQueue Queue(string name) =>
         _queues.TryGetValue(name, out var queue) ? queue : throw new WrongException($"there is no queue '{name}'");
 
     public void Close(string name)

@@ -76,7 +76,7 @@ internal static class MessageVerbs
         return "";
     }
 
-    private sealed record Series(Channel Channel, ulong Count, int Most, ulong Seed, int Timeout, bool Loan);
+    private sealed record Series(IpcChannel Channel, ulong Count, int Most, ulong Seed, int Timeout, bool Loan);
 
     private static string Many(Handles handles, Command command, Action<Series, Payload, byte[]> step)
     {

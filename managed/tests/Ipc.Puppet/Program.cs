@@ -6,7 +6,7 @@ if (args is not ["--side", var sideId])
     Console.Error.WriteLine("usage: Ipc.Puppet --side managed|bound");
     return 2;
 }
-var side = new Side(sideId);
+var side = Side.Of(sideId);
 var verbs = new Dictionary<string, Verb>();
 ConnectionVerbs.AddTo(verbs, side);
 MessageVerbs.AddTo(verbs);

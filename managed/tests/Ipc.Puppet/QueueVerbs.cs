@@ -14,7 +14,7 @@ internal static class QueueVerbs
         public uint Next;
     }
 
-    public static void AddTo(Dictionary<string, Verb> verbs, Side side)
+    public static void AddTo(Dictionary<string, Verb> verbs, IIpc side)
     {
         verbs.Add("open-queue", (handles, command) =>
         {
@@ -27,7 +27,7 @@ internal static class QueueVerbs
             side.RemoveQueue(command.Word());
             return "";
         });
-        verbs.Add("queue-limit", (handles, command) => handles.Queue(command.Word()).Limit.ToString(CultureInfo.InvariantCulture));
+        verbs.Add("queue-limit", (handles, command) => handles.Queue(command.Word()).MaxMessageLength.ToString(CultureInfo.InvariantCulture));
         verbs.Add("enqueue", Enqueue);
         verbs.Add("dequeue", Dequeue);
         verbs.Add("pour", Pour);

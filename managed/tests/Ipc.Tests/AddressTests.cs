@@ -5,14 +5,14 @@ public sealed class AddressTests
     [Fact]
     public void AnAddressIsTakenApart()
     {
-        var address = Address.Parse("shm://prices?wait=spin&max=16k");
+        var address = IpcAddress.Parse("shm://prices?wait=spin&max=16k");
         Assert.Equal("shm", address.Transport);
         Assert.Equal("prices", address.Name);
         Assert.Equal("spin", address.Option("wait"));
         Assert.Equal("50", address.Option("spin"));
         Assert.Equal(50, address.OptionCount("spin"));
         Assert.Equal(256 * 1024, address.OptionSize("size"));
-        Assert.Equal(16 * 1024, address.Limit);
+        Assert.Equal(16 * 1024, address.MaxMessageLength);
         Assert.Equal("shm://prices?wait=spin&max=16k", address.ToString());
         Assert.Equal("shm://other?wait=spin&max=16k", address.WithName("other"));
     }
@@ -24,13 +24,13 @@ public sealed class AddressTests
     [InlineData("unix://a?max=1M", 1 << 20)]
     [InlineData("unix://a?max=1G", 1 << 30)]
     [InlineData("unix://a?max=2G", int.MaxValue - 0xFFFF)]
-    public void TheLimitIsAPowerOf1024OrWhatAnArrayHolds(string text, int limit) => Assert.Equal(limit, Address.Parse(text).Limit);
+    public void TheLimitIsAPowerOf1024OrWhatAnArrayHolds(string text, int limit) => Assert.Equal(limit, IpcAddress.Parse(text).MaxMessageLength);
 
     [Theory]
     [InlineData("unix:///tmp/some.socket", "/tmp/some.socket")]
     [InlineData("tcp://[::1]:5000?users=any", "[::1]:5000")]
     [InlineData("tcp://0", "0")]
-    public void NamesKeepTheirTransportsForm(string text, string name) => Assert.Equal(name, Address.Parse(text).Name);
+    public void NamesKeepTheirTransportsForm(string text, string name) => Assert.Equal(name, IpcAddress.Parse(text).Name);
 
     [Theory]
     [InlineData("")]
@@ -46,8 +46,8 @@ public sealed class AddressTests
     [InlineData("shm://pri\0ces")]
     public void WhatIsNoAddressIsToldSo(string text)
     {
-        var failure = Assert.Throws<IpcException>(() => Address.Parse(text));
-        Assert.Equal(Status.BadAddress, failure.Status);
+        var failure = Assert.Throws<IpcException>(() => IpcAddress.Parse(text));
+        Assert.Equal(IpcStatus.BadAddress, failure.Status);
         Assert.Contains("transport://name", failure.Message, StringComparison.Ordinal);
         Assert.True(failure.IsCallersMistake);
     }
@@ -55,8 +55,8 @@ public sealed class AddressTests
     [Fact]
     public void AnUnknownTransportListsTheKnown()
     {
-        var failure = Assert.Throws<IpcException>(() => Address.Parse("carrier-pigeon://coop"));
-        Assert.Equal(Status.UnknownTransport, failure.Status);
+        var failure = Assert.Throws<IpcException>(() => IpcAddress.Parse("carrier-pigeon://coop"));
+        Assert.Equal(IpcStatus.UnknownTransport, failure.Status);
         foreach (var transport in Registry.Transports)
             Assert.Contains(transport.Id, failure.Message, StringComparison.Ordinal);
     }
@@ -64,10 +64,10 @@ public sealed class AddressTests
     [Fact]
     public void AnUnknownOptionListsItsTransports()
     {
-        var failure = Assert.Throws<IpcException>(() => Address.Parse("shm://a?speed=high"));
-        Assert.Equal(Status.BadOption, failure.Status);
+        var failure = Assert.Throws<IpcException>(() => IpcAddress.Parse("shm://a?speed=high"));
+        Assert.Equal(IpcStatus.BadOption, failure.Status);
         Assert.Contains("wait, spin, size, pages, prefault, max", failure.Message, StringComparison.Ordinal);
-        Assert.Equal(Status.BadOption, Pair.StatusOf(() => Address.Parse("unix://a").Option("wait")));
+        Assert.Equal(IpcStatus.BadOption, Pair.StatusOf(() => IpcAddress.Parse("unix://a").Option("wait")));
     }
 
     [Theory]
@@ -86,8 +86,8 @@ public sealed class AddressTests
     [InlineData("shm://a?max=1k&max=2k", "once")]
     public void AWrongValueIsToldWhatIsRight(string text, string right)
     {
-        var failure = Assert.Throws<IpcException>(() => Address.Parse(text));
-        Assert.Equal(Status.BadOption, failure.Status);
+        var failure = Assert.Throws<IpcException>(() => IpcAddress.Parse(text));
+        Assert.Equal(IpcStatus.BadOption, failure.Status);
         Assert.Contains(right, failure.Message, StringComparison.Ordinal);
     }
 
@@ -97,8 +97,8 @@ public sealed class AddressTests
     [InlineData("shm://a?size=8G")]
     public void ARingsSizeIsAPowerOfTwo(string text)
     {
-        Assert.Equal(Status.BadOption, Pair.StatusOf(() => ManagedIpc.Listen(text)));
-        Assert.Equal(Status.BadOption, Pair.StatusOf(() => ManagedIpc.Connect(text)));
+        Assert.Equal(IpcStatus.BadOption, Pair.StatusOf(() => ManagedIpc.Listen(text)));
+        Assert.Equal(IpcStatus.BadOption, Pair.StatusOf(() => ManagedIpc.Connect(text)));
     }
 
     [Theory]
@@ -111,10 +111,10 @@ public sealed class AddressTests
     {
         foreach (var name in new[] { ".hidden", "..", "a/b", "a b", "ü", new string('a', 81) })
         {
-            Assert.Equal(Status.BadAddress, Pair.StatusOf(() => ManagedIpc.Listen($"{transport}://{name}")));
-            Assert.Equal(Status.BadAddress, Pair.StatusOf(() => ManagedIpc.Connect($"{transport}://{name}")));
+            Assert.Equal(IpcStatus.BadAddress, Pair.StatusOf(() => ManagedIpc.Listen($"{transport}://{name}")));
+            Assert.Equal(IpcStatus.BadAddress, Pair.StatusOf(() => ManagedIpc.Connect($"{transport}://{name}")));
         }
-        Assert.Equal(Status.NoServer, Pair.StatusOf(() => ManagedIpc.Connect($"{transport}://{new string('a', 80 - 33)}-{Guid.NewGuid():N}")));
+        Assert.Equal(IpcStatus.NoServer, Pair.StatusOf(() => ManagedIpc.Connect($"{transport}://{new string('a', 80 - 33)}-{Guid.NewGuid():N}")));
     }
 
     [Theory]
@@ -129,8 +129,8 @@ public sealed class AddressTests
     [InlineData("tcp://-1")]
     public void ATcpNameHasAPort(string text)
     {
-        Assert.Equal(Status.BadAddress, Pair.StatusOf(() => ManagedIpc.Listen(text)));
-        Assert.Equal(Status.BadAddress, Pair.StatusOf(() => ManagedIpc.Connect(text)));
+        Assert.Equal(IpcStatus.BadAddress, Pair.StatusOf(() => ManagedIpc.Listen(text)));
+        Assert.Equal(IpcStatus.BadAddress, Pair.StatusOf(() => ManagedIpc.Connect(text)));
     }
 
     [Fact]

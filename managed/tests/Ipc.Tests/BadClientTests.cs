@@ -43,7 +43,7 @@ public sealed class BadClientTests
             var flood = Aside.Run(() =>
             {
                 for (var i = 0; i < Bad; i++)
-                    Come(Address.Parse(server.Address), badness, held);
+                    Come(IpcAddress.Parse(server.Address), badness, held);
             });
             for (var i = 0; i < 10 || !flood.IsCompleted; i++)
                 CallAsAGoodClient(server);
@@ -64,8 +64,8 @@ public sealed class BadClientTests
         using var listener = ManagedIpc.Listen(Pair.NewAddress(transport));
         var held = new List<IDisposable>();
         for (var i = 0; i < 20; i++)
-            Come(Address.Parse(listener.Address), Badness.Leaves, held);
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => listener.Accept(100)));
+            Come(IpcAddress.Parse(listener.Address), Badness.Leaves, held);
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => listener.Accept(100)));
         var connecting = Aside.Run(() => ManagedIpc.Connect(listener.Address, Pair.Patience));
         using var good = listener.Accept(Pair.Patience);
         using var client = connecting.Join();
@@ -79,7 +79,7 @@ public sealed class BadClientTests
         Assert.Equal(4, client.Call("good"u8, new byte[4], Pair.Patience));
     }
 
-    private static void Come(Address address, Badness badness, List<IDisposable> held)
+    private static void Come(IpcAddress address, Badness badness, List<IDisposable> held)
     {
         var transport = address.Transport;
         if (transport == "fifo")
@@ -107,12 +107,12 @@ public sealed class BadClientTests
     private static unsafe void ComeByFifo(string path, Badness badness, List<IDisposable> held)
     {
         // Waits for room in the FIFO, as a client does.
-        using var rendezvous = Libc.Open(path, Libc.O_WRONLY)!;
+        using var handshakeFifo = Libc.Open(path, Libc.O_WRONLY)!;
         var record = new byte[FifoRecord.Length];
         FifoPair? pair = null;
         if (badness != Badness.Lies)
         {
-            (pair, var down) = FifoPair.Make(path, new Deadline(Channel.Forever));
+            (pair, var down) = FifoPair.Make(path, new Deadline(Timeout.Infinite));
             record = FifoRecord.Make(pair.Token);
             if (badness == Badness.Leaves)
                 down.Dispose();
@@ -122,7 +122,7 @@ public sealed class BadClientTests
         fixed (byte* p = record)
         {
             var vector = new Libc.IoVector { Base = p, Length = (nuint)record.Length };
-            Assert.Equal(record.Length, Libc.Write(rendezvous, &vector, 1));
+            Assert.Equal(record.Length, Libc.Write(handshakeFifo, &vector, 1));
         }
         if (badness == Badness.Leaves)
             pair!.Dispose();

@@ -73,7 +73,7 @@ public sealed class BroadcastTests
         Publish(publisher, 0, Count);
         publisher.Close();
         foreach (var reader in readers)
-            Assert.Equal(Status.PeerClosed, reader.Join());
+            Assert.Equal(IpcStatus.PeerClosed, reader.Join());
         foreach (var subscriber in subscribers)
             subscriber.Dispose();
     }
@@ -119,25 +119,25 @@ public sealed class BroadcastTests
         foreach (var timeout in new[] { 0, 40 })
         {
             var start = Environment.TickCount64;
-            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => subscriber.Receive(buffer, out _, timeout)));
+            Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => subscriber.Receive(buffer, out _, timeout)));
             Assert.True(Environment.TickCount64 - start >= timeout - 20);
         }
         var published = 0;
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() =>
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() =>
         {
             for (; published < 1000; published++)
                 publisher.Publish(buffer, 0);
         }));
         Assert.InRange(published, 60, 66);
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => publisher.Publish(buffer, 40)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => publisher.Publish(buffer, 40)));
         // What timed out was not published, and room for one is room for one.
         Assert.Equal(1000, subscriber.Receive(buffer, out _, 0));
         publisher.Publish(buffer, 0);
         for (var i = 0; i < published; i++)
             Assert.Equal(1000, subscriber.Receive(buffer, out _, 0));
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => subscriber.Receive(buffer, out _, 0)));
-        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => subscriber.Receive(buffer, out _, -2)));
-        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => publisher.Publish(buffer, -2)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => subscriber.Receive(buffer, out _, 0)));
+        Assert.Equal(IpcStatus.InvalidArgument, Pair.StatusOf(() => subscriber.Receive(buffer, out _, -2)));
+        Assert.Equal(IpcStatus.InvalidArgument, Pair.StatusOf(() => publisher.Publish(buffer, -2)));
     }
 
     [Theory]
@@ -152,7 +152,7 @@ public sealed class BroadcastTests
         receiving.UntilItWaits();
         var start = Environment.TickCount64;
         idle.Close();
-        Assert.Equal(Status.Closed, receiving.Join());
+        Assert.Equal(IpcStatus.Closed, receiving.Join());
         Assert.InRange(Environment.TickCount64 - start, 0, 1000); // 100 ms are promised; the machine may be busy
         Pair.Until(() => publisher.Subscribers == 1);
 
@@ -164,13 +164,13 @@ public sealed class BroadcastTests
         publishing.UntilItWaits();
         start = Environment.TickCount64;
         publisher.Close();
-        Assert.Equal(Status.Closed, publishing.Join());
+        Assert.Equal(IpcStatus.Closed, publishing.Join());
         Assert.InRange(Environment.TickCount64 - start, 0, 1000);
         Assert.False(File.Exists(PathOf(address)));
         Assert.Equal(0, publisher.Subscribers);
         // What was published before the end is still read.
         var received = 0;
-        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() =>
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() =>
         {
             for (; received < 1000; received++)
                 Assert.Equal(1000, other.Receive(new byte[1000], out _, Pair.Patience));
@@ -178,10 +178,10 @@ public sealed class BroadcastTests
         Assert.InRange(received, 60, 66);
         idle.Dispose();
         idle.Close();
-        Assert.Equal(Status.Closed, Pair.StatusOf(() => idle.Receive(new byte[1], out _)));
+        Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => idle.Receive(new byte[1], out _)));
         publisher.Dispose();
         publisher.Dispose();
-        Assert.Equal(Status.Closed, Pair.StatusOf(() => publisher.Publish([])));
+        Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => publisher.Publish([])));
     }
 
     [Fact]
@@ -190,7 +190,7 @@ public sealed class BroadcastTests
         var address = NewAddress("size=64k");
         using var publisher = ManagedIpc.Publish(address);
         using var subscriber = ManagedIpc.Subscribe(address);
-        Assert.Equal(32768, publisher.Limit);
+        Assert.Equal(32768, publisher.MaxMessageLength);
         publisher.Publish([], 0);
         Assert.Equal(0, subscriber.Receive([], out _, 0));
         var buffer = new byte[32768];
@@ -199,15 +199,15 @@ public sealed class BroadcastTests
             var sent = Pair.Bytes(32768 - i, i);
             publisher.Publish(sent, 0);
             if (i == 3)
-                Assert.Equal(Status.BufferTooSmall, Pair.StatusOf(() => subscriber.Receive(new byte[100], out _, 0)));
+                Assert.Equal(IpcStatus.BufferTooSmall, Pair.StatusOf(() => subscriber.Receive(new byte[100], out _, 0)));
             Assert.Equal(sent.Length, subscriber.Receive(buffer, out _, 0));
             Assert.True(sent.AsSpan().SequenceEqual(buffer.AsSpan(0, sent.Length)));
         }
-        Assert.Equal(Status.MessageTooLarge, Pair.StatusOf(() => publisher.Publish(new byte[32769], 0)));
+        Assert.Equal(IpcStatus.MessageTooLarge, Pair.StatusOf(() => publisher.Publish(new byte[32769], 0)));
         using var strict = ManagedIpc.Subscribe(address + "&max=100");
         publisher.Publish(new byte[101], 0);
-        Assert.Equal(Status.PeerTooLarge, Pair.StatusOf(() => strict.Receive(buffer, out _, 0)));
-        Assert.Equal(Status.PeerTooLarge, Pair.StatusOf(() => strict.Receive(buffer, out _, 0)));
+        Assert.Equal(IpcStatus.PeerTooLarge, Pair.StatusOf(() => strict.Receive(buffer, out _, 0)));
+        Assert.Equal(IpcStatus.PeerTooLarge, Pair.StatusOf(() => strict.Receive(buffer, out _, 0)));
     }
 
     [Fact]
@@ -235,7 +235,7 @@ public sealed class BroadcastTests
         using var publisher = ManagedIpc.Publish(address);
         var subscribers = Enumerable.Range(0, 64).Select(i => ManagedIpc.Subscribe(address + (i % 2 == 0 ? "" : "&policy=drop"))).ToArray();
         Assert.Equal(64, publisher.Subscribers);
-        Assert.Equal(Status.NotAvailable, Pair.StatusOf(() => ManagedIpc.Subscribe(address)));
+        Assert.Equal(IpcStatus.NotAvailable, Pair.StatusOf(() => ManagedIpc.Subscribe(address)));
         var buffer = new byte[8 + Spread];
         for (var i = 0; i < 300; i++)
         {
@@ -258,7 +258,7 @@ public sealed class BroadcastTests
     [InlineData("drop")]
     public void PositionsAndNumbersMayWrap(string policy)
     {
-        var address = Address.Parse(NewAddress($"size=64k&policy={policy}"));
+        var address = IpcAddress.Parse(NewAddress($"size=64k&policy={policy}"));
         using var publisher = new BroadcastPublisher(address, LocalNames.InPrivateFolder(address, "broadcast-"), 64 * 1024,
             new BroadcastStart(unchecked(0UL - (16 * 7000)), ulong.MaxValue - 700));
         using var subscriber = ManagedIpc.Subscribe(address.ToString());
@@ -272,12 +272,12 @@ public sealed class BroadcastTests
     {
         foreach (var wait in new[] { "spin", "adaptive", "block" })
         {
-            var address = Address.Parse(NewAddress($"size=64k&wait={wait}"));
+            var address = IpcAddress.Parse(NewAddress($"size=64k&wait={wait}"));
             using var publisher = ManagedIpc.Publish(address.ToString());
             var name = LocalNames.InPrivateFolder(address, "broadcast-");
             var socket = LocalSocket.Connect(name, new Deadline(Pair.Patience));
             using var subscriber = new BroadcastSubscriber(address, name, socket, new Deadline(Pair.Patience));
-            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => Publish(publisher, 0, 10_000, 0)));
+            Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => Publish(publisher, 0, 10_000, 0)));
             var publishing = Aside.Run(() => publisher.Publish(new byte[1000]));
             publishing.UntilItWaits();
             var start = Environment.TickCount64;
@@ -318,30 +318,30 @@ public sealed class BroadcastTests
         using var raw = new RawSubscriber(address);
         var bytes = SealedMemory.BytesOf(raw.Data);
         Assert.Equal(BroadcastLayout.DataFileBytes(64 * 1024), bytes);
-        Assert.Equal(Status.System, Pair.StatusOf(() => SealedMemory.Map(raw.Data, bytes, writable: true)));
+        Assert.Equal(IpcStatus.System, Pair.StatusOf(() => SealedMemory.Map(raw.Data, bytes, writable: true)));
         Assert.NotEqual(0, Libc.Truncate(raw.Data, 0));
         // The owner of a file may open it again for writing; the seal still refuses.
         using var again = Libc.Open($"/proc/self/fd/{raw.Data.DangerousGetHandle()}", Libc.O_RDWR);
         if (again is not null)
-            Assert.Equal(Status.System, Pair.StatusOf(() => SealedMemory.Map(again, bytes, writable: true)));
+            Assert.Equal(IpcStatus.System, Pair.StatusOf(() => SealedMemory.Map(again, bytes, writable: true)));
     }
 
     [Fact]
     public void NamesAndOptions()
     {
         var address = NewAddress();
-        Assert.Equal(Status.NoServer, Pair.StatusOf(() => ManagedIpc.Subscribe(address)));
+        Assert.Equal(IpcStatus.NoServer, Pair.StatusOf(() => ManagedIpc.Subscribe(address)));
         using (ManagedIpc.Publish(address))
         {
             Assert.True(File.Exists(PathOf(address)));
-            Assert.Equal(Status.NameInUse, Pair.StatusOf(() => ManagedIpc.Publish(address)));
-            Assert.Equal(Status.WrongState, Pair.StatusOf(() => ManagedIpc.Listen(address)));
+            Assert.Equal(IpcStatus.NameInUse, Pair.StatusOf(() => ManagedIpc.Publish(address)));
+            Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => ManagedIpc.Listen(address)));
         }
         Assert.False(File.Exists(PathOf(address)));
         ManagedIpc.Publish(address).Dispose();
         foreach (var size in new[] { "63k", "96k", "8G" })
-            Assert.Equal(Status.BadOption, Pair.StatusOf(() => ManagedIpc.Publish(NewAddress($"size={size}"))));
-        Assert.Equal(Status.BadOption, Pair.StatusOf(() => ManagedIpc.Subscribe(NewAddress("policy=maybe"))));
+            Assert.Equal(IpcStatus.BadOption, Pair.StatusOf(() => ManagedIpc.Publish(NewAddress($"size={size}"))));
+        Assert.Equal(IpcStatus.BadOption, Pair.StatusOf(() => ManagedIpc.Subscribe(NewAddress("policy=maybe"))));
     }
 
     [Theory]
@@ -376,7 +376,7 @@ public sealed class BroadcastTests
 
         public RawSubscriber(string text)
         {
-            var name = LocalNames.InPrivateFolder(Address.Parse(text), "broadcast-");
+            var name = LocalNames.InPrivateFolder(IpcAddress.Parse(text), "broadcast-");
             Socket = LocalSocket.Connect(name, new Deadline(Pair.Patience));
             var join = new BroadcastJoin { Magic = BroadcastLayout.JoinMagic, Version = 1, Policy = BroadcastLayout.PolicyWait, WaitsBy = 2 };
             Assert.Equal(0, DescriptorMessage.Send(Socket, &join, sizeof(BroadcastJoin), []));

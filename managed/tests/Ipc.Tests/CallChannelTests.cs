@@ -6,7 +6,7 @@ namespace Ipc.Tests;
 /// <summary>Channels made of calls, over a transport that is only a function call. Twin of native/tests/calls.</summary>
 public class CallChannelTests
 {
-    private static readonly Address s_address = Address.Parse("msrpc-alpc://direct?max=1M");
+    private static readonly IpcAddress s_address = IpcAddress.Parse("msrpc-alpc://direct?max=1M");
 
     /// <summary>Exchanges on a thread of their own, which a late one is left to, as a real transport's.</summary>
     private sealed unsafe class DirectClient(CallSession session) : CallClient
@@ -14,7 +14,7 @@ public class CallChannelTests
         private sealed class Call : IReplySink
         {
             public CallReply Reply;
-            public Status Status;
+            public IpcStatus Status;
             public void Put(FrameKind kind, uint id, ReadOnlySpan<byte> reply)
             {
                 var copy = (byte*)NativeMemory.Alloc((nuint)Math.Max(1, reply.Length));
@@ -38,9 +38,9 @@ public class CallChannelTests
             });
             thread.Start();
             if (!thread.Join(deadline.LeftMilliseconds))
-                throw new IpcException(Status.TimedOut, "the server did not answer in time");
-            if (call.Status != Status.Ok)
-                throw new IpcException(Status.PeerClosed, $"the server has ended ({call.Status})");
+                throw new IpcException(IpcStatus.TimedOut, "the server did not answer in time");
+            if (call.Status != IpcStatus.Ok)
+                throw new IpcException(IpcStatus.PeerClosed, $"the server has ended ({call.Status})");
             if (kind == FrameKind.Request)
                 _kept = call.Reply.Bytes;
             return call.Reply;
@@ -65,8 +65,8 @@ public class CallChannelTests
             Client = new CallClientChannel(new DirectClient(Session), s_address);
         }
         public CallSession Session { get; }
-        public Channel Server { get; }
-        public Channel Client { get; }
+        public IpcChannel Server { get; }
+        public IpcChannel Client { get; }
         public void Dispose()
         {
             Server.Close(); // lets every thread out
@@ -75,13 +75,13 @@ public class CallChannelTests
         }
     }
 
-    private static string Ask(Channel client, string request, int timeoutMilliseconds = 5000)
+    private static string Ask(IpcChannel client, string request, int timeoutMilliseconds = 5000)
     {
         var reply = new byte[1 << 20];
         return Encoding.UTF8.GetString(reply, 0, client.Call(Encoding.UTF8.GetBytes(request), reply, timeoutMilliseconds));
     }
 
-    private static Status Refused(Action action) => Assert.Throws<IpcException>(action).Status;
+    private static IpcStatus Refused(Action action) => Assert.Throws<IpcException>(action).Status;
 
     private static void Reverse(ReadOnlySpan<byte> request, ReplyWriter reply)
     {
@@ -101,7 +101,7 @@ public class CallChannelTests
             Assert.Equal("cba", Ask(ends.Client, "abc"));
         Assert.Equal("", Ask(ends.Client, ""));
         var failure = Assert.Throws<IpcException>(() => Ask(ends.Client, "fail"));
-        Assert.Equal(Status.HandlerFailed, failure.Status);
+        Assert.Equal(IpcStatus.HandlerFailed, failure.Status);
         Assert.Contains("as asked", failure.Message, StringComparison.Ordinal);
         Assert.Equal("no doog", Ask(ends.Client, "good on"));
         ends.Client.Close();
@@ -117,8 +117,8 @@ public class CallChannelTests
         "wxyz"u8.CopyTo(ends.Server.ReserveReply(4));
         ends.Server.CommitReply(3);
         Assert.Equal("wxy", await calling);
-        Assert.Equal(Status.TimedOut, Refused(() => ends.Server.ReceiveRequest(0)));
-        Assert.Equal(Status.TimedOut, Refused(() => ends.Server.ReceiveRequest(20)));
+        Assert.Equal(IpcStatus.TimedOut, Refused(() => ends.Server.ReceiveRequest(0)));
+        Assert.Equal(IpcStatus.TimedOut, Refused(() => ends.Server.ReceiveRequest(20)));
     }
 
     [Fact]
@@ -137,18 +137,18 @@ public class CallChannelTests
     public void OnlyTheClientSpeaksOfItsOwnAccord()
     {
         using var ends = new Ends();
-        Assert.Equal(Status.WrongState, Refused(() => ends.Server.Send("x"u8)));
-        Assert.Equal(Status.WrongState, Refused(() => ends.Server.Reserve(1)));
-        Assert.Equal(Status.WrongState, Refused(() => ends.Server.Call("x"u8, new byte[1])));
-        Assert.Equal(Status.WrongState, Refused(() => ends.Client.Receive(new byte[1])));
-        Assert.Equal(Status.WrongState, Refused(() => ends.Client.ReceiveRequest()));
+        Assert.Equal(IpcStatus.WrongState, Refused(() => ends.Server.Send("x"u8)));
+        Assert.Equal(IpcStatus.WrongState, Refused(() => ends.Server.Reserve(1)));
+        Assert.Equal(IpcStatus.WrongState, Refused(() => ends.Server.Call("x"u8, new byte[1])));
+        Assert.Equal(IpcStatus.WrongState, Refused(() => ends.Client.Receive(new byte[1])));
+        Assert.Equal(IpcStatus.WrongState, Refused(() => ends.Client.ReceiveRequest()));
     }
 
     [Fact]
     public async Task ALateReplyIsDropped()
     {
         using var ends = new Ends();
-        Assert.Equal(Status.TimedOut, Refused(() => Ask(ends.Client, "first", 30)));
+        Assert.Equal(IpcStatus.TimedOut, Refused(() => Ask(ends.Client, "first", 30)));
         var second = Task.Run(() => Ask(ends.Client, "second"));
         foreach (var wanted in new[] { "first", "second" })
         {
@@ -165,9 +165,9 @@ public class CallChannelTests
         var received = Task.Run(() => Ask(ends.Client, "abc"));
         ends.Server.ReceiveRequest(5000);
         ends.Server.Close();
-        Assert.Equal(Status.PeerClosed, (await Assert.ThrowsAsync<IpcException>(() => received)).Status);
-        Assert.Equal(Status.PeerClosed, Refused(() => Ask(ends.Client, "again")));
-        Assert.Equal(Status.Closed, Refused(() => ends.Server.Reply("late"u8)));
+        Assert.Equal(IpcStatus.PeerClosed, (await Assert.ThrowsAsync<IpcException>(() => received)).Status);
+        Assert.Equal(IpcStatus.PeerClosed, Refused(() => Ask(ends.Client, "again")));
+        Assert.Equal(IpcStatus.Closed, Refused(() => ends.Server.Reply("late"u8)));
     }
 
     [Fact]
@@ -187,17 +187,17 @@ public class CallChannelTests
         ends.Server.Close();
         goOn.Set();
         Assert.Equal("drained", await calling);
-        Assert.Equal(Status.Closed, (await Assert.ThrowsAsync<IpcException>(() => serving)).Status);
+        Assert.Equal(IpcStatus.Closed, (await Assert.ThrowsAsync<IpcException>(() => serving)).Status);
     }
 
     [Fact]
     public unsafe void WhatNoClientOfOursSendsEndsTheChannel()
     {
         using var large = new Ends();
-        Assert.Equal(Status.PeerTooLarge, large.Session.Answer(FrameKind.Request, 1, null, (1 << 20) + 1, null!));
-        Assert.Equal(Status.PeerTooLarge, Refused(() => large.Server.ReceiveRequest()));
+        Assert.Equal(IpcStatus.PeerTooLarge, large.Session.Answer(FrameKind.Request, 1, null, (1 << 20) + 1, null!));
+        Assert.Equal(IpcStatus.PeerTooLarge, Refused(() => large.Server.ReceiveRequest()));
         using var wrong = new Ends();
-        Assert.Equal(Status.NotOurProtocol, wrong.Session.Answer((FrameKind)77, 1, null, 0, null!));
-        Assert.Equal(Status.NotOurProtocol, Refused(() => wrong.Server.ReceiveRequest()));
+        Assert.Equal(IpcStatus.NotOurProtocol, wrong.Session.Answer((FrameKind)77, 1, null, 0, null!));
+        Assert.Equal(IpcStatus.NotOurProtocol, Refused(() => wrong.Server.ReceiveRequest()));
     }
 }

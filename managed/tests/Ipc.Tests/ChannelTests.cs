@@ -50,7 +50,7 @@ public sealed class ChannelTests
         }
         Assert.Equal(0, pair.Client.Call(new byte[4], reply, Pair.Patience));
         var failure = Assert.Throws<IpcException>(() => pair.Client.Call(new byte[3], reply, Pair.Patience));
-        Assert.Equal(Status.HandlerFailed, failure.Status);
+        Assert.Equal(IpcStatus.HandlerFailed, failure.Status);
         Assert.Contains("three is no size", failure.Message, StringComparison.Ordinal);
         Assert.Equal(2, pair.Client.Call(new byte[1], reply, Pair.Patience));
         pair.Client.Close();
@@ -100,11 +100,11 @@ public sealed class ChannelTests
     {
         using var pair = new Pair(transport);
         var buffer = new byte[10];
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => pair.Server.Receive(buffer, 0)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => pair.Server.Receive(buffer, 0)));
         var start = Environment.TickCount64;
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => pair.Server.Receive(buffer, 60)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => pair.Server.Receive(buffer, 60)));
         Assert.InRange(Environment.TickCount64 - start, 50, 2000);
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => pair.Listener.Accept(0)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => pair.Listener.Accept(0)));
         pair.Client.Send([1, 2, 3]);
         Assert.Equal(3, pair.Server.Receive(buffer, Pair.Patience));
     }
@@ -115,7 +115,7 @@ public sealed class ChannelTests
     {
         using var pair = new Pair(transport);
         var reply = new byte[200_000];
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => pair.Client.Call([1], reply, 20)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => pair.Client.Call([1], reply, 20)));
         Assert.Equal(1, pair.Server.ReceiveRequest(Pair.Patience)[0]);
         var answering = Aside.Run(() =>
         {
@@ -134,7 +134,7 @@ public sealed class ChannelTests
     {
         using var pair = new Pair(transport);
         pair.Client.Send([1, 2, 3]);
-        Assert.Equal(Status.BufferTooSmall, Pair.StatusOf(() => pair.Server.Receive(new byte[2], Pair.Patience)));
+        Assert.Equal(IpcStatus.BufferTooSmall, Pair.StatusOf(() => pair.Server.Receive(new byte[2], Pair.Patience)));
         Assert.Equal(3, pair.Server.Receive(new byte[3], Pair.Patience));
         var serving = Aside.Run(() =>
         {
@@ -145,11 +145,11 @@ public sealed class ChannelTests
             }
         });
         var reply = new byte[3];
-        Assert.Equal(Status.BufferTooSmall, Pair.StatusOf(() => pair.Client.Call([], new byte[2], Pair.Patience)));
-        Assert.Equal(Status.BufferTooSmall, Pair.StatusOf(() => pair.Client.ReceiveReply(new byte[2])));
+        Assert.Equal(IpcStatus.BufferTooSmall, Pair.StatusOf(() => pair.Client.Call([], new byte[2], Pair.Patience)));
+        Assert.Equal(IpcStatus.BufferTooSmall, Pair.StatusOf(() => pair.Client.ReceiveReply(new byte[2])));
         Assert.Equal(3, pair.Client.ReceiveReply(reply));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => pair.Client.ReceiveReply(reply)));
-        Assert.Equal(Status.BufferTooSmall, Pair.StatusOf(() => pair.Client.Call([], [], Pair.Patience)));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => pair.Client.ReceiveReply(reply)));
+        Assert.Equal(IpcStatus.BufferTooSmall, Pair.StatusOf(() => pair.Client.Call([], [], Pair.Patience)));
         Assert.Equal(3, pair.Client.Call([], reply, Pair.Patience));
         Assert.Equal(2, reply[2]);
         serving.Join();
@@ -161,27 +161,27 @@ public sealed class ChannelTests
     {
         using var pair = new Pair(transport, "max=1k");
         var client = pair.Client;
-        Assert.Equal(1024, client.Limit);
-        Assert.Equal(Status.MessageTooLarge, Pair.StatusOf(() => client.Send(new byte[1025])));
-        Assert.Equal(Status.MessageTooLarge, Pair.StatusOf(() => client.Reserve(1025)));
-        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => client.Reserve(-1)));
-        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => client.Send([], -2)));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => client.Commit(0)));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(client.Release));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => client.Reply([])));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => client.ReserveReply(1)));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => client.CommitReply(1)));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => client.FailRequest("")));
+        Assert.Equal(1024, client.MaxMessageLength);
+        Assert.Equal(IpcStatus.MessageTooLarge, Pair.StatusOf(() => client.Send(new byte[1025])));
+        Assert.Equal(IpcStatus.MessageTooLarge, Pair.StatusOf(() => client.Reserve(1025)));
+        Assert.Equal(IpcStatus.InvalidArgument, Pair.StatusOf(() => client.Reserve(-1)));
+        Assert.Equal(IpcStatus.InvalidArgument, Pair.StatusOf(() => client.Send([], -2)));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => client.Commit(0)));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(client.Release));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => client.Reply([])));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => client.ReserveReply(1)));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => client.CommitReply(1)));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => client.FailRequest("")));
         client.Reserve(10);
-        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => client.Commit(11)));
+        Assert.Equal(IpcStatus.InvalidArgument, Pair.StatusOf(() => client.Commit(11)));
         client.Commit(10);
         pair.Server.Peek(Pair.Patience);
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => pair.Server.Receive(new byte[20])));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => pair.Server.Call([], [])));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => pair.Server.Receive(new byte[20])));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => pair.Server.Call([], [])));
         pair.Server.Release();
         client.Send([1]);
-        Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() => pair.Server.ReceiveRequest(Pair.Patience)));
-        Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() => pair.Server.ReceiveRequest(Pair.Patience)));
-        Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() => pair.Server.Send([1])));
+        Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => pair.Server.ReceiveRequest(Pair.Patience)));
+        Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => pair.Server.ReceiveRequest(Pair.Patience)));
+        Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => pair.Server.Send([1])));
     }
 }

@@ -27,7 +27,7 @@ public sealed class DeadlineTests
         private readonly RawPeer? _raw;
         private readonly SharedMemoryEnds? _ends;
 
-        public Channel Client { get; }
+        public IpcChannel Client { get; }
 
         public Stopper(string transport)
         {
@@ -44,7 +44,7 @@ public sealed class DeadlineTests
                 _raw.Socket.Send(RawPeer.Frame((uint)kind, id, new byte[Part], length: Whole));
                 return;
             }
-            var writer = new ShmRingWriter(_ends!.ServerLink);
+            var writer = new ShmRingWriter(_ends!.ServerSegment);
             Assert.Equal(WaitResult.Ready, writer.WaitForData(Part, new Deadline(Timeout)));
             writer.PutTotal(Whole);
             writer.PublishInData((uint)kind | ShmRingMemory.More, id, Part);
@@ -64,13 +64,13 @@ public sealed class DeadlineTests
         using var stopper = new Stopper(transport);
         var client = stopper.Client;
         stopper.SendPart(FrameKind.Reply, 1);
-        Assert.Equal(Status.BufferTooSmall, timely(Timeout, time => client.Call([1], new byte[10], time)));
-        Assert.Equal(Status.TimedOut, timely(Timeout, time => client.ReceiveReply(new byte[Whole], time)));
-        Assert.Equal(Status.TimedOut, timely(0, time => client.ReceiveReply(new byte[Whole], time)));
+        Assert.Equal(IpcStatus.BufferTooSmall, timely(Timeout, time => client.Call([1], new byte[10], time)));
+        Assert.Equal(IpcStatus.TimedOut, timely(Timeout, time => client.ReceiveReply(new byte[Whole], time)));
+        Assert.Equal(IpcStatus.TimedOut, timely(0, time => client.ReceiveReply(new byte[Whole], time)));
         // The next call drops the kept one, whose rest still does not come.
-        Assert.Equal(Status.TimedOut, timely(Timeout, time => client.Call([1], new byte[10], time)));
-        Assert.Equal(Status.TimedOut, timely(Timeout, time => _ = client.CallInPlace([1], time)));
-        Assert.Equal(Status.WrongState, timely(Timeout, time => client.ReceiveReply(new byte[Whole], time)));
+        Assert.Equal(IpcStatus.TimedOut, timely(Timeout, time => client.Call([1], new byte[10], time)));
+        Assert.Equal(IpcStatus.TimedOut, timely(Timeout, time => _ = client.CallInPlace([1], time)));
+        Assert.Equal(IpcStatus.WrongState, timely(Timeout, time => client.ReceiveReply(new byte[Whole], time)));
     });
 
     [Theory]
@@ -80,11 +80,11 @@ public sealed class DeadlineTests
         using var stopper = new Stopper(transport);
         var client = stopper.Client;
         stopper.SendPart(FrameKind.Message, 0);
-        Assert.Equal(Status.TimedOut, timely(Timeout, time => client.Receive(new byte[Whole], time)));
-        Assert.Equal(Status.TimedOut, timely(Timeout, time => _ = client.Peek(time)));
-        Assert.Equal(Status.TimedOut, timely(Timeout, time => client.ReceiveBatch(new byte[Whole], new int[2], time)));
-        Assert.Equal(Status.Ok, timely(Timeout, time => Assert.False(client.TryReceive(new byte[Whole], out _, time))));
-        Assert.Equal(Status.NotOurProtocol, timely(Timeout, time => _ = client.ReceiveRequest(time)));
+        Assert.Equal(IpcStatus.TimedOut, timely(Timeout, time => client.Receive(new byte[Whole], time)));
+        Assert.Equal(IpcStatus.TimedOut, timely(Timeout, time => _ = client.Peek(time)));
+        Assert.Equal(IpcStatus.TimedOut, timely(Timeout, time => client.ReceiveBatch(new byte[Whole], new int[2], time)));
+        Assert.Equal(IpcStatus.Ok, timely(Timeout, time => Assert.False(client.TryReceive(new byte[Whole], out _, time))));
+        Assert.Equal(IpcStatus.NotOurProtocol, timely(Timeout, time => _ = client.ReceiveRequest(time)));
     });
 
     // A peer that does nothing, whatever is waited for or sent.
@@ -101,15 +101,15 @@ public sealed class DeadlineTests
             {
                 using var pair = new Pair(transport);
                 var (client, server) = (pair.Client, pair.Server);
-                Assert.Equal(Status.TimedOut, timely(timeout, time => server.Receive(new byte[10], time)));
-                Assert.Equal(Status.Ok, timely(timeout, time => Assert.False(server.TryReceive(new byte[10], out _, time))));
-                Assert.Equal(Status.TimedOut, timely(timeout, time => server.ReceiveBatch(new byte[10], new int[2], time)));
-                Assert.Equal(Status.TimedOut, timely(timeout, time => _ = server.Peek(time)));
-                Assert.Equal(Status.TimedOut, timely(timeout, time => _ = server.ReceiveRequest(time)));
-                Assert.Equal(Status.TimedOut, timely(timeout, time => client.Call([1], new byte[10], time)));
-                Assert.Equal(Status.TimedOut, timely(timeout, time => _ = client.CallInPlace([1], time)));
+                Assert.Equal(IpcStatus.TimedOut, timely(timeout, time => server.Receive(new byte[10], time)));
+                Assert.Equal(IpcStatus.Ok, timely(timeout, time => Assert.False(server.TryReceive(new byte[10], out _, time))));
+                Assert.Equal(IpcStatus.TimedOut, timely(timeout, time => server.ReceiveBatch(new byte[10], new int[2], time)));
+                Assert.Equal(IpcStatus.TimedOut, timely(timeout, time => _ = server.Peek(time)));
+                Assert.Equal(IpcStatus.TimedOut, timely(timeout, time => _ = server.ReceiveRequest(time)));
+                Assert.Equal(IpcStatus.TimedOut, timely(timeout, time => client.Call([1], new byte[10], time)));
+                Assert.Equal(IpcStatus.TimedOut, timely(timeout, time => _ = client.CallInPlace([1], time)));
             });
-            foreach (var send in new Action<Channel, int>[]
+            foreach (var send in new Action<IpcChannel, int>[]
             {
                 (channel, time) => channel.Send(much, time),
                 (channel, time) => channel.SendBatch(much, [much.Length / 2, much.Length / 2], time),
@@ -130,7 +130,7 @@ public sealed class DeadlineTests
                 room.Fill(1);
                 WhollyOrNot(timely(timeout, time => pair.Client.Commit(1000, time)));
             });
-            foreach (var answer in new Action<Channel, int>[]
+            foreach (var answer in new Action<IpcChannel, int>[]
             {
                 (channel, time) => channel.Reply(much, time),
                 (channel, time) => channel.FailRequest(text, time),
@@ -139,17 +139,17 @@ public sealed class DeadlineTests
                 InTime(timely =>
                 {
                     using var pair = new Pair(transport);
-                    Assert.Equal(Status.TimedOut, Pair.StatusOf(() => pair.Client.Call([1], [], 0)));
+                    Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => pair.Client.Call([1], [], 0)));
                     pair.Server.ReceiveRequest(Pair.Patience);
                     WhollyOrNot(timely(timeout, time => answer(pair.Server, time)));
                 });
             }
         }
 
-        void WhollyOrNot(Status status) => Assert.True(status == Status.TimedOut || status == Status.Ok, $"{status}");
+        void WhollyOrNot(IpcStatus status) => Assert.True(status == IpcStatus.TimedOut || status == IpcStatus.Ok, $"{status}");
     }
 
-    private delegate Status Timely(int timeout, Action<int> call);
+    private delegate IpcStatus Timely(int timeout, Action<int> call);
 
     // Runs it, all anew, until each of its calls has once come back in time.
     private static void InTime(Action<Timely> calls)
@@ -190,15 +190,15 @@ public sealed class DeadlineTests
             using var ends = new SharedMemoryEnds(rings, wait: wait);
             var buffer = new byte[10];
             Assert.False(ends.Server.TryReceive(buffer, out _, timeout));
-            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, timeout)));
+            Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, timeout)));
             ends.KillClient();
             var clock = Stopwatch.StartNew();
-            Assert.Equal(Status.PeerClosed, Pair.StatusOf(() =>
+            Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() =>
             {
                 while (!ends.Server.TryReceive(buffer, out _, timeout))
                     Assert.InRange(clock.ElapsedMilliseconds, 0, 2000);
             }));
-            Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => ends.Server.Receive(buffer, timeout)));
+            Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => ends.Server.Receive(buffer, timeout)));
         }
     }
 
@@ -209,14 +209,14 @@ public sealed class DeadlineTests
     {
         using var ends = new SharedMemoryEnds(rings);
         var message = new byte[20_000];
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() =>
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() =>
         {
             while (true)
                 ends.Server.Send(message, 0);
         }));
         ends.KillClient();
         var clock = Stopwatch.StartNew();
-        Pair.Until(() => Pair.StatusOf(() => ends.Server.Send(message, 0)) == Status.PeerClosed);
+        Pair.Until(() => Pair.StatusOf(() => ends.Server.Send(message, 0)) == IpcStatus.PeerClosed);
         Assert.InRange(clock.ElapsedMilliseconds, 0, 2000);
     }
 
@@ -236,12 +236,12 @@ public sealed class DeadlineTests
             sending.Join();
         }
         pair.Client.Send([1, 2]);
-        Assert.Equal(Status.BufferTooSmall, Pair.StatusOf(() => Pair.Until(() => pair.Server.TryReceive([], out _))));
+        Assert.Equal(IpcStatus.BufferTooSmall, Pair.StatusOf(() => Pair.Until(() => pair.Server.TryReceive([], out _))));
         pair.Client.Dispose();
         Assert.True(pair.Server.TryReceive(buffer, out length));
-        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => Pair.Until(() => pair.Server.TryReceive(buffer, out _))));
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => Pair.Until(() => pair.Server.TryReceive(buffer, out _))));
         pair.Server.Close();
-        Assert.Equal(Status.Closed, Pair.StatusOf(() => pair.Server.TryReceive(buffer, out _)));
+        Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => pair.Server.TryReceive(buffer, out _)));
     }
 
     [Fact]
@@ -252,9 +252,9 @@ public sealed class DeadlineTests
             using var peer = new RawPeer();
             peer.Socket.Send(garbage);
             var sendsOurs = garbage.AsSpan().SequenceEqual("IPC"u8);
-            Assert.Equal(sendsOurs ? Status.TimedOut : Status.NotOurProtocol, Pair.StatusOf(() => peer.Channel.Receive([], Timeout)));
+            Assert.Equal(sendsOurs ? IpcStatus.TimedOut : IpcStatus.NotOurProtocol, Pair.StatusOf(() => peer.Channel.Receive([], Timeout)));
             if (!sendsOurs)
-                Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() => peer.Channel.Send([])));
+                Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => peer.Channel.Send([])));
         }
     }
 }

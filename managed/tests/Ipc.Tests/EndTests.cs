@@ -19,9 +19,9 @@ public sealed class EndTests
         });
         Assert.Equal(1, pair.Server.Receive(new byte[10], Pair.Patience));
         Assert.Equal(2000, pair.Server.Receive(new byte[2000], Pair.Patience));
-        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => pair.Server.Receive(new byte[10], Pair.Patience)));
-        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => pair.Server.Receive(new byte[10], Pair.Patience)));
-        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => pair.Server.Send(new byte[10], Pair.Patience)));
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => pair.Server.Receive(new byte[10], Pair.Patience)));
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => pair.Server.Receive(new byte[10], Pair.Patience)));
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => pair.Server.Send(new byte[10], Pair.Patience)));
         sending.Join();
     }
 
@@ -31,7 +31,7 @@ public sealed class EndTests
     {
         using var pair = new Pair(transport);
         pair.Client.Close();
-        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() =>
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() =>
         {
             // A socket may take one message before it learns.
             for (var i = 0; i < 10; i++)
@@ -43,17 +43,17 @@ public sealed class EndTests
     [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
     public void ClosingInterruptsABlockedReceive(string transport)
     {
-        foreach (var timeout in new[] { Channel.Forever, 60_000 })
+        foreach (var timeout in new[] { Timeout.Infinite, 60_000 })
         {
             using var pair = new Pair(transport);
             var receiving = Aside.Run(() => Pair.StatusOf(() => pair.Server.Receive(new byte[10], timeout)));
             receiving.UntilItWaits();
             var start = Environment.TickCount64;
             pair.Server.Close();
-            Assert.Equal(Status.Closed, receiving.Join());
+            Assert.Equal(IpcStatus.Closed, receiving.Join());
             Assert.InRange(Environment.TickCount64 - start, 0, Soon);
-            Assert.Equal(Status.Closed, Pair.StatusOf(() => pair.Server.Send([])));
-            Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => pair.Client.Receive(new byte[10], Pair.Patience)));
+            Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => pair.Server.Send([])));
+            Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => pair.Client.Receive(new byte[10], Pair.Patience)));
         }
     }
 
@@ -61,7 +61,7 @@ public sealed class EndTests
     [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
     public void ClosingInterruptsABlockedSend(string transport)
     {
-        foreach (var timeout in new[] { Channel.Forever, 60_000 })
+        foreach (var timeout in new[] { Timeout.Infinite, 60_000 })
         {
             using var pair = new Pair(transport);
             var sending = Aside.Run(() => Pair.StatusOf(() =>
@@ -72,7 +72,7 @@ public sealed class EndTests
             sending.UntilItWaits();
             var start = Environment.TickCount64;
             pair.Client.Close();
-            Assert.Equal(Status.Closed, sending.Join());
+            Assert.Equal(IpcStatus.Closed, sending.Join());
             Assert.InRange(Environment.TickCount64 - start, 0, Soon);
         }
     }
@@ -89,7 +89,7 @@ public sealed class EndTests
         }));
         sending.UntilItWaits();
         pair.Server.Close();
-        Assert.Equal(Status.PeerClosed, sending.Join());
+        Assert.Equal(IpcStatus.PeerClosed, sending.Join());
     }
 
     [Theory]
@@ -97,15 +97,15 @@ public sealed class EndTests
     public void ASendThatTimesOutBreaksTheChannelOnlyHalfWay(string transport)
     {
         using var pair = new Pair(transport);
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() =>
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() =>
         {
             while (true)
                 pair.Client.Send(new byte[1_000_000], 50);
         }));
         // Half-way or not, the other side gets whole messages and then either a further one or an end.
         var buffer = new byte[1_000_000];
-        var end = Status.Ok;
-        while (end == Status.Ok)
+        var end = IpcStatus.Ok;
+        while (end == IpcStatus.Ok)
         {
             try
             {
@@ -116,11 +116,11 @@ public sealed class EndTests
                 end = e.Status;
             }
         }
-        Assert.Contains(end, new[] { Status.TimedOut, Status.Truncated });
-        if (end == Status.TimedOut)
+        Assert.Contains(end, new[] { IpcStatus.TimedOut, IpcStatus.Truncated });
+        if (end == IpcStatus.TimedOut)
             pair.Client.Send([1], Pair.Patience);
         else
-            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => pair.Client.Send([1], Pair.Patience)));
+            Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => pair.Client.Send([1], Pair.Patience)));
     }
 
     [Theory]
@@ -132,19 +132,19 @@ public sealed class EndTests
         {
             using var listener = ManagedIpc.Listen(address);
             if (!transport.StartsWith("tcp", StringComparison.Ordinal))
-                Assert.Equal(Status.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(address).Dispose()));
-            Aside<Status>[] accepting = [Accepting(listener, Channel.Forever), Accepting(listener, 60_000)];
+                Assert.Equal(IpcStatus.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(address).Dispose()));
+            Aside<IpcStatus>[] accepting = [Accepting(listener, Timeout.Infinite), Accepting(listener, 60_000)];
             foreach (var accept in accepting)
                 accept.UntilItWaits();
             listener.Close();
             foreach (var accept in accepting)
-                Assert.Equal(Status.Closed, accept.Join());
-            Assert.Equal(Status.Closed, Pair.StatusOf(() => listener.Accept()));
-            Assert.Equal(Status.NoServer, Pair.StatusOf(() => ManagedIpc.Connect(listener.Address).Dispose()));
+                Assert.Equal(IpcStatus.Closed, accept.Join());
+            Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => listener.Accept()));
+            Assert.Equal(IpcStatus.NoServer, Pair.StatusOf(() => ManagedIpc.Connect(listener.Address).Dispose()));
         }
     }
 
-    private static Aside<Status> Accepting(Listener listener, int timeout) => Aside.Run(() => Pair.StatusOf(() => listener.Accept(timeout)));
+    private static Aside<IpcStatus> Accepting(IpcListener listener, int timeout) => Aside.Run(() => Pair.StatusOf(() => listener.Accept(timeout)));
 
     [Theory]
     [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]

@@ -9,11 +9,11 @@ public sealed class IpcServerTests
     private static IpcServer Server(string transport, RequestHandler handler, IpcServerOptions? options = null) =>
         new(Pair.NewAddress(transport), handler, options);
 
-    private static Channel Connect(IpcServer server) => ManagedIpc.Connect(server.Address, Pair.Patience);
+    private static IpcChannel Connect(IpcServer server) => ManagedIpc.Connect(server.Address, Pair.Patience);
 
     private static void Echo(ReadOnlySpan<byte> request, ReplyWriter reply) => request.CopyTo(reply.Reserve(request.Length));
 
-    private static string Call(Channel client, string request)
+    private static string Call(IpcChannel client, string request)
     {
         var reply = new byte[100];
         return Encoding.UTF8.GetString(reply, 0, client.Call(Encoding.UTF8.GetBytes(request), reply, Pair.Patience));
@@ -68,7 +68,7 @@ public sealed class IpcServerTests
         foreach (var request in new[] { "text", "half", "text" })
         {
             var failure = Assert.Throws<IpcException>(() => Call(client, request));
-            Assert.Equal(Status.HandlerFailed, failure.Status);
+            Assert.Equal(IpcStatus.HandlerFailed, failure.Status);
             Assert.Contains("no such price", failure.Message, StringComparison.Ordinal);
         }
         Assert.Equal("good", Call(client, "good"));
@@ -104,7 +104,7 @@ public sealed class IpcServerTests
         using var third = Connect(server);
         Assert.Equal("third", Call(third, "third"));
         Assert.Equal("again", Call(first, "again"));
-        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => Call(silent, "late")));
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => Call(silent, "late")));
         Pair.Until(() => Volatile.Read(ref drops) == 1);
         // Now that all have called, the next one waits until one leaves.
         var waiting = Aside.Run(() =>
@@ -136,7 +136,7 @@ public sealed class IpcServerTests
         Assert.True(entered.Wait(Pair.Patience));
         var stopping = Aside.Run(() => server.Stop(Pair.Patience));
         // Nothing keeps the idle one.
-        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => idle.Receive(new byte[1], Pair.Patience)));
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => idle.Receive(new byte[1], Pair.Patience)));
         open.Set();
         Assert.True(stopping.Join());
         Assert.Equal("answered", calling.Join());
@@ -157,7 +157,7 @@ public sealed class IpcServerTests
         var calling = Aside.Run(() => Pair.StatusOf(() => Call(client, "slow")));
         Assert.True(entered.Wait(Pair.Patience));
         Assert.False(server.Stop(10));
-        Assert.Equal(Status.PeerClosed, calling.Join());
+        Assert.Equal(IpcStatus.PeerClosed, calling.Join());
         open.Set();
     }
 
@@ -173,14 +173,14 @@ public sealed class IpcServerTests
         self = server;
         using var client = Connect(server);
         Assert.Equal("last", Call(client, "last"));
-        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => Call(client, "after")));
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => Call(client, "after")));
     }
 
     [Fact]
     public void MaxClientsIsANumberFromOne()
     {
         using var listener = ManagedIpc.Listen(Pair.NewAddress("unix"));
-        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => _ = new IpcServer(listener, Echo, new IpcServerOptions { MaxClients = 0 })));
+        Assert.Equal(IpcStatus.InvalidArgument, Pair.StatusOf(() => _ = new IpcServer(listener, Echo, new IpcServerOptions { MaxClients = 0 })));
     }
 
     [Theory, MemberData(nameof(Transports))]
@@ -188,7 +188,7 @@ public sealed class IpcServerTests
     {
         var address = Pair.NewAddress(transport);
         Assert.Throws<ArgumentNullException>(() => new IpcServer(address, null!));
-        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => _ = new IpcServer(address, Echo, new IpcServerOptions { MaxClients = 0 })));
+        Assert.Equal(IpcStatus.InvalidArgument, Pair.StatusOf(() => _ = new IpcServer(address, Echo, new IpcServerOptions { MaxClients = 0 })));
         using var server = new IpcServer(address, Echo);
         using var client = Connect(server);
         Assert.Equal("there", Call(client, "there"));

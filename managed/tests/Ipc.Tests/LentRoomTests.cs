@@ -18,7 +18,7 @@ public sealed class LentRoomTests
             })
             {
                 var failure = Assert.Throws<IpcException>(send);
-                Assert.Equal(Status.WrongState, failure.Status);
+                Assert.Equal(IpcStatus.WrongState, failure.Status);
                 Assert.Contains("Cancel", failure.Message, StringComparison.Ordinal);
             }
             // Receiving is the other half's.
@@ -40,13 +40,13 @@ public sealed class LentRoomTests
     {
         using var pair = new Pair(transport);
         var buffer = new byte[10];
-        Assert.Equal(Status.WrongState, Pair.StatusOf(pair.Client.Cancel));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(pair.Client.Cancel));
         for (byte i = 0; i < 100; i++)
         {
             pair.Client.Reserve(i % 3 == 0 ? 10 : 3000 * i, Pair.Patience).Fill(0xFF);
             pair.Client.Cancel();
-            Assert.Equal(Status.WrongState, Pair.StatusOf(pair.Client.Cancel));
-            Assert.Equal(Status.WrongState, Pair.StatusOf(() => pair.Client.Commit(10)));
+            Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(pair.Client.Cancel));
+            Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => pair.Client.Commit(10)));
             pair.Client.Send([i]);
             Assert.Equal(1, pair.Server.Receive(buffer, Pair.Patience));
             Assert.Equal(i, buffer[0]);
@@ -68,12 +68,12 @@ public sealed class LentRoomTests
         var server = pair.Server;
         Assert.Equal(1, server.ReceiveRequest(Pair.Patience).Length);
         server.Reserve(10, Pair.Patience);
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => server.CommitReply(1)));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => server.CommitReply(1)));
         server.Cancel();
         server.ReserveReply(10, Pair.Patience)[0] = 77;
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => server.Commit(1)));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => server.Reply([1])));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => server.FailRequest("no")));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => server.Commit(1)));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => server.Reply([1])));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => server.FailRequest("no")));
         server.CommitReply(1, Pair.Patience);
         Assert.Equal(77, calling.Join());
     }
@@ -93,7 +93,7 @@ public sealed class LentRoomTests
         {
             room = pair.Client.Reserve(200_000, 0);
         }
-        catch (IpcException e) when (e.Status == Status.TimedOut)
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
         {
             return; // this transport lends in place only, and says so here
         }
@@ -102,7 +102,7 @@ public sealed class LentRoomTests
         {
             pair.Client.Commit(200_000, 0);
         }
-        catch (IpcException e) when (e.Status == Status.TimedOut)
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
         {
             // Nothing went, or some: then the channel is broken and repeats it.
         }
@@ -110,12 +110,12 @@ public sealed class LentRoomTests
         {
             pair.Client.Send([1], 0);
         }
-        catch (IpcException e) when (e.Status == Status.TimedOut)
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
         {
-            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => pair.Client.Commit(200_000, 0)));
+            Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => pair.Client.Commit(200_000, 0)));
             return;
         }
-        catch (IpcException e) when (e.Status == Status.WrongState)
+        catch (IpcException e) when (e.Status == IpcStatus.WrongState)
         {
             var committing = Aside.Run(() => pair.Client.Commit(200_000, Pair.Patience));
             while (pair.Server.Receive(filler = new byte[200_000], Pair.Patience) != 200_000)
@@ -127,7 +127,7 @@ public sealed class LentRoomTests
     }
 
     // What lends room or ends it.
-    private static readonly (string Name, Action<Channel> Run)[] s_roomCalls =
+    private static readonly (string Name, Action<IpcChannel> Run)[] s_roomCalls =
     [
         (nameof(Channel.Commit), channel => channel.Commit(4, Pair.Patience)),
         (nameof(Channel.CommitReply), channel => channel.CommitReply(4, Pair.Patience)),
@@ -147,10 +147,10 @@ public sealed class LentRoomTests
             pair.Server.Reserve(8, Pair.Patience);
             pair.Client.Close();
             pair.Server.Close();
-            Assert.Equal((name, Status.Closed), (name, Pair.StatusOf(() => run(pair.Client))));
-            Assert.Equal((name, Status.WrongState), (name, Pair.StatusOf(pair.Client.Cancel)));
+            Assert.Equal((name, IpcStatus.Closed), (name, Pair.StatusOf(() => run(pair.Client))));
+            Assert.Equal((name, IpcStatus.WrongState), (name, Pair.StatusOf(pair.Client.Cancel)));
             // Nothing else does.
-            Assert.Equal(Status.Closed, Pair.StatusOf(() => pair.Server.Send([1])));
+            Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => pair.Server.Send([1])));
             pair.Server.Cancel();
         }
     }
@@ -164,9 +164,9 @@ public sealed class LentRoomTests
             using var pair = new Pair(transport);
             pair.Server.Reserve(8, Pair.Patience);
             pair.Client.Send([1]);
-            Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() => pair.Server.ReceiveRequest(Pair.Patience)));
-            Assert.Equal((name, Status.NotOurProtocol), (name, Pair.StatusOf(() => run(pair.Server))));
-            Assert.Equal((name, Status.WrongState), (name, Pair.StatusOf(pair.Server.Cancel)));
+            Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => pair.Server.ReceiveRequest(Pair.Patience)));
+            Assert.Equal((name, IpcStatus.NotOurProtocol), (name, Pair.StatusOf(() => run(pair.Server))));
+            Assert.Equal((name, IpcStatus.WrongState), (name, Pair.StatusOf(pair.Server.Cancel)));
         }
     }
 
@@ -176,18 +176,18 @@ public sealed class LentRoomTests
     {
         using var pair = new Pair(transport);
         pair.Client.Reserve(8, Pair.Patience);
-        Assert.Equal(Status.MessageTooLarge, Pair.StatusOf(() => pair.Client.Reserve(pair.Client.Limit + 1, Pair.Patience)));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(pair.Client.Cancel));
+        Assert.Equal(IpcStatus.MessageTooLarge, Pair.StatusOf(() => pair.Client.Reserve(pair.Client.MaxMessageLength + 1, Pair.Patience)));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(pair.Client.Cancel));
     }
 
-    private static bool TrySend(Channel channel, byte[] message)
+    private static bool TrySend(IpcChannel channel, byte[] message)
     {
         try
         {
             channel.Send(message, 0);
             return true;
         }
-        catch (IpcException e) when (e.Status == Status.TimedOut)
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
         {
             return false;
         }

@@ -5,7 +5,7 @@ public sealed class LifetimeTests
 {
     private static readonly int s_rounds = int.TryParse(Environment.GetEnvironmentVariable("IPC_STRESS_ROUNDS"), out var rounds) ? rounds : 100;
 
-    private static readonly Dictionary<string, Action<Channel>> s_blocking = new()
+    private static readonly Dictionary<string, Action<IpcChannel>> s_blocking = new()
     {
         ["receive"] = channel => channel.Receive(new byte[10]),
         ["peek"] = channel => _ = channel.Peek(),
@@ -50,7 +50,7 @@ public sealed class LifetimeTests
             });
             Dawdle(round);
             server.Close();
-            Assert.Equal(Status.Closed, receiving.Join());
+            Assert.Equal(IpcStatus.Closed, receiving.Join());
             client.Dispose();
         }
     }
@@ -69,8 +69,8 @@ public sealed class LifetimeTests
             else
                 Dawdle(round);
             client.Dispose();
-            Assert.Equal(Status.Closed, blocked.Join());
-            Assert.Equal(Status.Closed, Pair.StatusOf(() => s_blocking[call](client)));
+            Assert.Equal(IpcStatus.Closed, blocked.Join());
+            Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => s_blocking[call](client)));
             server.Dispose();
         }
     }
@@ -87,8 +87,8 @@ public sealed class LifetimeTests
             using var start = new Barrier(5);
             Aside<bool>[] all =
             [
-                Aside.Run(() => { start.SignalAndWait(); Assert.Equal(Status.Closed, Pair.StatusOf(() => client.Receive(new byte[10]))); }),
-                Aside.Run(() => { start.SignalAndWait(); Assert.Equal(Status.Closed, Pair.StatusOf(() => s_blocking["send"](client))); }),
+                Aside.Run(() => { start.SignalAndWait(); Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => client.Receive(new byte[10]))); }),
+                Aside.Run(() => { start.SignalAndWait(); Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => s_blocking["send"](client))); }),
                 Aside.Run(() => { start.SignalAndWait(); client.Close(); }),
                 Aside.Run(() => { start.SignalAndWait(); client.Dispose(); }),
                 Aside.Run(() => { start.SignalAndWait(); Dawdle(round); client.Dispose(); client.Close(); }),
@@ -112,11 +112,11 @@ public sealed class LifetimeTests
             pair.Server.Reserve(size, Pair.Patience);
             pair.Server.Dispose();
             pair.Server.Release();
-            Assert.Equal(Status.WrongState, Pair.StatusOf(pair.Server.Release));
+            Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(pair.Server.Release));
             pair.Server.Cancel();
-            Assert.Equal(Status.WrongState, Pair.StatusOf(pair.Server.Cancel));
-            Assert.Equal(Status.Closed, Pair.StatusOf(() => pair.Server.Commit(size)));
-            Assert.Equal(Status.Closed, Pair.StatusOf(() => pair.Server.Receive([], 0)));
+            Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(pair.Server.Cancel));
+            Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => pair.Server.Commit(size)));
+            Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => pair.Server.Receive([], 0)));
         }
     }
 
@@ -136,8 +136,8 @@ public sealed class LifetimeTests
                 if (throws)
                     throw new InvalidOperationException("of the handler");
             }, _ => told++)));
-            Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => pair.Client.Call([1, 2, 7], new byte[10], Pair.Patience)));
-            Assert.Equal(Status.Closed, serving.Join());
+            Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => pair.Client.Call([1, 2, 7], new byte[10], Pair.Patience)));
+            Assert.Equal(IpcStatus.Closed, serving.Join());
             Assert.Equal(10, answered);
             Assert.Equal(throws ? 1 : 0, told);
         }
@@ -165,8 +165,8 @@ public sealed class LifetimeTests
         goOn.Set();
         disposing.Join();
         Assert.Equal(10, sum);
-        Assert.Equal(Status.Closed, serving.Join());
-        Assert.Equal(Status.PeerClosed, calling.Join());
+        Assert.Equal(IpcStatus.Closed, serving.Join());
+        Assert.Equal(IpcStatus.PeerClosed, calling.Join());
     }
 
     [Theory]
@@ -183,7 +183,7 @@ public sealed class LifetimeTests
         for (byte i = 1; i < 4; i++)
         {
             var failure = Assert.Throws<IpcException>(() => pair.Client.Call([i], new byte[10], Pair.Patience));
-            Assert.Equal(Status.HandlerFailed, failure.Status);
+            Assert.Equal(IpcStatus.HandlerFailed, failure.Status);
             Assert.Contains($"no {i}", failure.Message, StringComparison.Ordinal);
         }
         pair.Client.Dispose();
@@ -202,7 +202,7 @@ public sealed class LifetimeTests
         {
             var queue = ManagedIpc.OpenQueue(string.Format(System.Globalization.CultureInfo.InvariantCulture, address, name.Name), Pair.Patience);
             var buffer = new byte[100];
-            Aside<Status>[] all =
+            Aside<IpcStatus>[] all =
             [
                 Aside.Run(() => Pair.StatusOf(() => { while (true) queue.Enqueue(buffer); })),
                 Aside.Run(() => Pair.StatusOf(() => { while (true) queue.Dequeue(new byte[100]); })),
@@ -212,7 +212,7 @@ public sealed class LifetimeTests
             Dawdle(round);
             queue.Dispose();
             foreach (var one in all)
-                Assert.Equal(Status.Closed, one.Join());
+                Assert.Equal(IpcStatus.Closed, one.Join());
         }
     }
 
@@ -234,8 +234,8 @@ public sealed class LifetimeTests
                 subscriber.Dispose();
                 publisher.Dispose();
                 closing.Join();
-                Assert.Equal(Status.Closed, publishing.Join());
-                Assert.Equal(Status.Closed, receiving.Join());
+                Assert.Equal(IpcStatus.Closed, publishing.Join());
+                Assert.Equal(IpcStatus.Closed, receiving.Join());
                 idle.Dispose();
             }
         }
@@ -252,9 +252,9 @@ public sealed class LifetimeTests
 
     private sealed class Connections(string transport) : IDisposable
     {
-        private readonly Listener _listener = ManagedIpc.Listen(Pair.NewAddress(transport));
+        private readonly IpcListener _listener = ManagedIpc.Listen(Pair.NewAddress(transport));
 
-        public (Channel Server, Channel Client) Next()
+        public (IpcChannel Server, IpcChannel Client) Next()
         {
             var connecting = Aside.Run(() => ManagedIpc.Connect(_listener.Address, Pair.Patience));
             return (_listener.Accept(Pair.Patience), connecting.Join());

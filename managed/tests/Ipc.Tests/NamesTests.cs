@@ -56,7 +56,7 @@ public sealed class NamesTests
     {
         var (address, path) = New(transport);
         LeaveDeadName(transport, path);
-        Assert.Equal(Status.NoServer, Pair.StatusOf(() => ManagedIpc.Connect(address, Pair.Patience)));
+        Assert.Equal(IpcStatus.NoServer, Pair.StatusOf(() => ManagedIpc.Connect(address, Pair.Patience)));
         Assert.False(Libc.GetStatus(path, out _));
     }
 
@@ -67,7 +67,7 @@ public sealed class NamesTests
         var (address, path) = New(transport);
         LeaveDeadName(transport, path);
         using (ManagedIpc.Listen(address))
-            Assert.Equal(Status.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(address)));
+            Assert.Equal(IpcStatus.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(address)));
         Assert.False(Libc.GetStatus(path, out _));
     }
 
@@ -78,7 +78,7 @@ public sealed class NamesTests
         var (address, _) = New("fifo");
         using var listener = ManagedIpc.Listen(address);
         using (LocalNames.Lock())
-            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ManagedIpc.Connect(address, 50)));
+            Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ManagedIpc.Connect(address, 50)));
     }
 
     [Theory]
@@ -90,8 +90,8 @@ public sealed class NamesTests
         File.WriteAllText(path, "precious");
         try
         {
-            Assert.Equal(Status.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(address)));
-            Assert.Contains(Pair.StatusOf(() => ManagedIpc.Connect(address)), new[] { Status.NoServer, Status.NoPermission });
+            Assert.Equal(IpcStatus.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(address)));
+            Assert.Contains(Pair.StatusOf(() => ManagedIpc.Connect(address)), new[] { IpcStatus.NoServer, IpcStatus.NoPermission });
             Assert.Equal("precious", File.ReadAllText(path));
         }
         finally
@@ -110,8 +110,8 @@ public sealed class NamesTests
         File.CreateSymbolicLink(path, realPath);
         try
         {
-            Assert.Equal(Status.NoPermission, Pair.StatusOf(() => ManagedIpc.Connect(address)));
-            Assert.Equal(Status.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(address)));
+            Assert.Equal(IpcStatus.NoPermission, Pair.StatusOf(() => ManagedIpc.Connect(address)));
+            Assert.Equal(IpcStatus.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(address)));
         }
         finally
         {
@@ -125,8 +125,8 @@ public sealed class NamesTests
     {
         var (address, _) = New("unix");
         using var listener = ManagedIpc.Listen(address);
-        Assert.Equal(Status.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(address)));
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => listener.Accept(50)));
+        Assert.Equal(IpcStatus.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(address)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => listener.Accept(50)));
     }
 
     [Fact]
@@ -136,8 +136,8 @@ public sealed class NamesTests
         using (ManagedIpc.Listen($"unix://{path}"))
             Assert.True(Libc.GetStatus(path, out _));
         Assert.False(Libc.GetStatus(path, out _));
-        Assert.Equal(Status.BadAddress, Pair.StatusOf(() => ManagedIpc.Listen($"unix:///tmp/{new string('a', 150)}")));
-        Assert.Equal(Status.System, Pair.StatusOf(() => ManagedIpc.Listen($"unix:///no/such/folder/{Guid.NewGuid():N}")));
+        Assert.Equal(IpcStatus.BadAddress, Pair.StatusOf(() => ManagedIpc.Listen($"unix:///tmp/{new string('a', 150)}")));
+        Assert.Equal(IpcStatus.System, Pair.StatusOf(() => ManagedIpc.Listen($"unix:///no/such/folder/{Guid.NewGuid():N}")));
     }
 
     [Fact]
@@ -145,10 +145,10 @@ public sealed class NamesTests
     {
         var (address, path) = New("fifo");
         using var listener = ManagedIpc.Listen(address);
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ManagedIpc.Connect(address, 50)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ManagedIpc.Connect(address, 50)));
         Assert.Single(Directory.GetFiles(s_private, Path.GetFileName(path) + "*"));
         // Its record is still there, and no reason for accept to fail.
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => listener.Accept(50)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => listener.Accept(50)));
     }
 
     [Fact]
@@ -188,8 +188,8 @@ public sealed class NamesTests
             var connecting = Aside.Run(() => Pair.StatusOf(() => ManagedIpc.Connect(address, Pair.Patience)));
             using (var connection = server.Accept())
                 connection.Send(System.Text.Encoding.ASCII.GetBytes(answer));
-            Assert.Equal(answer.Length > 0 ? Status.NotOurProtocol : Status.PeerClosed, connecting.Join());
+            Assert.Equal(answer.Length > 0 ? IpcStatus.NotOurProtocol : IpcStatus.PeerClosed, connecting.Join());
         }
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ManagedIpc.Connect(address, 30)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ManagedIpc.Connect(address, 30)));
     }
 }

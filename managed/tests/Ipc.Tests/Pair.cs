@@ -10,9 +10,9 @@ internal sealed class Pair : IDisposable
     public static TheoryData<string> Transports =>
         ["unix", "tcp", "pipe", "fifo", "shm?wait=adaptive", "shm?wait=spin", "shm?wait=block", "shm-event?wait=block", "shm-event?wait=adaptive", "shm-event?wait=spin"];
 
-    public Listener Listener { get; }
-    public Channel Server { get; }
-    public Channel Client { get; }
+    public IpcListener Listener { get; }
+    public IpcChannel Server { get; }
+    public IpcChannel Client { get; }
     public string Address => Listener.Address;
 
     /// <param name="transport">A transport with options, as in <see cref="Transports"/>.</param>
@@ -48,11 +48,11 @@ internal sealed class Pair : IDisposable
         return bytes;
     }
 
-    /// <summary>The status an action fails with; a sentence must come along.</summary>
-    public static Status StatusOf(Action action)
+    /// <summary>The status an action fails with; an error message must come along.</summary>
+    public static IpcStatus StatusOf(Action action)
     {
         var failure = Assert.Throws<IpcException>(action);
-        Assert.True(failure.Message.Length > 10, $"no sentence: '{failure.Message}'");
+        Assert.True(failure.Message.Length > 10, $"no error message: '{failure.Message}'");
         return failure.Status;
     }
 

@@ -20,7 +20,7 @@ public sealed class PlainPipeTests
         client.ReadExactly(reply);
         Assert.Equal(RawPeer.Frame(3, 1, "pong"u8), reply);
         client.Dispose();
-        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => channel.ReceiveRequest(Pair.Patience)));
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => channel.ReceiveRequest(Pair.Patience)));
     }
 
     [Fact]

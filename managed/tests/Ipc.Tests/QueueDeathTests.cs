@@ -3,10 +3,10 @@ using System.Text;
 
 namespace Ipc.Tests;
 
-/// <summary>Parties that die at each step of what they do, files that are no queues, and memory that somebody damaged.</summary>
+/// <summary>Participants that die at each step of what they do, files that are no queues, and memory that somebody damaged.</summary>
 public sealed class QueueDeathTests
 {
-    /// <summary>Plays a party up to a step and lets it die there: the file is closed, as the kernel does it, and nothing else is done.</summary>
+    /// <summary>Plays a participant up to a step and lets it die there: the file is closed, as the kernel does it, and nothing else is done.</summary>
     private sealed unsafe class Dying(QueueName name) : IDisposable
     {
         private readonly QueueFile _file = name.OpenFile();
@@ -48,7 +48,7 @@ public sealed class QueueDeathTests
         public void Dispose() => _file.Dispose();
     }
 
-    private static void Die(Dying party) => party.Dispose();
+    private static void Die(Dying participant) => participant.Dispose();
 
     [Fact]
     public void OfAWriterAtEachStepLosesNothing()
@@ -108,7 +108,7 @@ public sealed class QueueDeathTests
         var waiting = Aside.Run(() => Pair.StatusOf(() => queue.Enqueue([1])));
         waiting.UntilItWaits();
         queue.Close();
-        Assert.Equal(Status.Closed, waiting.Join());
+        Assert.Equal(IpcStatus.Closed, waiting.Join());
     }
 
     [Fact]
@@ -133,7 +133,7 @@ public sealed class QueueDeathTests
     [Fact]
     public void AFileThatIsNoQueueIsRefused()
     {
-        void Expect(Status status, Action<string> damage)
+        void Expect(IpcStatus status, Action<string> damage)
         {
             using var name = new QueueName();
             name.Open("size=64k").Dispose();
@@ -154,20 +154,20 @@ public sealed class QueueDeathTests
             file.SetLength(file.Length + change);
         }
         foreach (var at in new[] { 0, 4, 8 })
-            Expect(Status.NotOurProtocol, path => Overwrite(path, at));
+            Expect(IpcStatus.NotOurProtocol, path => Overwrite(path, at));
         foreach (var change in new[] { -1, 4096, -60_000, -68_000 })
-            Expect(Status.NotOurProtocol, path => Resize(path, change));
-        Expect(Status.NotOurProtocol, path =>
+            Expect(IpcStatus.NotOurProtocol, path => Resize(path, change));
+        Expect(IpcStatus.NotOurProtocol, path =>
         {
             File.Delete(path);
             File.CreateSymbolicLink(path, "/etc/passwd");
         });
-        Expect(Status.NotOurProtocol, path =>
+        Expect(IpcStatus.NotOurProtocol, path =>
         {
             File.Delete(path);
             Assert.Equal(0, FifoNames.Make(path));
         });
-        Expect(Status.NoPermission, path => File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.OtherRead));
+        Expect(IpcStatus.NoPermission, path => File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.OtherRead));
     }
 
     [Fact]
@@ -199,7 +199,7 @@ public sealed class QueueDeathTests
                     }
                     catch (IpcException e)
                     {
-                        Assert.True(e.Status is Status.NotOurProtocol or Status.BufferTooSmall, e.Message);
+                        Assert.True(e.Status is IpcStatus.NotOurProtocol or IpcStatus.BufferTooSmall, e.Message);
                     }
                 }
             }
@@ -213,7 +213,7 @@ public sealed class QueueDeathTests
                 if (at == 0 && value <= 8)
                     continue; // another length of the same record: nobody can tell
                 for (var i = 0; i < 2; i++)
-                    Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() => queue.TryDequeue(new byte[1000], out _)));
+                    Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => queue.TryDequeue(new byte[1000], out _)));
             }
         }
         foreach (var word in new[] { 1u, 2000u, 0x7FFFFFFFu, 0xFFFFFFFFu })

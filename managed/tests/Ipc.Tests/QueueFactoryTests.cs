@@ -29,7 +29,7 @@ public sealed class QueueFactoryTests
         Assert.True(publisher.TryEnqueue([1, 2, 3]));
         Assert.Equal([1, 2, 3], subscriber.Dequeue(buffer, default).ToArray());
         Assert.True(publisher.TryEnqueue(new byte[101]));
-        Assert.Equal(Status.BufferTooSmall, Pair.StatusOf(() => subscriber.Dequeue(buffer, default)));
+        Assert.Equal(IpcStatus.BufferTooSmall, Pair.StatusOf(() => subscriber.Dequeue(buffer, default)));
         Assert.Equal(101, subscriber.Dequeue(default).Length);
         Assert.False(subscriber.TryDequeue(buffer, default, out _));
     }
@@ -101,7 +101,7 @@ public sealed class QueueFactoryTests
         Assert.Throws<ArgumentOutOfRangeException>(() => new QueueOptions("prices", 0));
         Assert.Throws<ArgumentOutOfRangeException>(() => new QueueOptions("prices", (1L << 30) + 1));
         Assert.Throws<ArgumentException>(() => new QueueOptions("", 1));
-        Assert.Equal(Status.BadOption, Pair.StatusOf(() => new QueueFactory().CreatePublisher(new QueueOptions("prices", 1, "colour=red"))));
+        Assert.Equal(IpcStatus.BadOption, Pair.StatusOf(() => new QueueFactory().CreatePublisher(new QueueOptions("prices", 1, "colour=red"))));
     }
 
     [Fact]

@@ -14,13 +14,13 @@ internal sealed class QueueName : IDisposable
 
     public string Name => _name;
 
-    public MessageQueue Open(string options = "") => ManagedIpc.OpenQueue(Address(options), Pair.Patience);
+    public IpcQueue Open(string options = "") => ManagedIpc.OpenQueue(Address(options), Pair.Patience);
 
     /// <summary>A hand on the memory itself, as a participant of its own.</summary>
-    public QueueFile OpenFile() => QueueFile.Open(Ipc.Address.Parse(Address()), QueueLayout.SmallestSize);
+    public QueueFile OpenFile() => QueueFile.Open(Ipc.IpcAddress.Parse(Address()), QueueLayout.SmallestSize);
 
     /// <summary>The next message as text; null after the time-out.</summary>
-    public static string? Take(MessageQueue queue, int timeoutMilliseconds = 0)
+    public static string? Take(IpcQueue queue, int timeoutMilliseconds = 0)
     {
         var buffer = new byte[4096];
         return queue.TryDequeue(buffer, out var length, timeoutMilliseconds) ? Encoding.UTF8.GetString(buffer, 0, length) : null;

@@ -17,7 +17,7 @@ public sealed class QueueTests
                 maker.Enqueue(System.Text.Encoding.UTF8.GetBytes(text), Pair.Patience);
         }
         using var next = name.Open("size=1M");
-        Assert.Equal((64 * 1024) - 8, next.Limit);
+        Assert.Equal((64 * 1024) - 8, next.MaxMessageLength);
         foreach (var text in new[] { "first", "", "a somewhat longer third message", "4" })
             Assert.Equal(text, QueueName.Take(next));
         Assert.Null(QueueName.Take(next));
@@ -30,7 +30,7 @@ public sealed class QueueTests
         using var one = name.Open();
         using var other = name.Open();
         ManagedIpc.RemoveQueue(name.Address());
-        Assert.Equal(Status.NoServer, Pair.StatusOf(() => ManagedIpc.RemoveQueue(name.Address())));
+        Assert.Equal(IpcStatus.NoServer, Pair.StatusOf(() => ManagedIpc.RemoveQueue(name.Address())));
         using var anew = name.Open();
         one.Enqueue("nameless"u8);
         Assert.Null(QueueName.Take(anew));
@@ -42,11 +42,11 @@ public sealed class QueueTests
     {
         using var name = new QueueName();
         foreach (var size in new[] { "size=32k", "size=100k", "size=2G", "size=65535" })
-            Assert.Equal(Status.BadOption, Pair.StatusOf(() => name.Open(size)));
-        Assert.Equal(Status.BadAddress, Pair.StatusOf(() => ManagedIpc.OpenQueue("queue://../etc/passwd")));
-        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => ManagedIpc.OpenQueue(name.Address(), -2)));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => ManagedIpc.Listen(name.Address())));
-        Assert.Equal(Status.WrongState, Pair.StatusOf(() => ManagedIpc.OpenQueue("shm://a")));
+            Assert.Equal(IpcStatus.BadOption, Pair.StatusOf(() => name.Open(size)));
+        Assert.Equal(IpcStatus.BadAddress, Pair.StatusOf(() => ManagedIpc.OpenQueue("queue://../etc/passwd")));
+        Assert.Equal(IpcStatus.InvalidArgument, Pair.StatusOf(() => ManagedIpc.OpenQueue(name.Address(), -2)));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => ManagedIpc.Listen(name.Address())));
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => ManagedIpc.OpenQueue("shm://a")));
         Assert.False(File.Exists(name.Path));
     }
 
@@ -55,12 +55,12 @@ public sealed class QueueTests
     {
         using var name = new QueueName();
         using var queue = name.Open("size=64k");
-        var longest = Pair.Bytes(queue.Limit);
-        var buffer = new byte[queue.Limit];
+        var longest = Pair.Bytes(queue.MaxMessageLength);
+        var buffer = new byte[queue.MaxMessageLength];
         // Twice, so that it stands at the beginning and then not.
         for (var i = 0; i < 2; i++)
         {
-            Assert.Equal(Status.MessageTooLarge, Pair.StatusOf(() => queue.TryEnqueue(new byte[longest.Length + 1])));
+            Assert.Equal(IpcStatus.MessageTooLarge, Pair.StatusOf(() => queue.TryEnqueue(new byte[longest.Length + 1])));
             Assert.True(queue.TryEnqueue(longest));
             Assert.Equal(longest.Length, queue.Dequeue(buffer));
             Assert.True(longest.AsSpan().SequenceEqual(buffer));
@@ -68,8 +68,8 @@ public sealed class QueueTests
             Assert.Equal("between", QueueName.Take(queue));
         }
         using var small = name.Open("max=10");
-        Assert.Equal(10, small.Limit);
-        Assert.Equal(Status.MessageTooLarge, Pair.StatusOf(() => small.Enqueue("eleven bytes"u8)));
+        Assert.Equal(10, small.MaxMessageLength);
+        Assert.Equal(IpcStatus.MessageTooLarge, Pair.StatusOf(() => small.Enqueue("eleven bytes"u8)));
     }
 
     [Fact]
@@ -81,9 +81,9 @@ public sealed class QueueTests
         foreach (var room in new[] { 11, 0 })
         {
             var failure = Assert.Throws<IpcException>(() => queue.TryDequeue(new byte[room], out _));
-            Assert.Equal(Status.BufferTooSmall, failure.Status);
+            Assert.Equal(IpcStatus.BufferTooSmall, failure.Status);
             Assert.Contains("12 bytes", failure.Message, StringComparison.Ordinal);
-            Assert.Equal(Status.BufferTooSmall, queue.Take(new byte[room], out var length, 0));
+            Assert.Equal(IpcStatus.BufferTooSmall, queue.Take(new byte[room], out var length, 0));
             Assert.Equal(12, length);
         }
         Assert.Equal("twelve bytes", QueueName.Take(queue));
@@ -98,20 +98,20 @@ public sealed class QueueTests
         var message = Pair.Bytes(1000);
         var clock = Stopwatch.StartNew();
         Assert.False(queue.TryDequeue(new byte[1], out _, 60));
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => queue.Dequeue(new byte[1], 0)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => queue.Dequeue(new byte[1], 0)));
         var count = 0;
         while (queue.TryEnqueue(message))
             count++;
         Assert.Equal(65, count);
         Assert.False(queue.TryEnqueue(message, 60));
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => queue.Enqueue(message, 0)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => queue.Enqueue(message, 0)));
         Assert.InRange(clock.ElapsedMilliseconds, 117, long.MaxValue);
-        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => queue.TryEnqueue(message, -2)));
+        Assert.Equal(IpcStatus.InvalidArgument, Pair.StatusOf(() => queue.TryEnqueue(message, -2)));
         var buffer = new byte[1000];
         for (var i = 0; i < count; i++)
             Assert.Equal(1000, queue.Dequeue(buffer, 0));
         Assert.False(queue.TryDequeue(buffer, out _));
-        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => queue.TryDequeue(buffer, out _, -2)));
+        Assert.Equal(IpcStatus.InvalidArgument, Pair.StatusOf(() => queue.TryDequeue(buffer, out _, -2)));
     }
 
     [Fact]
@@ -126,10 +126,10 @@ public sealed class QueueTests
         using var reader = name.Open();
         var random = new Random(7);
         var model = new Queue<byte[]>();
-        var buffer = new byte[reader.Limit];
+        var buffer = new byte[reader.MaxMessageLength];
         for (var i = 0; i < 20_000; i++)
         {
-            var message = Pair.Bytes(random.Next(8) == 0 ? random.Next(reader.Limit + 1) : random.Next(200), i);
+            var message = Pair.Bytes(random.Next(8) == 0 ? random.Next(reader.MaxMessageLength + 1) : random.Next(200), i);
             if (random.Next(2) == 0)
             {
                 if (writer.TryEnqueue(message))
@@ -165,10 +165,10 @@ public sealed class QueueTests
             waiting.UntilItWaits();
             var clock = Stopwatch.StartNew();
             queue.Close();
-            Assert.Equal(Status.Closed, waiting.Join());
+            Assert.Equal(IpcStatus.Closed, waiting.Join());
             Assert.InRange(clock.ElapsedMilliseconds, 0, 1000);
-            Assert.Equal(Status.Closed, Pair.StatusOf(() => queue.TryEnqueue([1])));
-            Assert.Equal(Status.Closed, Pair.StatusOf(() => queue.TryDequeue(new byte[1], out _)));
+            Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => queue.TryEnqueue([1])));
+            Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => queue.TryDequeue(new byte[1], out _)));
             // The queue itself goes on.
             Assert.Equal(full, other.TryDequeue(new byte[8000], out _));
         }
@@ -182,8 +182,8 @@ public sealed class QueueTests
         queue.Dispose();
         queue.Dispose();
         queue.Close();
-        Assert.Equal(Status.Closed, Pair.StatusOf(() => queue.TryEnqueue([1])));
-        Assert.Equal(Status.Closed, Pair.StatusOf(() => queue.TryDequeue(new byte[1], out _)));
+        Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => queue.TryEnqueue([1])));
+        Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => queue.TryDequeue(new byte[1], out _)));
     }
 
     [Theory]

@@ -8,10 +8,10 @@ internal sealed class RawPeer : IDisposable
 {
     public const uint Magic = 0x31435049;
 
-    private readonly Listener _listener;
+    private readonly IpcListener _listener;
 
     public Socket Socket { get; } = new(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
-    public Channel Channel { get; }
+    public IpcChannel Channel { get; }
 
     public RawPeer(string options = "")
     {

@@ -15,7 +15,7 @@ public sealed class RingDeathTests
 
         public unsafe Victim(string address)
         {
-            _file = RingFile.Open(Address.Parse(address));
+            _file = RingFile.Open(IpcAddress.Parse(address));
             Blocks = new RingBlocks(_file.Memory, _file.BlockCount, _file.BlockBytes);
             _fifo = new RingFifo(Blocks);
             _lifo = new RingLifo(Blocks);
@@ -52,7 +52,7 @@ public sealed class RingDeathTests
         public void Dispose() => _file.Dispose();
     }
 
-    private static void ExpectAWorkingRing(MessageQueue ring, int blocks)
+    private static void ExpectAWorkingRing(IpcQueue ring, int blocks)
     {
         while (Received(ring, 0) != "nothing")
         {
@@ -117,7 +117,7 @@ public sealed class RingDeathTests
         foreach (var first in new[] { (1UL << 48) - 3, ulong.MaxValue - 3 })
         {
             var address = NewAddress("blocks=4&block=100");
-            var file = RingFile.Open(Address.Parse(address));
+            var file = RingFile.Open(IpcAddress.Parse(address));
             RingBlocks.Format(file.Memory, RingOrder.Fifo, 4, 100, first);
             using var ring = new RingQueue(file, new WaitPolicy(WaitMode.Block, 0), 100);
             for (var i = 0; i < 50; i++)
@@ -142,7 +142,7 @@ public sealed class RingDeathTests
             {
                 for (uint i = 0; i < 4; i++)
                     *hostile.Blocks.Length(i) = round == 0 ? 101 : uint.MaxValue;
-                Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() => ring.TryDequeue(new byte[200], out _, 50)));
+                Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => ring.TryDequeue(new byte[200], out _, 50)));
                 continue;
             }
             for (var i = 0; i < 3; i++)
@@ -166,7 +166,7 @@ public sealed class RingDeathTests
                 }
                 catch (IpcException e)
                 {
-                    Assert.Equal(Status.NotOurProtocol, e.Status);
+                    Assert.Equal(IpcStatus.NotOurProtocol, e.Status);
                 }
             }
         }

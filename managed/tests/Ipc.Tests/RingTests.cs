@@ -42,20 +42,20 @@ public sealed class RingTests
     public void LengthsFromEmptyToTheWholeBlock(string order)
     {
         using var ring = ManagedIpc.OpenQueue(NewAddress($"block=1000&order={order}"));
-        Assert.Equal(1000, ring.Limit);
+        Assert.Equal(1000, ring.MaxMessageLength);
         ring.Enqueue([], 0);
         Assert.Equal(0, ring.Dequeue([], 0));
         ring.Enqueue(Pair.Bytes(1000), 0);
         var failure = Assert.Throws<IpcException>(() => ring.Dequeue(new byte[999], 0));
-        Assert.Equal(Status.BufferTooSmall, failure.Status);
+        Assert.Equal(IpcStatus.BufferTooSmall, failure.Status);
         Assert.Contains("1000", failure.Message, StringComparison.Ordinal);
         var buffer = new byte[1000];
         Assert.Equal(1000, ring.Dequeue(buffer, 0));
         Assert.Equal(Pair.Bytes(1000), buffer);
         failure = Assert.Throws<IpcException>(() => ring.Enqueue(new byte[1001]));
-        Assert.Equal(Status.MessageTooLarge, failure.Status);
+        Assert.Equal(IpcStatus.MessageTooLarge, failure.Status);
         Assert.Contains("block=", failure.Message, StringComparison.Ordinal);
-        Assert.Equal(Status.InvalidArgument, Pair.StatusOf(() => ring.TryEnqueue([], -2)));
+        Assert.Equal(IpcStatus.InvalidArgument, Pair.StatusOf(() => ring.TryEnqueue([], -2)));
     }
 
     [Theory]
@@ -71,7 +71,7 @@ public sealed class RingTests
         Assert.True(Send(ring, "1", 0) && Send(ring, "2", 0));
         Assert.False(Send(ring, "3", 0));
         Assert.False(Send(ring, "3", 60));
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ring.Enqueue([1], 1)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ring.Enqueue([1], 1)));
         var writing = Aside.Run(() => Send(ring, "3"));
         writing.UntilItWaits();
         var got = new HashSet<string> { Received(other), Received(other), Received(other) };
@@ -93,13 +93,13 @@ public sealed class RingTests
         var reading = Aside.Run(() => Pair.StatusOf(() => ring.Dequeue(new byte[10])));
         reading.UntilItWaits();
         ring.Close();
-        Assert.Equal(Status.Closed, reading.Join());
-        Assert.Equal(Status.Closed, Pair.StatusOf(() => ring.TryEnqueue([1])));
+        Assert.Equal(IpcStatus.Closed, reading.Join());
+        Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => ring.TryEnqueue([1])));
         Assert.True(Send(other, "1", 0) && Send(other, "2", 0));
         var writing = Aside.Run(() => Pair.StatusOf(() => other.Enqueue([3])));
         writing.UntilItWaits();
         other.Close();
-        Assert.Equal(Status.Closed, writing.Join());
+        Assert.Equal(IpcStatus.Closed, writing.Join());
     }
 
     [Fact]
@@ -109,7 +109,7 @@ public sealed class RingTests
         var maker = ManagedIpc.OpenQueue(address + "?blocks=2&block=100&order=lifo");
         using (var guest = ManagedIpc.OpenQueue(address + "?blocks=64&block=9k"))
         {
-            Assert.Equal(100, guest.Limit);
+            Assert.Equal(100, guest.MaxMessageLength);
             Assert.True(Send(guest, "1", 0) && Send(guest, "2", 0));
             Assert.False(Send(guest, "3", 0));
             Assert.True(Libc.GetStatus(PathOf(address), out var status));
@@ -120,18 +120,18 @@ public sealed class RingTests
         Assert.False(File.Exists(PathOf(address)));
         using var anew = ManagedIpc.OpenQueue(address);
         Assert.Equal("nothing", Received(anew, 0));
-        Assert.Equal(4096, anew.Limit);
+        Assert.Equal(4096, anew.MaxMessageLength);
     }
 
     [Fact]
     public void RemovedItLivesOnNameless()
     {
         var address = NewAddress();
-        Assert.Equal(Status.NoServer, Pair.StatusOf(() => ManagedIpc.RemoveQueue(address)));
+        Assert.Equal(IpcStatus.NoServer, Pair.StatusOf(() => ManagedIpc.RemoveQueue(address)));
         using var one = ManagedIpc.OpenQueue(address);
         using var two = ManagedIpc.OpenQueue(address);
         ManagedIpc.RemoveQueue(address);
-        Assert.Equal(Status.NoServer, Pair.StatusOf(() => ManagedIpc.RemoveQueue(address)));
+        Assert.Equal(IpcStatus.NoServer, Pair.StatusOf(() => ManagedIpc.RemoveQueue(address)));
         using var anew = ManagedIpc.OpenQueue(address);
         Assert.True(Send(one, "still here", 0));
         Assert.Equal("still here", Received(two));
@@ -145,7 +145,7 @@ public sealed class RingTests
     [InlineData("block=2G")]
     [InlineData("order=random")]
     public void OptionsThatCannotBeAreRefused(string options) =>
-        Assert.Equal(Status.BadOption, Pair.StatusOf(() => ManagedIpc.OpenQueue(NewAddress(options))));
+        Assert.Equal(IpcStatus.BadOption, Pair.StatusOf(() => ManagedIpc.OpenQueue(NewAddress(options))));
 
     [Fact]
     public void WhatIsNotARingIsLeftAlone()
@@ -153,12 +153,12 @@ public sealed class RingTests
         ManagedIpc.OpenQueue(NewAddress()).Dispose(); // makes the folder
         var address = NewAddress();
         File.WriteAllText(PathOf(address), "precious");
-        Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() => ManagedIpc.OpenQueue(address)));
-        Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() => ManagedIpc.RemoveQueue(address)));
+        Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => ManagedIpc.OpenQueue(address)));
+        Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => ManagedIpc.RemoveQueue(address)));
         Assert.Equal("precious", File.ReadAllText(PathOf(address)));
         File.Delete(PathOf(address));
         File.CreateSymbolicLink(PathOf(address), "/etc/passwd");
-        Assert.Equal(Status.NoPermission, Pair.StatusOf(() => ManagedIpc.OpenQueue(address)));
+        Assert.Equal(IpcStatus.NoPermission, Pair.StatusOf(() => ManagedIpc.OpenQueue(address)));
         File.Delete(PathOf(address));
     }
 

@@ -36,18 +36,18 @@ public sealed unsafe class RingTwinsTests
             _handle = handle;
         }
 
-        public Status Enqueue(ReadOnlySpan<byte> message, int timeout = Pair.Patience)
+        public IpcStatus Enqueue(ReadOnlySpan<byte> message, int timeout = Pair.Patience)
         {
             fixed (byte* bytes = message)
-                return (Status)s_enqueue(_handle, bytes, (nuint)message.Length, timeout);
+                return (IpcStatus)s_enqueue(_handle, bytes, (nuint)message.Length, timeout);
         }
 
-        public Status Dequeue(Span<byte> buffer, out int length, int timeout = Pair.Patience)
+        public IpcStatus Dequeue(Span<byte> buffer, out int length, int timeout = Pair.Patience)
         {
             nuint got = 0;
             fixed (byte* bytes = buffer)
             {
-                var status = (Status)s_dequeue(_handle, bytes, (nuint)buffer.Length, &got, timeout);
+                var status = (IpcStatus)s_dequeue(_handle, bytes, (nuint)buffer.Length, &got, timeout);
                 length = (int)got;
                 return status;
             }
@@ -69,27 +69,27 @@ public sealed unsafe class RingTwinsTests
         native ??= new NativeRing(address);
         using (native)
         {
-            Assert.Equal(300, managed.Limit);
+            Assert.Equal(300, managed.MaxMessageLength);
             var buffer = new byte[400];
             for (var i = 0; i < 40; i++)
             {
                 var message = Pair.Bytes(i * 7, i);
                 managed.Enqueue(message, 0);
-                Assert.Equal(Status.Ok, native.Dequeue(buffer, out var length, 0));
+                Assert.Equal(IpcStatus.Ok, native.Dequeue(buffer, out var length, 0));
                 Assert.Equal(message, buffer[..length]);
-                Assert.Equal(Status.Ok, native.Enqueue(message, 0));
+                Assert.Equal(IpcStatus.Ok, native.Enqueue(message, 0));
                 Assert.Equal(message, buffer[..managed.Dequeue(buffer, 0)]);
             }
             for (byte i = 0; i < 4; i++)
-                Assert.Equal(Status.Ok, i % 2 == 0 ? native.Enqueue([i], 0) : managed.TryEnqueue([i]) ? Status.Ok : Status.TimedOut);
+                Assert.Equal(IpcStatus.Ok, i % 2 == 0 ? native.Enqueue([i], 0) : managed.TryEnqueue([i]) ? IpcStatus.Ok : IpcStatus.TimedOut);
             Assert.False(managed.TryEnqueue([9]));
-            Assert.Equal(Status.TimedOut, native.Enqueue([9], 0));
+            Assert.Equal(IpcStatus.TimedOut, native.Enqueue([9], 0));
             for (byte i = 0; i < 4; i++)
             {
                 Assert.Equal(1, managed.Dequeue(buffer, 0));
                 Assert.Equal(order == "fifo" ? i : 3 - i, buffer[0]);
             }
-            Assert.Equal(Status.TimedOut, native.Dequeue(buffer, out _, 0));
+            Assert.Equal(IpcStatus.TimedOut, native.Dequeue(buffer, out _, 0));
         }
     }
 
@@ -109,7 +109,7 @@ public sealed unsafe class RingTwinsTests
                 for (var i = 0; i < Count; i++)
                 {
                     if (nativeWrites)
-                        Assert.Equal(Status.Ok, native.Enqueue(BitConverter.GetBytes(i)));
+                        Assert.Equal(IpcStatus.Ok, native.Enqueue(BitConverter.GetBytes(i)));
                     else
                         managed.Enqueue(BitConverter.GetBytes(i), Pair.Patience);
                 }
@@ -120,7 +120,7 @@ public sealed unsafe class RingTwinsTests
                 if (nativeWrites)
                     managed.Dequeue(buffer, Pair.Patience);
                 else
-                    Assert.Equal(Status.Ok, native.Dequeue(buffer, out _));
+                    Assert.Equal(IpcStatus.Ok, native.Dequeue(buffer, out _));
                 Assert.Equal(i, BitConverter.ToInt32(buffer));
             }
             writing.Join();
@@ -134,15 +134,15 @@ public sealed unsafe class RingTwinsTests
     {
         var address = Pair.NewAddress("ring", $"blocks=2&block=100&wait=block&order={order}");
         using var native = new NativeRing(address);
-        using (var file = RingFile.Open(Address.Parse(address)))
+        using (var file = RingFile.Open(IpcAddress.Parse(address)))
         {
             var blocks = new RingBlocks(file.Memory, file.BlockCount, file.BlockBytes);
             Assert.Equal(RingClaim.Taken, order == "fifo" ? new RingFifo(blocks).ClaimWrite(file.Number, out _, out _) : new RingLifo(blocks).ClaimWrite(file.Number, out _));
         }
         var buffer = new byte[100];
-        Assert.Equal(Status.Ok, native.Enqueue([1]));
-        Assert.Equal(Status.Ok, native.Enqueue([2]));
-        Assert.Equal(Status.Ok, native.Dequeue(buffer, out _));
-        Assert.Equal(Status.Ok, native.Dequeue(buffer, out _));
+        Assert.Equal(IpcStatus.Ok, native.Enqueue([1]));
+        Assert.Equal(IpcStatus.Ok, native.Enqueue([2]));
+        Assert.Equal(IpcStatus.Ok, native.Dequeue(buffer, out _));
+        Assert.Equal(IpcStatus.Ok, native.Dequeue(buffer, out _));
     }
 }

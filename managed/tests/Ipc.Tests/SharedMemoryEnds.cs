@@ -6,18 +6,18 @@ internal sealed class SharedMemoryEnds : IDisposable
     private readonly LocalListener _listener;
 
     public Descriptor ClientSocket { get; }
-    public SharedMemoryLink ClientLink { get; }
-    public SharedMemoryLink ServerLink { get; }
-    public Channel Client { get; }
-    public Channel Server { get; }
+    public SharedMemorySegment ClientSegment { get; }
+    public SharedMemorySegment ServerSegment { get; }
+    public IpcChannel Client { get; }
+    public IpcChannel Server { get; }
 
     public SharedMemoryEnds(bool rings, string options = "", ulong firstSlot = 0, ulong firstData = 0, uint slots = 16, string wait = "block")
     {
-        var address = Address.Parse($"{(rings ? "shm" : "shm-event")}://test-{Guid.NewGuid():N}?wait={wait}{options}");
+        var address = IpcAddress.Parse($"{(rings ? "shm" : "shm-event")}://test-{Guid.NewGuid():N}?wait={wait}{options}");
         var name = LocalNames.InPrivateFolder(address, "shm-");
         var layout = rings ? SharedMemoryLayout.Slots : SharedMemoryLayout.Event;
         var policy = WaitPolicy.Of(address);
-        SharedMemoryLink? offered = null;
+        SharedMemorySegment? offered = null;
         _listener = LocalListener.Open(name, connection =>
         {
             offered = SharedMemoryHandover.Offer(new SocketPeer(connection, null), layout, rings ? slots : 0, 64 * 1024, policy)!;
@@ -25,13 +25,13 @@ internal sealed class SharedMemoryEnds : IDisposable
         });
         ClientSocket = LocalSocket.Connect(name, new Deadline(Pair.Patience));
         Server = _listener.Accept(Pair.Patience);
-        ServerLink = offered!;
-        ClientLink = SharedMemoryHandover.TakeUp(new SocketPeer(ClientSocket, name), layout, policy, name.Address, new Deadline(Pair.Patience));
-        Client = Over(ClientLink);
+        ServerSegment = offered!;
+        ClientSegment = SharedMemoryHandover.TakeUp(new SocketPeer(ClientSocket, name), layout, policy, name.Address, new Deadline(Pair.Patience));
+        Client = Over(ClientSegment);
 
-        Channel Over(SharedMemoryLink link) => rings
-            ? new ShmChannel(link, address.Limit, "test", firstSlot, firstData)
-            : new ShmEventChannel(link, address.Limit, "test");
+        IpcChannel Over(SharedMemorySegment segment) => rings
+            ? new ShmChannel(segment, address.MaxMessageLength, "test", firstSlot, firstData)
+            : new ShmEventChannel(segment, address.MaxMessageLength, "test");
     }
 
     /// <summary>What the kernel does when a process is killed: its end of the socket goes, and nothing else happens.</summary>

@@ -3,7 +3,7 @@ namespace Ipc.Tests;
 /// <summary>Peers that die, dawdle or park, and memory with options.</summary>
 public sealed class SharedMemoryTests
 {
-    /// <summary>What the system refuses is said in one sentence; what it grants works like any other memory.</summary>
+    /// <summary>What the system refuses is said in one error message; what it grants works like any other memory.</summary>
     [Theory]
     [InlineData("pages=huge")]
     [InlineData("prefault=yes")]
@@ -17,7 +17,7 @@ public sealed class SharedMemoryTests
             {
                 using var client = ManagedIpc.Connect(address, Pair.Patience);
                 client.Send(new byte[50_000], Pair.Patience);
-                return Status.Ok;
+                return IpcStatus.Ok;
             }
             catch (IpcException e)
             {
@@ -28,12 +28,12 @@ public sealed class SharedMemoryTests
         {
             using var server = listener.Accept(Pair.Patience);
             Assert.Equal(50_000, server.Receive(new byte[50_000], Pair.Patience));
-            Assert.Equal(Status.Ok, connecting.Join());
+            Assert.Equal(IpcStatus.Ok, connecting.Join());
         }
-        catch (IpcException e) when (e.Status == Status.NotAvailable)
+        catch (IpcException e) when (e.Status == IpcStatus.NotAvailable)
         {
             Assert.Contains(option, e.Message, StringComparison.Ordinal);
-            Assert.NotEqual(Status.Ok, connecting.Join());
+            Assert.NotEqual(IpcStatus.Ok, connecting.Join());
         }
     }
 
@@ -42,7 +42,7 @@ public sealed class SharedMemoryTests
     [InlineData(false)]
     public void AKilledPeerIsNoticed(bool rings)
     {
-        foreach (var timeout in new[] { Channel.Forever, Pair.Patience })
+        foreach (var timeout in new[] { Timeout.Infinite, Pair.Patience })
         {
             using var ends = new SharedMemoryEnds(rings);
             ends.Client.Send([1]);
@@ -51,7 +51,7 @@ public sealed class SharedMemoryTests
             receiving.UntilItWaits();
             var start = Environment.TickCount64;
             ends.KillClient();
-            Assert.Equal(Status.PeerClosed, receiving.Join());
+            Assert.Equal(IpcStatus.PeerClosed, receiving.Join());
             Assert.InRange(Environment.TickCount64 - start, 0, 600);
         }
     }
@@ -66,7 +66,7 @@ public sealed class SharedMemoryTests
         ends.KillClient();
         Thread.Sleep(100);
         Assert.Equal(1, ends.Server.Receive(new byte[1], Pair.Patience));
-        Assert.Equal(Status.PeerClosed, Pair.StatusOf(() => ends.Server.Receive(new byte[1], Pair.Patience)));
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => ends.Server.Receive(new byte[1], Pair.Patience)));
     }
 
     [Fact]
@@ -76,15 +76,15 @@ public sealed class SharedMemoryTests
         var sending = Aside.Run(() => Pair.StatusOf(() => ends.Client.Send(new byte[500_000])));
         Assert.Equal(500_000, PeekedLength(ends.Server));
         ends.KillClient();
-        Assert.Equal(Status.PeerClosed, sending.Join());
-        Assert.Equal(Status.Truncated, Pair.StatusOf(() => ends.Server.Receive(new byte[500_000], Pair.Patience)));
+        Assert.Equal(IpcStatus.PeerClosed, sending.Join());
+        Assert.Equal(IpcStatus.Truncated, Pair.StatusOf(() => ends.Server.Receive(new byte[500_000], Pair.Patience)));
     }
 
     // The length of the next message as its first record tells it, without waiting for the rest.
-    private static int PeekedLength(Channel channel)
+    private static int PeekedLength(IpcChannel channel)
     {
         var failure = Assert.Throws<IpcException>(() => channel.Receive([], Pair.Patience));
-        Assert.Equal(Status.BufferTooSmall, failure.Status);
+        Assert.Equal(IpcStatus.BufferTooSmall, failure.Status);
         return int.Parse(failure.Message.Split(' ')[3], System.Globalization.CultureInfo.InvariantCulture);
     }
 
@@ -110,7 +110,7 @@ public sealed class SharedMemoryTests
                     ends.Server.Receive(received, 0);
                 done = true;
             }
-            catch (IpcException e) when (e.Status == Status.TimedOut)
+            catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
             {
                 Thread.Sleep(1);
             }
@@ -122,10 +122,10 @@ public sealed class SharedMemoryTests
     [Fact]
     public unsafe void NonsenseInABlockBreaksTheChannel()
     {
-        foreach (var (kind, length, status) in new[] { (7u, 1u, Status.NotOurProtocol), (1u, 64 * 1024 + 1u, Status.PeerTooLarge), (1u, uint.MaxValue, Status.PeerTooLarge) })
+        foreach (var (kind, length, status) in new[] { (7u, 1u, IpcStatus.NotOurProtocol), (1u, 64 * 1024 + 1u, IpcStatus.PeerTooLarge), (1u, uint.MaxValue, IpcStatus.PeerTooLarge) })
         {
             using var ends = new SharedMemoryEnds(false);
-            var block = ends.ClientLink.Memory + 2048;
+            var block = ends.ClientSegment.Memory + 2048;
             *(uint*)(block + 4) = length;
             *(uint*)(block + 8) = kind;
             Volatile.Write(ref *(uint*)block, 1);
@@ -148,7 +148,7 @@ public sealed class SharedMemoryTests
         {
             unsafe
             {
-                Pair.Until(() => Volatile.Read(ref *ends.ServerLink.Incoming.ReaderParked) == 1);
+                Pair.Until(() => Volatile.Read(ref *ends.ServerSegment.Incoming.ReaderParked) == 1);
             }
             ends.Client.Send([1]);
         }

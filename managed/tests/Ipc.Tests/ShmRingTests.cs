@@ -24,31 +24,31 @@ public sealed class ShmRingTests
         echoing.Join();
     }
 
-    public static TheoryData<string, Status> Nonsense => new()
+    public static TheoryData<string, IpcStatus> Nonsense => new()
     {
-        { "length", Status.NotOurProtocol },
-        { "negative length", Status.NotOurProtocol },
-        { "kind 0", Status.NotOurProtocol },
-        { "kind 5", Status.NotOurProtocol },
-        { "flags", Status.NotOurProtocol },
-        { "leaves the slots", Status.NotOurProtocol },
-        { "skip of everything", Status.NotOurProtocol },
-        { "continues nothing", Status.NotOurProtocol },
-        { "run of empty messages", Status.NotOurProtocol },
-        { "run that does not divide", Status.NotOurProtocol },
-        { "run over a record", Status.NotOurProtocol },
-        { "run of more", Status.NotOurProtocol },
-        { "total too large", Status.PeerTooLarge },
-        { "total too small", Status.NotOurProtocol },
-        { "over the limit", Status.PeerTooLarge },
+        { "length", IpcStatus.NotOurProtocol },
+        { "negative length", IpcStatus.NotOurProtocol },
+        { "kind 0", IpcStatus.NotOurProtocol },
+        { "kind 5", IpcStatus.NotOurProtocol },
+        { "flags", IpcStatus.NotOurProtocol },
+        { "leaves the slots", IpcStatus.NotOurProtocol },
+        { "skip of everything", IpcStatus.NotOurProtocol },
+        { "continues nothing", IpcStatus.NotOurProtocol },
+        { "run of empty messages", IpcStatus.NotOurProtocol },
+        { "run that does not divide", IpcStatus.NotOurProtocol },
+        { "run over a record", IpcStatus.NotOurProtocol },
+        { "run of more", IpcStatus.NotOurProtocol },
+        { "total too large", IpcStatus.PeerTooLarge },
+        { "total too small", IpcStatus.NotOurProtocol },
+        { "over the limit", IpcStatus.PeerTooLarge },
     };
 
     [Theory]
     [MemberData(nameof(Nonsense))]
-    public unsafe void NonsenseInASlotBreaksTheChannel(string what, Status status)
+    public unsafe void NonsenseInASlotBreaksTheChannel(string what, IpcStatus status)
     {
         using var ends = new SharedMemoryEnds(true, "&max=20k");
-        var slot = new ShmRingMemory(ends.ClientLink, 0).Slot(0);
+        var slot = new ShmRingMemory(ends.ClientSegment, 0).Slot(0);
         var (length, kindAndFlags, total) = what switch
         {
             "length" => (32 * 1024 + 1, 1u | ShmRingMemory.InData, 0ul),
@@ -81,7 +81,7 @@ public sealed class ShmRingTests
     public unsafe void ARunThatChangesWhileItIsReadStaysWhatItWas()
     {
         using var ends = new SharedMemoryEnds(true);
-        var slot = new ShmRingMemory(ends.ClientLink, 0).Slot(0);
+        var slot = new ShmRingMemory(ends.ClientSegment, 0).Slot(0);
         void forge(int length, ulong each)
         {
             *(int*)(slot + 4) = length;
@@ -96,7 +96,7 @@ public sealed class ShmRingTests
         Assert.Equal(2, ends.Server.ReceiveBatch(buffer, new int[2], 0));
         for (var i = 3; i < 10; i++)
             Assert.Equal(10, ends.Server.Receive(buffer, 0));
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
     }
 
     /// <summary>A batch of messages of one length is one record, which can be taken in portions and one by one.</summary>
@@ -117,25 +117,25 @@ public sealed class ShmRingTests
             Assert.Equal(2, ends.Server.ReceiveBatch(buffer.AsSpan(6 * 32, 95), taken, 0));
             Assert.Equal(32, ends.Server.Peek(0).Length);
             ends.Server.Release();
-            Assert.Equal(Status.BufferTooSmall, Pair.StatusOf(() => ends.Server.ReceiveBatch(new byte[31], taken, 0)));
+            Assert.Equal(IpcStatus.BufferTooSmall, Pair.StatusOf(() => ends.Server.ReceiveBatch(new byte[31], taken, 0)));
             Assert.Equal(55, ends.Server.ReceiveBatch(buffer.AsSpan(9 * 32), taken, 0));
             Assert.Equal(32, taken[54]);
             messages.AsSpan(8 * 32, 32).CopyTo(buffer.AsSpan(8 * 32)); // which was only looked at
             Assert.True(messages.AsSpan().SequenceEqual(buffer));
-            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.ReceiveBatch(buffer, taken, 0)));
+            Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ends.Server.ReceiveBatch(buffer, taken, 0)));
         }
     }
 
-    /// <summary>Slots that short laps leave out may hold the stamps they will have 2^32 slots later, in this very lap.</summary>
+    /// <summary>Slots that short laps leave out may hold the sequences they will have 2^32 slots later, in this very lap.</summary>
     [Theory]
     [InlineData(255), InlineData(256), InlineData(257), InlineData(300), InlineData(511), InlineData(512), InlineData(513), InlineData(767), InlineData(1023), InlineData(1024)]
     public unsafe void SlotsLeftOutForLongAreNotMistakenForMessages(int sent)
     {
         const ulong slots = 1024;
         using var ends = new SharedMemoryEnds(true, slots: (uint)slots);
-        var memory = new ShmRingMemory(ends.ClientLink, 0);
+        var memory = new ShmRingMemory(ends.ClientSegment, 0);
         for (var position = memory.ShortLap + 1; position < slots; position++)
-            *(ulong*)memory.Slot(position) = ShmRingMemory.Stamp(position) | (1ul << 32);
+            *(ulong*)memory.Slot(position) = ShmRingMemory.Sequence(position) | (1ul << 32);
         for (var i = 0; i < sent; i++)
             ends.Client.Send(BitConverter.GetBytes(i), 0);
         var buffer = new byte[100];
@@ -144,7 +144,7 @@ public sealed class ShmRingTests
             Assert.Equal(4, ends.Server.Receive(buffer, 0));
             Assert.Equal(i, BitConverter.ToInt32(buffer));
         }
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
     }
 
     /// <summary>What a short lap passes over before its own end, the next one may look at.</summary>
@@ -153,8 +153,8 @@ public sealed class ShmRingTests
     {
         const ulong slots = 1024;
         using var ends = new SharedMemoryEnds(true, slots: (uint)slots);
-        var memory = new ShmRingMemory(ends.ClientLink, 0);
-        *(ulong*)memory.Slot(memory.ShortLap) = ShmRingMemory.Stamp(slots + memory.ShortLap) | (1ul << 32);
+        var memory = new ShmRingMemory(ends.ClientSegment, 0);
+        *(ulong*)memory.Slot(memory.ShortLap) = ShmRingMemory.Sequence(slots + memory.ShortLap) | (1ul << 32);
         var buffer = new byte[1000];
         void exchange(int count, int length)
         {
@@ -167,7 +167,7 @@ public sealed class ShmRingTests
         exchange(85, 100); // two slots each: up to slot 170
         exchange(29, 150); // three each: the last one, which would end at 257, begins the next lap
         exchange((int)memory.ShortLap - 3, 1);
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
     }
 
     /// <summary>Stretches in which the reader keeps up, and others in which the writer is far ahead.</summary>
@@ -188,7 +188,7 @@ public sealed class ShmRingTests
             {
                 ends.Client.Send(message, 0);
             }
-            catch (IpcException full) when (full.Status == Status.TimedOut)
+            catch (IpcException full) when (full.Status == IpcStatus.TimedOut)
             {
                 return false;
             }
@@ -212,14 +212,14 @@ public sealed class ShmRingTests
             }
             while (read != written)
                 readOne();
-            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
+            Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
         }
         Assert.True(written > 50_000, $"only {written} messages");
     }
 
-    /// <summary>What a message left in its later slots must never pass for the stamp of a later message.</summary>
+    /// <summary>What a message left in its later slots must never pass for the sequence of a later message.</summary>
     [Fact]
-    public unsafe void BytesThatLookLikeStampsAreNone()
+    public unsafe void BytesThatLookLikeSequencesAreNone()
     {
         using var ends = new SharedMemoryEnds(true);
         var buffer = new byte[500];
@@ -231,13 +231,13 @@ public sealed class ShmRingTests
             if ((position % 16) + slots > 16)
                 position += 16 - (position % 16);
             var message = new byte[length];
-            // In each place where a slot's first word will be: the stamp that slot would have in the next lap.
+            // In each place where a slot's first word will be: the sequence that slot would have in the next lap.
             for (var at = 48; at + 8 <= length; at += 64)
-                BitConverter.TryWriteBytes(message.AsSpan(at), ShmRingMemory.Stamp(position + 1 + (ulong)((at - 48) / 64) + 16) | (7UL << 32));
+                BitConverter.TryWriteBytes(message.AsSpan(at), ShmRingMemory.Sequence(position + 1 + (ulong)((at - 48) / 64) + 16) | (7UL << 32));
             ends.Client.Send(message, Pair.Patience);
             Assert.Equal(length, ends.Server.Receive(buffer, Pair.Patience));
             Assert.True(message.AsSpan().SequenceEqual(buffer.AsSpan(0, length)));
-            Assert.Equal(Status.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
+            Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
             position += slots;
         }
     }
@@ -246,8 +246,8 @@ public sealed class ShmRingTests
     public unsafe void AReaderThatClaimsWhatWasNeverWrittenBreaksTheWriter()
     {
         using var ends = new SharedMemoryEnds(true);
-        Volatile.Write(ref *ends.ClientLink.Outgoing.SlotsRead, 1000ul);
-        Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() =>
+        Volatile.Write(ref *ends.ClientSegment.Outgoing.SlotsRead, 1000ul);
+        Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() =>
         {
             for (var i = 0; i < 100; i++)
                 ends.Client.Send([1], Pair.Patience);

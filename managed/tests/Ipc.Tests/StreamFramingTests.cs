@@ -18,7 +18,7 @@ public sealed class StreamFramingTests
         var failing = Aside.Run(() => Pair.StatusOf(() => peer.Channel.Call([], [], Pair.Patience)));
         Assert.Equal(2, Receive(peer.Socket, 16)[12]);
         peer.Socket.Send(RawPeer.Frame(4, 2, "no"u8));
-        Assert.Equal(Status.HandlerFailed, failing.Join());
+        Assert.Equal(IpcStatus.HandlerFailed, failing.Join());
     }
 
     private static byte[] Receive(Socket socket, int length)
@@ -30,7 +30,7 @@ public sealed class StreamFramingTests
     }
 
     [Fact]
-    public void SeveralFramesInOnePieceAndOneFrameInSeveralPieces()
+    public void SeveralFramesInOneFragmentAndOneFrameInSeveralFragments()
     {
         using var peer = new RawPeer();
         byte[] both = [.. RawPeer.Frame(1, 0, [1]), .. RawPeer.Frame(1, 0, [2, 3])];
@@ -41,18 +41,18 @@ public sealed class StreamFramingTests
         foreach (var part in both)
         {
             peer.Socket.Send([part]);
-            Assert.Contains(Try(peer.Channel, buffer), new[] { Status.TimedOut, Status.Ok });
+            Assert.Contains(Try(peer.Channel, buffer), new[] { IpcStatus.TimedOut, IpcStatus.Ok });
         }
         peer.Socket.Send(RawPeer.Frame(1, 0, [9]));
-        Assert.Equal(Status.Ok, Try(peer.Channel, buffer));
+        Assert.Equal(IpcStatus.Ok, Try(peer.Channel, buffer));
     }
 
-    private static Status Try(Channel channel, byte[] buffer)
+    private static IpcStatus Try(IpcChannel channel, byte[] buffer)
     {
         try
         {
             channel.Receive(buffer, 0);
-            return Status.Ok;
+            return IpcStatus.Ok;
         }
         catch (IpcException e)
         {
@@ -74,14 +74,14 @@ public sealed class StreamFramingTests
             var buffer = new byte[length];
             foreach (var (from, to) in new[] { (0, 10), (10, 16), (16, 700), (700, length - 10), (length - 10, frame.Length - 1) })
             {
-                // Aside, because the socket holds less than the longest piece: it goes only as the attempts take it.
+                // Aside, because the socket holds less than the longest fragment: it goes only as the attempts take it.
                 var sending = Task.Run(() => peer.Socket.Send(frame.AsSpan(from, to - from)));
                 bool sent;
                 do
                 {
                     sent = sending.IsCompleted;
                     buffer = new byte[length]; // the next attempt may bring another buffer
-                    Assert.Equal(Status.TimedOut, Pair.StatusOf(() => Get(peer.Channel, inPlace, buffer, 20)));
+                    Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => Get(peer.Channel, inPlace, buffer, 20)));
                 }
                 while (!sent);
             }
@@ -91,7 +91,7 @@ public sealed class StreamFramingTests
         }
     }
 
-    private static void Get(Channel channel, bool inPlace, byte[] buffer, int timeout)
+    private static void Get(IpcChannel channel, bool inPlace, byte[] buffer, int timeout)
     {
         if (!inPlace)
         {
@@ -109,8 +109,8 @@ public sealed class StreamFramingTests
         var reply = new byte[200_000];
         var late = RawPeer.Frame(3, 1, Pair.Bytes(150_000));
         peer.Socket.Send(late.AsSpan(0, 100_000));
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => peer.Channel.Call([1], reply, 30)));
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => peer.Channel.Call([2], reply, 30)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => peer.Channel.Call([1], reply, 30)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => peer.Channel.Call([2], reply, 30)));
         peer.Socket.Send(late.AsSpan(100_000));
         peer.Socket.Send(RawPeer.Frame(3, 2, [7]));
         peer.Socket.Send(RawPeer.Frame(3, 3, [8, 8]));
@@ -118,24 +118,24 @@ public sealed class StreamFramingTests
         Assert.Equal(8, reply[0]);
     }
 
-    public static TheoryData<string, Status> Damage => new()
+    public static TheoryData<string, IpcStatus> Damage => new()
     {
-        { "GET / HTTP/1.1\r\n\r\n", Status.NotOurProtocol },
-        { "hello", Status.NotOurProtocol },
-        { "magic", Status.NotOurProtocol },
-        { "kind 0", Status.NotOurProtocol },
-        { "kind 5", Status.NotOurProtocol },
-        { "kind reply", Status.NotOurProtocol },
-        { "too long", Status.PeerTooLarge },
-        { "longest", Status.PeerTooLarge },
-        { "half a header", Status.Truncated },
-        { "half a payload", Status.Truncated },
-        { "nothing", Status.PeerClosed },
+        { "GET / HTTP/1.1\r\n\r\n", IpcStatus.NotOurProtocol },
+        { "hello", IpcStatus.NotOurProtocol },
+        { "magic", IpcStatus.NotOurProtocol },
+        { "kind 0", IpcStatus.NotOurProtocol },
+        { "kind 5", IpcStatus.NotOurProtocol },
+        { "kind reply", IpcStatus.NotOurProtocol },
+        { "too long", IpcStatus.PeerTooLarge },
+        { "longest", IpcStatus.PeerTooLarge },
+        { "half a header", IpcStatus.Truncated },
+        { "half a payload", IpcStatus.Truncated },
+        { "nothing", IpcStatus.PeerClosed },
     };
 
     [Theory]
     [MemberData(nameof(Damage))]
-    public void DamageBreaksTheChannelForGood(string damage, Status status)
+    public void DamageBreaksTheChannelForGood(string damage, IpcStatus status)
     {
         using var peer = new RawPeer("?max=1k");
         byte[] bytes = damage switch
@@ -152,7 +152,7 @@ public sealed class StreamFramingTests
             _ => System.Text.Encoding.ASCII.GetBytes(damage),
         };
         peer.Socket.Send(bytes);
-        if (status is Status.Truncated or Status.PeerClosed)
+        if (status is IpcStatus.Truncated or IpcStatus.PeerClosed)
             peer.Socket.Shutdown(SocketShutdown.Send);
         for (var i = 0; i < 2; i++)
             Assert.Equal(status, Pair.StatusOf(() => peer.Channel.Receive(new byte[1024], Pair.Patience)));
@@ -166,7 +166,7 @@ public sealed class StreamFramingTests
         using var peer = new RawPeer("?max=2G");
         peer.Socket.Send(RawPeer.Frame(1, 0, [1, 2, 3], length: 2_000_000_000));
         var before = GC.GetAllocatedBytesForCurrentThread();
-        Assert.Equal(Status.TimedOut, Pair.StatusOf(() => peer.Channel.Peek(30)));
+        Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => peer.Channel.Peek(30)));
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 500_000);
     }
 
@@ -175,11 +175,11 @@ public sealed class StreamFramingTests
     {
         using var peer = new RawPeer();
         peer.Socket.Send(RawPeer.Frame(3, 2, []));
-        Assert.Equal(Status.NotOurProtocol, Pair.StatusOf(() => peer.Channel.Call([], [], Pair.Patience)));
+        Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => peer.Channel.Call([], [], Pair.Patience)));
     }
 
     [Fact]
-    public void AFaultOfAnyLengthAndBytesBecomesASentence()
+    public void AFaultOfAnyLengthAndBytesBecomesAnErrorMessage()
     {
         using var peer = new RawPeer();
         var text = new byte[100_000];
@@ -187,7 +187,7 @@ public sealed class StreamFramingTests
         peer.Socket.Send(RawPeer.Frame(4, 1, text.AsSpan(0, 50_000)));
         peer.Socket.Send(RawPeer.Frame(3, 2, [1]));
         var failure = Assert.Throws<IpcException>(() => peer.Channel.Call([], [], Pair.Patience));
-        Assert.Equal(Status.HandlerFailed, failure.Status);
+        Assert.Equal(IpcStatus.HandlerFailed, failure.Status);
         Assert.InRange(failure.Message.Length, 100, 2000);
         Assert.Equal(1, peer.Channel.Call([], new byte[1], Pair.Patience));
     }

@@ -22,7 +22,7 @@ public sealed class TcpTests
         using var client = connecting.Join();
         client.Send([1, 2]);
         Assert.Equal(2, server.Receive(new byte[2], Pair.Patience));
-        Assert.Equal(Status.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(listener.Address)));
+        Assert.Equal(IpcStatus.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(listener.Address)));
     }
 
     [Theory]
@@ -30,14 +30,14 @@ public sealed class TcpTests
     [InlineData("tcp://192.0.2.1:5000")]
     public void BeyondTheMachineUsersMustBeAny(string address)
     {
-        Assert.Equal(Status.BadOption, Pair.StatusOf(() => ManagedIpc.Listen(address)));
-        Assert.Equal(address.EndsWith(":0", StringComparison.Ordinal) ? Status.BadAddress : Status.BadOption,
+        Assert.Equal(IpcStatus.BadOption, Pair.StatusOf(() => ManagedIpc.Listen(address)));
+        Assert.Equal(address.EndsWith(":0", StringComparison.Ordinal) ? IpcStatus.BadAddress : IpcStatus.BadOption,
             Pair.StatusOf(() => ManagedIpc.Connect(address)));
     }
 
     [Fact]
     public void AnUnknownHostIsNamed() =>
-        Assert.Equal(Status.NoServer, Pair.StatusOf(() => ManagedIpc.Connect("tcp://no-such-host.invalid:5000?users=any")));
+        Assert.Equal(IpcStatus.NoServer, Pair.StatusOf(() => ManagedIpc.Connect("tcp://no-such-host.invalid:5000?users=any")));
 
     [Fact]
     public void TheOwnersOfBothEndsAreFound()
@@ -46,7 +46,7 @@ public sealed class TcpTests
         listening.Bind(new IPEndPoint(IPAddress.Loopback, 0));
         listening.Listen();
         var server = (IPEndPoint)listening.LocalEndPoint!;
-        var address = Address.Parse($"tcp://{server.Port}");
+        var address = IpcAddress.Parse($"tcp://{server.Port}");
         using var socket = TcpSocket.Connect(server, address, new Deadline(Pair.Patience));
         // Before and after the server accepts.
         TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => TcpSocket.HasEnded(socket));
@@ -58,9 +58,9 @@ public sealed class TcpTests
     public void AServerThatCannotBeFoundIsRefused()
     {
         using var pair = new Pair("tcp");
-        using var socket = TcpSocket.Connect(IPEndPoint.Parse(pair.Address["tcp://".Length..].Insert(0, "127.0.0.1:")), Address.Parse(pair.Address), new Deadline(Pair.Patience));
+        using var socket = TcpSocket.Connect(IPEndPoint.Parse(pair.Address["tcp://".Length..].Insert(0, "127.0.0.1:")), IpcAddress.Parse(pair.Address), new Deadline(Pair.Patience));
         // Port 1 stands for a server outside of what the system's table shows.
-        Assert.Equal(Status.NoPermission, Pair.StatusOf(() => TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), new IPEndPoint(IPAddress.Loopback, 1), Address.Parse("tcp://1"), () => TcpSocket.HasEnded(socket))));
+        Assert.Equal(IpcStatus.NoPermission, Pair.StatusOf(() => TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), new IPEndPoint(IPAddress.Loopback, 1), IpcAddress.Parse("tcp://1"), () => TcpSocket.HasEnded(socket))));
     }
 
     [Fact]

@@ -33,7 +33,7 @@ double pipe_rtt_ns(const Setup& setup, Sizes sizes);
 double unix_rtt_ns(const Setup& setup, Sizes sizes);
 
 // Nanoseconds per message from one process to another through a ring of slots, at the receiver (median over portions of
-// 1024): one by one, each slot carrying its own stamp, or published 64 at a time.
+// 1024): one by one, each slot carrying its own sequence, or published 64 at a time.
 double oneway_ns(const Setup& setup, size_t message);
 double oneway_batch_ns(const Setup& setup, size_t message);
 

@@ -30,7 +30,7 @@ struct Control {
 };
 
 // The number of the first message that it publishes, plus one.
-using Stamp = std::atomic<uint64_t>;
+using Sequence = std::atomic<uint64_t>;
 
 struct Ring {
     Control* control;
@@ -74,20 +74,20 @@ void with_words(size_t words, Work work) {
         work(words);
 }
 
-// Each message begins with a stamp, on lines of its own; the stamp and the first 56 bytes share one.
+// Each message begins with a sequence, on lines of its own; the sequence and the first 56 bytes share one.
 struct Single {
     static constexpr uint64_t fetched_ahead = 16; // messages
 
     explicit Single(const Ring& ring) : ring_(ring), stride_(batch_bytes(ring.words) / batch) {}
-    static size_t batch_bytes(size_t words) { return batch * whole_lines(sizeof(Stamp) + words * sizeof(uint64_t)); }
+    static size_t batch_bytes(size_t words) { return batch * whole_lines(sizeof(Sequence) + words * sizeof(uint64_t)); }
 
     void produce(uint64_t first, uint64_t free_until) {
         with_words(ring_.words, [&](auto words) {
             for (uint64_t number = first; number < first + batch; ++number) {
                 std::byte* const slot = slot_of(number);
                 if (number + fetched_ahead < free_until) fetch_line_to_write(slot_of(number + fetched_ahead));
-                write_words(slot + sizeof(Stamp), words, number);
-                reinterpret_cast<Stamp*>(slot)->store(number + 1, std::memory_order_release);
+                write_words(slot + sizeof(Sequence), words, number);
+                reinterpret_cast<Sequence*>(slot)->store(number + 1, std::memory_order_release);
             }
         });
     }
@@ -96,8 +96,8 @@ struct Single {
         with_words(ring_.words, [&](auto words) {
             for (uint64_t number = first; number < first + batch; ++number) {
                 const std::byte* const slot = slot_of(number);
-                while (reinterpret_cast<const Stamp*>(slot)->load(std::memory_order_acquire) != number + 1) relax();
-                right &= has_words(slot + sizeof(Stamp), words, number);
+                while (reinterpret_cast<const Sequence*>(slot)->load(std::memory_order_acquire) != number + 1) relax();
+                right &= has_words(slot + sizeof(Sequence), words, number);
             }
         });
         return right;
@@ -110,7 +110,7 @@ struct Single {
     size_t stride_;
 };
 
-// Messages lie back to back behind a line with the stamp that publishes all of them. They are made apart and copied in at
+// Messages lie back to back behind a line with the sequence that publishes all of them. They are made apart and copied in at
 // once, so that a line is stored to in a few wide steps when it has come from the other side.
 class Batched {
   public:
@@ -125,7 +125,7 @@ class Batched {
         });
         std::byte* const room = ring_.at(first);
         std::memcpy(room + line, made_.data(), made_.size());
-        reinterpret_cast<Stamp*>(room)->store(first + 1, std::memory_order_release);
+        reinterpret_cast<Sequence*>(room)->store(first + 1, std::memory_order_release);
     }
     bool consume(uint64_t first) {
         while (!is_there(first)) relax();
@@ -144,7 +144,7 @@ class Batched {
     // Bytes of the next batch that are asked for: of batches of long messages the beginning.
     size_t fetched_ahead() const { return std::min(ring_.batch_bytes, size_t{4096}); }
     bool is_there(uint64_t first) const {
-        return reinterpret_cast<const Stamp*>(ring_.at(first))->load(std::memory_order_acquire) == first + 1;
+        return reinterpret_cast<const Sequence*>(ring_.at(first))->load(std::memory_order_acquire) == first + 1;
     }
 
     const Ring& ring_;

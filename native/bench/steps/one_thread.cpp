@@ -1,5 +1,5 @@
 // What each step costs when nothing has to cross between cores: one thread plays both ends of a `shm` connection.
-#include "core/conversation_over.hpp"
+#include "core/session_over.hpp"
 #include "pair.hpp"
 #include "transports/shm/ring.hpp"
 #include "transports/shm/shm_channel.hpp"
@@ -38,9 +38,9 @@ void abi_peek(benchmark::State& state) {
 BENCHMARK(abi_peek);
 
 void ring_reserve_commit_take(benchmark::State& state) {
-    Links links(WaitMode::spin);
-    ipc::shm::RingWriter writer(*links.client);
-    ipc::shm::RingReader reader(*links.server);
+    Links segments(WaitMode::spin);
+    ipc::shm::RingWriter writer(*segments.client);
+    ipc::shm::RingReader reader(*segments.server);
     const Deadline forever(IPC_FOREVER);
     const auto length = static_cast<size_t>(state.range(0));
     for (auto _ : state) {
@@ -57,9 +57,9 @@ BENCHMARK(ring_reserve_commit_take)->ArgName("bytes")->Arg(32)->Arg(64)->Arg(100
 
 // The same with the fence after publishing, which a reader that may sleep makes necessary.
 void ring_reserve_commit_take_with_fence(benchmark::State& state) {
-    Links links(WaitMode::adaptive);
-    ipc::shm::RingWriter writer(*links.client);
-    ipc::shm::RingReader reader(*links.server);
+    Links segments(WaitMode::adaptive);
+    ipc::shm::RingWriter writer(*segments.client);
+    ipc::shm::RingReader reader(*segments.server);
     const Deadline forever(IPC_FOREVER);
     for (auto _ : state) {
         ipc::check(writer.wait_for_slots(32, forever));

@@ -11,10 +11,10 @@ Links::Links(ipc::shared_memory::WaitMode wait, uint64_t data_bytes) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         throw std::system_error(errno, std::generic_category(), "cannot make a pair of sockets");
-    Link* made = nullptr;
-    ipc::check(Link::offer(ends[0], Layout::slots, 256, data_bytes, {wait, 50'000}, &made));
+    Segment* made = nullptr;
+    ipc::check(Segment::offer(ends[0], Layout::slots, 256, data_bytes, {wait, 50'000}, &made));
     server.reset(made);
-    ipc::check(Link::take_up(ends[1], Layout::slots, {wait, 50'000}, {}, ipc::Deadline(5000), &made));
+    ipc::check(Segment::take_up(ends[1], Layout::slots, {wait, 50'000}, {}, ipc::Deadline(5000), &made));
     client.reset(made);
 }
 

@@ -1,6 +1,6 @@
 // Where two processes meet: hostile servers that clients of the library connect to, and hostile clients at listeners of the
 // library. Nothing may crash, nothing last longer than its time-out; ipc_accept gives channels and nothing else, and whoever
-// connects properly is served, whoever else stands at the door.
+// connects properly is served, whatever other connections are pending.
 //
 // An input: a byte that chooses the transport and who is the library, then what the hostile ones do, each in turn.
 #include "finding.hpp"
@@ -94,7 +94,7 @@ void connect_to_hostile_server(const std::string& transport, Input& input) {
     });
     fuzz::Litter litter;
     if (transport == "fifo") {
-        fuzz::answer_rendezvous(path, listeners[transport], input, litter);
+        fuzz::answer_handshake(path, listeners[transport], input, litter);
     } else {
         const int socket = accept4(listeners[transport], nullptr, nullptr, SOCK_CLOEXEC);
         litter.descriptors.push_back(socket);
@@ -140,7 +140,7 @@ void serve_good_client_among_hostile_ones(const std::string& transport, Input& i
     const size_t hostile = 1 + input.byte() % 6;
     for (size_t i = 0; i < hostile; ++i) {
         if (transport == "fifo") {
-            fuzz::bother_rendezvous(path, input, litter);
+            fuzz::bother_handshake(path, input, litter);
             continue;
         }
         const int socket = fuzz::connect_to(path);

@@ -162,10 +162,10 @@ void make_end(const std::string& name, uint8_t what, Litter& litter) {
 
 } // namespace
 
-void bother_rendezvous(const std::string& path, Input& input, Litter& litter) {
-    const int rendezvous = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (rendezvous < 0) return;
-    litter.descriptors.push_back(rendezvous);
+void bother_handshake(const std::string& path, Input& input, Litter& litter) {
+    const int handshake_fifo = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (handshake_fifo < 0) return;
+    litter.descriptors.push_back(handshake_fifo);
     std::array<char, 96> record{};
     std::memcpy(record.data(), "IPCF\1\0\0\0", 8);
     std::string token(32, '0');
@@ -178,13 +178,13 @@ void bother_rendezvous(const std::string& path, Input& input, Litter& litter) {
         make_end(path + "." + token + ".down", input.byte(), litter);
         make_end(path + "." + token + ".up", input.byte(), litter);
     }
-    (void)!write(rendezvous, record.data(), cut < 192 ? 48 : cut % 97);
+    (void)!write(handshake_fifo, record.data(), cut < 192 ? 48 : cut % 97);
 }
 
-void answer_rendezvous(const std::string& path, int rendezvous, Input& input, Litter& litter) {
-    pollfd waiting{rendezvous, POLLIN, 0};
+void answer_handshake(const std::string& path, int handshake_fifo, Input& input, Litter& litter) {
+    pollfd waiting{handshake_fifo, POLLIN, 0};
     std::array<char, 48> record{};
-    if (poll(&waiting, 1, 1000) <= 0 || read(rendezvous, record.data(), record.size()) != 48) return;
+    if (poll(&waiting, 1, 1000) <= 0 || read(handshake_fifo, record.data(), record.size()) != 48) return;
     const std::string pair = path + "." + std::string(record.data() + 8, 32);
     const int down = open((pair + ".down").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     const uint8_t what = input.byte();

@@ -16,7 +16,7 @@ void greet(int socket, uint32_t layout, Input& input);
 // A client's bytes and descriptors to a server; true: it leaves now.
 bool bother(int socket, Input& input);
 
-// Clients of `fifo`: writes to the rendezvous at `path`, and makes what its records speak of, or something else. What is made
+// Clients of `fifo`: writes to the handshake at `path`, and makes what its records speak of, or something else. What is made
 // lies in `litter`: names to be removed, descriptors to be closed.
 struct Litter {
     std::vector<std::string> names;
@@ -26,8 +26,8 @@ struct Litter {
     Litter& operator=(const Litter&) = delete;
     ~Litter();
 };
-void bother_rendezvous(const std::string& path, Input& input, Litter& litter);
-// A server of `fifo`: answers the records that clients write to the rendezvous, open at `rendezvous`.
-void answer_rendezvous(const std::string& path, int rendezvous, Input& input, Litter& litter);
+void bother_handshake(const std::string& path, Input& input, Litter& litter);
+// A server of `fifo`: answers the records that clients write to the handshake, open at `handshake_fifo`.
+void answer_handshake(const std::string& path, int handshake_fifo, Input& input, Litter& litter);
 
 } // namespace fuzz

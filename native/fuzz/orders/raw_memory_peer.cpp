@@ -92,9 +92,9 @@ class RingPeer final : public MemoryPeer {
         const unsigned ring = own_ ^ 1;
         while (true) {
             const size_t at = slot_at(ring, read_slots_);
-            const uint64_t stamp = word64(at).load(std::memory_order_acquire);
-            if (static_cast<uint32_t>(stamp) != static_cast<uint32_t>(read_slots_ + 1)) break;
-            const auto length = static_cast<size_t>(stamp >> 32);
+            const uint64_t sequence = word64(at).load(std::memory_order_acquire);
+            if (static_cast<uint32_t>(sequence) != static_cast<uint32_t>(read_slots_ + 1)) break;
+            const auto length = static_cast<size_t>(sequence >> 32);
             const auto kind_and_flags = static_cast<uint32_t>(word64(at + 8).load());
             if (!take_record(ring, at, length, static_cast<Kind>(kind_and_flags & 0xFFFF), kind_and_flags >> 16))
                 return;
@@ -191,7 +191,7 @@ class RingPeer final : public MemoryPeer {
             } while (done < gathered_.size());
             gathered_.clear();
         }
-        // By the book: whatever lies where a later stamp will be looked for gets the stamp of its own place in this lap.
+        // By the book: whatever lies where a later sequence will be looked for gets the sequence of its own place in this lap.
         for (uint64_t i = 0; i < count; ++i)
             word32(slot_at(ring, read_slots_ + i)) = static_cast<uint32_t>(read_slots_ + i + 1);
         read_slots_ += count;

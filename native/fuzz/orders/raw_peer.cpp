@@ -55,7 +55,7 @@ void RawPeer::got(Kind kind, const void* bytes, size_t length) {
     session_->wire[side_ ^ 1].take(kind, any_request, bytes, length);
 }
 
-// ---- meeting the library
+// ---- handshake the library
 
 namespace {
 

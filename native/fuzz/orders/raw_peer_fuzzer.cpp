@@ -1,7 +1,7 @@
 // The library against a peer that is not the library. Compiled twice:
 //   fuzz-stopped-peer   the peer keeps to docs/wire-formats.md, but stops at any step, wakes nobody, and dies;
 //   fuzz-shared-memory  (IPC_FUZZ_HOSTILE) it also writes anything anywhere into what both share.
-// Frames come whole or in any pieces; every status must be one that fits, nothing may last longer than its time-out, and a
+// Frames come whole or in any fragments; every status must be one that fits, nothing may last longer than its time-out, and a
 // peer's death must show to somebody who only polls.
 //
 // An input: a byte that chooses the transport and the library's side, one for how the run ends, then four bytes for each step.
@@ -33,13 +33,13 @@ using fuzz::Operation;
 constexpr size_t most_steps = 50;
 constexpr int64_t step_ms = 6;
 
-struct Form {
+struct TestedTransport {
     const char* transport;
     const char* options;
     size_t limit;
 };
 
-constexpr Form forms[] = {
+constexpr TestedTransport tested_transports[] = {
 #if !IPC_FUZZ_HOSTILE
     {"unix", "max=300k", 300 * 1024},
 #endif
@@ -48,11 +48,11 @@ constexpr Form forms[] = {
     {"shm-event", "max=300k", 300 * 1024},
 };
 
-const Form& form_of(uint8_t choice) {
+const TestedTransport& tested_transport(uint8_t choice) {
     const char* wanted = std::getenv("IPC_FUZZ_TRANSPORT");
-    for (size_t i = 0; i < std::size(forms); ++i) {
-        const Form& form = forms[(choice + i) % std::size(forms)];
-        if (wanted == nullptr || std::strcmp(wanted, form.transport) == 0) return form;
+    for (size_t i = 0; i < std::size(tested_transports); ++i) {
+        const TestedTransport& tested = tested_transports[(choice + i) % std::size(tested_transports)];
+        if (wanted == nullptr || std::strcmp(wanted, tested.transport) == 0) return tested;
     }
     finding("IPC_FUZZ_TRANSPORT=%s is none of those fuzzed", wanted);
 }
@@ -155,19 +155,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static fuzz::Worker* worker = new fuzz::Worker;
     fuzz::Input input(data, size);
     const uint8_t choice = input.byte(), ending = input.byte();
-    const Form& form = form_of(choice / 2);
+    const TestedTransport& tested = tested_transport(choice / 2);
     fuzz::clear_trace();
     Run run;
     run.library_side = choice % 2;
     run.flavour = static_cast<fuzz::Flavour>(ending / 8 % 3);
-    fuzz::trace("---- %s?%s, the library is the %s", form.transport, form.options,
+    fuzz::trace("---- %s?%s, the library is the %s", tested.transport, tested.options,
                 run.library_side == 0 ? "client" : "server");
-    run.session.limit = form.limit;
+    run.session.limit = tested.limit;
     if (IPC_FUZZ_HOSTILE)
         for (auto& wire : run.session.wire) wire.expect_anything();
     static size_t files = 0;
     {
-        fuzz::RawConnection made = fuzz::connect_raw(form.transport, form.options, form.limit, run.library_side);
+        fuzz::RawConnection made = fuzz::connect_raw(tested.transport, tested.options, tested.limit, run.library_side);
         run.peer = std::move(made.peer);
         run.peer->attach(run.session, run.library_side ^ 1);
         run.end = std::make_unique<End>(run.session, run.library_side, made.library);

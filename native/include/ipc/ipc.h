@@ -31,11 +31,11 @@
  *   timed out has lost nothing: a large message of which a part has come stays, and the next call goes on with it.
  *
  * STATUSES  Every function returns an ipc_status (IPC_OK is 0) unless its comment says otherwise. ipc_last_error() gives the
- *   thread's latest failure as a sentence that names the thing and what to do. No exception and no signal crosses the ABI.
+ *   thread's latest failure as an error message that names the thing and what to do. No exception and no signal crosses the ABI.
  *   Any function may return IPC_INVALID_ARGUMENT, IPC_OUT_OF_MEMORY and IPC_SYSTEM. Functions on a channel may return, before
  *   anything else, IPC_CLOSED once it was closed here, and else the failure that broke it: IPC_TRUNCATED, IPC_NOT_OUR_PROTOCOL,
  *   IPC_PEER_TOO_LARGE, IPC_SYSTEM, or IPC_TIMED_OUT for a message that was cut. A broken channel repeats its first failure,
- *   status and sentence, in every later call. IPC_PEER_CLOSED ends sending at once; receiving goes on until all that the peer
+ *   status and error message, in every later call. IPC_PEER_CLOSED ends sending at once; receiving goes on until all that the peer
  *   sent before has been read. What else a function returns is in brackets after it.
  *
  * OUT-PARAMETERS after a failure: a handle is NULL; counts (sent, count) say what was done; a length is what the message
@@ -126,7 +126,7 @@ IPC_API uint32_t IPC_CALL ipc_abi_version(void);
 IPC_API const char* IPC_CALL ipc_status_text(ipc_status status);
 /* 1 if the status is a caller's mistake, 0 otherwise. */
 IPC_API int32_t IPC_CALL ipc_status_is_callers_mistake(ipc_status status);
-/* The calling thread's latest failure as a sentence; "" if none. Valid until the thread's next failing call. */
+/* The calling thread's latest failure as an error message; "" if none. Valid until the thread's next failing call. */
 IPC_API const char* IPC_CALL ipc_last_error(void);
 /* How many transports the registry has, and the id of each (0-based; NULL past the end). Constant for a build. */
 IPC_API int32_t IPC_CALL ipc_transport_count(void);

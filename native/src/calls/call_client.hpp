@@ -22,9 +22,9 @@ class CallClient {
     virtual ~CallClient() = default;
 
     // Takes one frame to the server and waits until it is answered (request: *reply is set) or taken (message: `reply` is
-    // null). Leaves its failure's sentence with fail(). IPC_PEER_CLOSED once the server's channel has ended or its process
+    // null). Leaves its failure's error message with fail(). IPC_PEER_CLOSED once the server's channel has ended or its process
     // died, within 2 s. IPC_TIMED_OUT leaves the client good, whatever becomes of the frame: its late answer never shows up
-    // as another request's. A transport that cannot do that repeats IPC_TIMED_OUT, with a sentence that says so, for ever.
+    // as another request's. A transport that cannot do that repeats IPC_TIMED_OUT, with an error message that says so, for ever.
     virtual Status exchange(FrameKind kind, uint32_t id, const void* bytes, size_t length, const Deadline& deadline,
                             CallReply* reply) = 0;
     // The last request's reply is done with; comes before the next request, if there was a reply.
@@ -34,7 +34,7 @@ class CallClient {
 };
 
 // A channel whose send() is an exchange: a reply is there for next() as soon as send() has returned. The server sends nothing
-// of its own accord, so receiving plain messages or requests is refused (IPC_WRONG_STATE). `address` is for sentences.
+// of its own accord, so receiving plain messages or requests is refused (IPC_WRONG_STATE). `address` is for error messages.
 std::unique_ptr<FrameChannel> make_call_channel(std::unique_ptr<CallClient> client, size_t limit, std::string address);
 
 } // namespace ipc

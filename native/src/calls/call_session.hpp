@@ -27,7 +27,7 @@ class ReplySink {
 // the threads that deliver them, which spares two switches of threads for each; else they wait for next().
 class CallSession {
   public:
-    // `address` is for sentences.
+    // `address` is for error messages.
     CallSession(size_t limit, std::string address) : limit_(limit), address_(std::move(address)) {}
 
     // ---- for the transport's threads

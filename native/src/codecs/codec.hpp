@@ -43,7 +43,7 @@ class Buffer {
 //           say so long an object, std::invalid_argument when a codec notices text that is not UTF-8.
 //   write   the object of the size() just before, to exactly that many bytes; they are only written, never read,
 //           so they may lie in memory shared with a peer.
-//   decode  fills a reusable object. Returns "" or, when the bytes are damaged, a sentence saying where; the object is
+//   decode  fills a reusable object. Returns "" or, when the bytes are damaged, an error message saying where; the object is
 //   then
 //           valid but its content unspecified. Memory taken is bounded by a small multiple of the bytes given.
 template <class Codec, class Object>

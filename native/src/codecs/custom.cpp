@@ -135,7 +135,7 @@ class Reader {
         return at + length;
     }
 
-    // Apart, so that the sentences do not burden the loop above.
+    // Apart, so that the error messages do not burden the loop above.
     const uint8_t* refuse(const uint8_t* at, const char* what) {
         at_ = at;
         complain(what);

@@ -1,10 +1,10 @@
 // The C ABI over the library's insides: checks arguments, keeps exceptions in, and does nothing else.
 #include "core/abi_guard.hpp"
 #include "core/address.hpp"
-#include "core/conversation.hpp"
 #include "core/frame_channel.hpp"
 #include "core/handle_gate.hpp"
 #include "core/registry.hpp"
+#include "core/session.hpp"
 #include "core/transport.hpp"
 #include "ipc/ipc.h"
 
@@ -34,9 +34,9 @@ struct ipc_listener {
 struct ipc_channel {
     explicit ipc_channel(std::unique_ptr<ipc::FrameChannel> frames) {
         ipc::FrameChannel& self = *frames;
-        conversation = self.converse(std::move(frames));
+        session = self.make_session(std::move(frames));
     }
-    std::unique_ptr<ipc::Conversation> conversation;
+    std::unique_ptr<ipc::Session> session;
     std::atomic<bool> closed{false};
     std::atomic<bool> free_after_serving{false};
     std::atomic<std::thread::id> handling{}; // the thread that may be in the handler of ipc_serve
@@ -45,7 +45,7 @@ struct ipc_channel {
 };
 
 struct ipc_reply_writer {
-    ipc::Conversation* conversation;
+    ipc::Session* session;
     bool reserved = false;
     size_t length = 0;
     std::string failure;
@@ -64,7 +64,7 @@ ipc_status check_channel(const ipc_channel* channel, const void* memory, size_t 
 }
 
 ipc_status closed_here(const ipc_channel* channel) {
-    if (ipc_status status = channel->conversation->ended_here()) return status;
+    if (ipc_status status = channel->session->ended_here()) return status;
     return fail(IPC_CLOSED, "this channel was closed here"); // just now
 }
 
@@ -87,7 +87,7 @@ template <class Body>
 ipc_status by_with_room(ipc_channel* channel, Body body) noexcept {
     return channel->gate.pass(channel->doors[sending], [channel, body]() noexcept {
         if (channel->closed.load(std::memory_order_relaxed)) [[unlikely]] {
-            channel->conversation->take_room_back();
+            channel->session->take_room_back();
             return guarded([channel] { return closed_here(channel); });
         }
         return guarded(body);
@@ -121,29 +121,29 @@ class Handling {
 ipc_status serve(ipc_channel* channel, ipc_handler handler, void* user, bool* free_it) noexcept {
     const HandleGate::Visit visit(channel->gate);
     const ipc_status status = guarded([&]() -> ipc_status {
-        ipc::Conversation& conversation = *channel->conversation;
+        ipc::Session& session = *channel->session;
         if (channel->closed) return closed_here(channel);
-        IPC_CHECK(conversation.can_serve());
+        IPC_CHECK(session.can_serve());
         const Deadline forever(IPC_FOREVER);
-        ipc_reply_writer writer{&conversation, false, 0, {}};
+        ipc_reply_writer writer{&session, false, 0, {}};
         const auto answer_one = [&]() -> ipc_status {
             const void* request = nullptr;
             size_t length = 0;
-            IPC_CHECK(conversation.receive_request(&request, &length, forever));
+            IPC_CHECK(session.receive_request(&request, &length, forever));
             writer.reserved = false;
             writer.failure.clear();
             ipc_status handled = handler(user, request, length, &writer);
             if (handled != IPC_OK || !writer.failure.empty()) {
-                if (writer.reserved) conversation.cancel();
-                return conversation.fail_request(
-                    writer.failure.empty() ? ipc_status_text(handled) : writer.failure.c_str(), forever);
+                if (writer.reserved) session.cancel();
+                return session.fail_request(writer.failure.empty() ? ipc_status_text(handled) : writer.failure.c_str(),
+                                            forever);
             }
-            if (writer.reserved) return conversation.commit_reply(writer.length, forever);
-            return conversation.reply(nullptr, 0, forever);
+            if (writer.reserved) return session.commit_reply(writer.length, forever);
+            return session.reply(nullptr, 0, forever);
         };
         ipc_status ended = IPC_OK;
-        if (conversation.serves_elsewhere())
-            ended = conversation.serve_elsewhere([&] {
+        if (session.serves_elsewhere())
+            ended = session.serve_elsewhere([&] {
                 const Handling here(channel);
                 return answer_one();
             });
@@ -231,7 +231,7 @@ void ipc_channel_close(ipc_channel* channel) {
     if (channel == nullptr) return;
     const HandleGate::Visit visit(channel->gate);
     channel->closed = true;
-    quietly([&] { channel->conversation->close(); });
+    quietly([&] { channel->session->close(); });
 }
 
 void ipc_channel_free(ipc_channel* channel) {
@@ -250,51 +250,51 @@ ipc_status ipc_channel_fd(ipc_channel* channel, intptr_t* descriptor) {
     IPC_CHECK(check_channel(channel, descriptor, 1, 0, "ipc_channel_fd"));
     *descriptor = -1;
     const HandleGate::Visit visit(channel->gate);
-    return guarded([&] { return channel->conversation->wait_handle(descriptor); });
+    return guarded([&] { return channel->session->wait_handle(descriptor); });
 }
 
 size_t ipc_channel_limit(const ipc_channel* channel) {
-    return channel ? channel->conversation->limit() : 0;
+    return channel ? channel->session->limit() : 0;
 }
 
 // ---- messages
 
 ipc_status ipc_send(ipc_channel* channel, const void* message, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, message, length, timeout_ms, "ipc_send"));
-    return by(sending, channel, [=] { return channel->conversation->send(message, length, Deadline(timeout_ms)); });
+    return by(sending, channel, [=] { return channel->session->send(message, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_receive(ipc_channel* channel, void* buffer, size_t capacity, size_t* length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, buffer, capacity, timeout_ms, "ipc_receive"));
     IPC_CHECK(check(length != nullptr, "ipc_receive", "length is NULL"));
     return by(receiving, channel,
-              [=] { return channel->conversation->receive(buffer, capacity, length, Deadline(timeout_ms)); });
+              [=] { return channel->session->receive(buffer, capacity, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_reserve(ipc_channel* channel, size_t length, void** message, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, message, 1, timeout_ms, "ipc_reserve"));
-    return by_with_room(channel, [=] { return channel->conversation->reserve(length, message, Deadline(timeout_ms)); });
+    return by_with_room(channel, [=] { return channel->session->reserve(length, message, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_commit(ipc_channel* channel, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, nullptr, 0, timeout_ms, "ipc_commit"));
-    return by_with_room(channel, [=] { return channel->conversation->commit(length, Deadline(timeout_ms)); });
+    return by_with_room(channel, [=] { return channel->session->commit(length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_cancel(ipc_channel* channel) {
     IPC_CHECK(check_channel(channel, nullptr, 0, 0, "ipc_cancel"));
-    return by_even_closed(sending, channel, [=] { return channel->conversation->cancel(); });
+    return by_even_closed(sending, channel, [=] { return channel->session->cancel(); });
 }
 
 ipc_status ipc_peek(ipc_channel* channel, const void** message, size_t* length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, message, 1, timeout_ms, "ipc_peek"));
     IPC_CHECK(check(length != nullptr, "ipc_peek", "length is NULL"));
-    return by(receiving, channel, [=] { return channel->conversation->peek(message, length, Deadline(timeout_ms)); });
+    return by(receiving, channel, [=] { return channel->session->peek(message, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_release(ipc_channel* channel) {
     IPC_CHECK(check_channel(channel, nullptr, 0, 0, "ipc_release"));
-    return by_even_closed(receiving, channel, [=] { return channel->conversation->release(); });
+    return by_even_closed(receiving, channel, [=] { return channel->session->release(); });
 }
 
 ipc_status ipc_send_batch(ipc_channel* channel, const void* messages, const uint32_t* lengths, size_t count,
@@ -304,8 +304,8 @@ ipc_status ipc_send_batch(ipc_channel* channel, const void* messages, const uint
     *sent = 0;
     IPC_CHECK(check(messages != nullptr || count == 0, "ipc_send_batch", "messages is NULL but count is not 0"));
     return by(sending, channel, [=] {
-        return channel->conversation->send_batch(static_cast<const std::byte*>(messages), lengths, count, sent,
-                                                 Deadline(timeout_ms));
+        return channel->session->send_batch(static_cast<const std::byte*>(messages), lengths, count, sent,
+                                            Deadline(timeout_ms));
     });
 }
 
@@ -316,8 +316,8 @@ ipc_status ipc_receive_batch(ipc_channel* channel, void* buffer, size_t capacity
     *count = 0;
     IPC_CHECK(check(max_count != 0, "ipc_receive_batch", "max_count is 0"));
     return by(receiving, channel, [=] {
-        return channel->conversation->receive_batch(static_cast<std::byte*>(buffer), capacity, lengths, max_count,
-                                                    count, Deadline(timeout_ms));
+        return channel->session->receive_batch(static_cast<std::byte*>(buffer), capacity, lengths, max_count, count,
+                                               Deadline(timeout_ms));
     });
 }
 
@@ -329,8 +329,8 @@ ipc_status ipc_call(ipc_channel* channel, const void* request, size_t request_le
     IPC_CHECK(check(reply != nullptr || reply_capacity == 0, "ipc_call", "reply is NULL but its capacity is not 0"));
     IPC_CHECK(check(reply_length != nullptr, "ipc_call", "reply_length is NULL"));
     return by(sending, channel, [=] {
-        return channel->conversation->call(request, request_length, reply, reply_capacity, reply_length,
-                                           Deadline(timeout_ms));
+        return channel->session->call(request, request_length, reply, reply_capacity, reply_length,
+                                      Deadline(timeout_ms));
     });
 }
 
@@ -338,7 +338,7 @@ ipc_status ipc_receive_reply(ipc_channel* channel, void* reply, size_t capacity,
     IPC_CHECK(check_channel(channel, reply, capacity, timeout_ms, "ipc_receive_reply"));
     IPC_CHECK(check(length != nullptr, "ipc_receive_reply", "length is NULL"));
     return by(receiving, channel,
-              [=] { return channel->conversation->receive_kept_reply(reply, capacity, length, Deadline(timeout_ms)); });
+              [=] { return channel->session->receive_kept_reply(reply, capacity, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_call_peek(ipc_channel* channel, const void* request, size_t request_length, const void** reply,
@@ -346,7 +346,7 @@ ipc_status ipc_call_peek(ipc_channel* channel, const void* request, size_t reque
     IPC_CHECK(check_channel(channel, request, request_length, timeout_ms, "ipc_call_peek"));
     IPC_CHECK(check(reply != nullptr && reply_length != nullptr, "ipc_call_peek", "an argument is NULL"));
     return by(sending, channel, [=] {
-        return channel->conversation->call_in_place(request, request_length, reply, reply_length, Deadline(timeout_ms));
+        return channel->session->call_in_place(request, request_length, reply, reply_length, Deadline(timeout_ms));
     });
 }
 
@@ -354,7 +354,7 @@ ipc_status ipc_reply_reserve(ipc_reply_writer* writer, size_t length, void** rep
     IPC_CHECK(check(writer != nullptr && reply != nullptr, "ipc_reply_reserve", "an argument is NULL"));
     return guarded([&]() -> ipc_status {
         writer->reserved = false; // a second room takes the place of the first, also when there is none to be had
-        IPC_CHECK(writer->conversation->reserve_reply(length, reply, Deadline(IPC_FOREVER)));
+        IPC_CHECK(writer->session->reserve_reply(length, reply, Deadline(IPC_FOREVER)));
         writer->reserved = true;
         writer->length = length;
         return IPC_OK;
@@ -382,28 +382,27 @@ ipc_status ipc_receive_request(ipc_channel* channel, const void** request, size_
     IPC_CHECK(check_channel(channel, request, 1, timeout_ms, "ipc_receive_request"));
     IPC_CHECK(check(length != nullptr, "ipc_receive_request", "length is NULL"));
     return by(receiving, channel,
-              [=] { return channel->conversation->receive_request(request, length, Deadline(timeout_ms)); });
+              [=] { return channel->session->receive_request(request, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_reply(ipc_channel* channel, const void* reply, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, reply, length, timeout_ms, "ipc_reply"));
-    return by(sending, channel, [=] { return channel->conversation->reply(reply, length, Deadline(timeout_ms)); });
+    return by(sending, channel, [=] { return channel->session->reply(reply, length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_reserve_reply(ipc_channel* channel, size_t length, void** reply, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, reply, 1, timeout_ms, "ipc_reserve_reply"));
-    return by_with_room(channel,
-                        [=] { return channel->conversation->reserve_reply(length, reply, Deadline(timeout_ms)); });
+    return by_with_room(channel, [=] { return channel->session->reserve_reply(length, reply, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_commit_reply(ipc_channel* channel, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, nullptr, 0, timeout_ms, "ipc_commit_reply"));
-    return by_with_room(channel, [=] { return channel->conversation->commit_reply(length, Deadline(timeout_ms)); });
+    return by_with_room(channel, [=] { return channel->session->commit_reply(length, Deadline(timeout_ms)); });
 }
 
 ipc_status ipc_fail_request(ipc_channel* channel, const char* text, int32_t timeout_ms) {
     IPC_CHECK(check_channel(channel, text, 1, timeout_ms, "ipc_fail_request"));
-    return by(sending, channel, [=] { return channel->conversation->fail_request(text, Deadline(timeout_ms)); });
+    return by(sending, channel, [=] { return channel->session->fail_request(text, Deadline(timeout_ms)); });
 }
 
 } // extern "C"

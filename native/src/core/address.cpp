@@ -11,7 +11,7 @@ namespace {
 
 using Options = std::map<std::string, std::string, std::less<>>;
 
-// How much of a wrong text a sentence repeats.
+// How much of a wrong text an error message repeats.
 int shown(std::string_view text) {
     return static_cast<int>(std::min<size_t>(text.size(), 200));
 }

@@ -15,7 +15,7 @@ struct Chunk {
 
 // A connected stream of bytes both ways, as sockets, named pipes and pairs of FIFOs give; FrameStream makes frames of
 // it. One thread reads and one writes at a time; interrupt() comes from any thread. IPC_TIMED_OUT, IPC_PEER_CLOSED and
-// IPC_CLOSED come without a sentence (FrameStream knows what was under way), any other failure with one.
+// IPC_CLOSED come without an error message (FrameStream knows what was under way), any other failure with one.
 class ByteStream {
   public:
     enum class Fill { some, all };

@@ -12,7 +12,7 @@
 
 namespace ipc {
 
-class Conversation;
+class Session;
 
 // Kinds of frame, docs/wire-formats.md.
 enum class FrameKind : uint32_t { message = 1, request = 2, reply = 3, fault = 4 };
@@ -25,7 +25,7 @@ struct FrameInfo {
 
 // What a channel transport implements: whole frames in order, both ways. abi.cpp builds messages and calls on it.
 // One thread uses the sender's half and one the receiver's half at a time; close() comes from any thread.
-// Every function leaves its failure's sentence with fail(). A broken channel repeats its first failure; closed here wins over it.
+// Every function leaves its failure's error message with fail(). A broken channel repeats its first failure; closed here wins over it.
 class FrameChannel {
   public:
     explicit FrameChannel(size_t limit) : limit_(limit) {}
@@ -85,7 +85,7 @@ class FrameChannel {
         return receiving_failure_.repeat();
     }
     bool sending_is_broken() const { return sending_failure_.any(); }
-    // The peer broke the rules of the conversation: both halves repeat this failure, just told, from now on, and the peer
+    // The peer broke the rules of the session: both halves repeat this failure, just told, from now on, and the peer
     // sees the end. Returns the status.
     Status give_up(Status status) {
         // Receiving first: it is what is told now, and a failure that sending has had before would take its text's place.
@@ -112,8 +112,8 @@ class FrameChannel {
         return IPC_WRONG_STATE;
     }
 
-    // A conversation over `self`, which is this channel. Overridden where nanoseconds count (conversation_over.hpp).
-    virtual std::unique_ptr<Conversation> converse(std::unique_ptr<FrameChannel> self);
+    // A session over `self`, which is this channel. Overridden where nanoseconds count (session_over.hpp).
+    virtual std::unique_ptr<Session> make_session(std::unique_ptr<FrameChannel> self);
 
     // Ends the connection: the peer reads what was sent and then the end; calls blocked here return IPC_CLOSED soon.
     virtual void close() = 0;

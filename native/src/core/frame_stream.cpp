@@ -12,7 +12,7 @@ namespace {
 constexpr size_t receive_buffer_size = 64 * 1024;
 // Below this much room at the end of the receive buffer, what is left in it moves to the front.
 constexpr size_t least_room = 16 * 1024;
-// Copying a small payload behind its header is cheaper than passing two pieces to the kernel.
+// Copying a small payload behind its header is cheaper than passing two fragments to the kernel.
 constexpr size_t small_payload = 2048;
 // A large payload's memory starts with this much and then doubles as bytes arrive, whatever length the peer claims.
 constexpr size_t first_gather = 256 * 1024;
@@ -61,10 +61,10 @@ Status FrameStream::wait_handle(intptr_t* handle) const {
 
 Status FrameStream::send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) {
     if (length <= small_payload) {
-        std::array<std::byte, frame_header_size + small_payload> piece;
-        write_frame_header(piece.data(), kind, id, length);
-        if (length != 0) std::memcpy(piece.data() + frame_header_size, data, length);
-        return write({piece.data(), frame_header_size + length}, {nullptr, 0}, deadline);
+        std::array<std::byte, frame_header_size + small_payload> fragment;
+        write_frame_header(fragment.data(), kind, id, length);
+        if (length != 0) std::memcpy(fragment.data() + frame_header_size, data, length);
+        return write({fragment.data(), frame_header_size + length}, {nullptr, 0}, deadline);
     }
     std::array<std::byte, frame_header_size> header;
     write_frame_header(header.data(), kind, id, length);

@@ -12,11 +12,11 @@ namespace ipc {
 
 // Frames on a byte stream, docs/wire-formats.md.
 //
-// A message of up to a few kilobytes costs one system call on each side: it leaves in one piece with its header, and
+// A message of up to a few kilobytes costs one system call on each side: it leaves in one fragment with its header, and
 // arrives in a receive buffer that may take many at once. What is longer than that buffer is read to where it belongs.
 class FrameStream final : public FrameChannel {
   public:
-    // `address` names the connection in sentences. Messages over `limit` bytes are refused.
+    // `address` names the connection in error messages. Messages over `limit` bytes are refused.
     FrameStream(std::unique_ptr<ByteStream> stream, size_t limit, std::string address);
     ~FrameStream() override;
 

@@ -9,7 +9,7 @@ namespace ipc {
 
 // One way, many writers, many readers, each message to one reader: what transports of kind "queue" implement.
 // Any thread may call any function at any time; the destructor comes when nobody is inside. Every function leaves its
-// failure's sentence with fail(). Twin of managed MessageQueue; semantics are those of ipc_queue_* in ipc.h.
+// failure's error message with fail(). Twin of managed IpcQueue; semantics are those of ipc_queue_* in ipc.h.
 class MessageQueue {
   public:
     MessageQueue() = default;

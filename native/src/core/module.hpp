@@ -20,7 +20,7 @@ inline constexpr uint32_t module_abi = 1;
 struct ModuleHost {
     uint32_t abi;
     const char* build; // IPC_MODULE_BUILD of the library
-    void (*keep_sentence)(const char* text);
+    void (*keep_error_message)(const char* text);
     const char* (*last_error)();
 };
 

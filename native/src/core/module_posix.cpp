@@ -1,6 +1,6 @@
+#include "core/error_message.hpp"
 #include "core/module.hpp"
 #include "core/registry.hpp"
-#include "core/sentence.hpp"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 namespace ipc {
 namespace {
 
-const ModuleHost host{module_abi, IPC_MODULE_BUILD, keep_sentence, last_error};
+const ModuleHost host{module_abi, IPC_MODULE_BUILD, keep_error_message, last_error};
 
 // The folder of the file this very code was loaded from.
 std::string own_folder() {

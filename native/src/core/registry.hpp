@@ -28,7 +28,7 @@ struct TransportEntry {
     std::span<const OptionEntry> options; // its own and the common ones
     const char* describe;                 // the entry's JSON text, UTF-8
     const Transport* implementation;      // null if this build has none ...
-    const char* why_not;                  // ... and then a sentence saying why, unless it is in
+    const char* why_not;                  // ... and then an error message saying why, unless it is in
     const char* module = "";              // ... a module (core/module.hpp): the file's name; else ""
     const char* module_help = "";         // what to do when that file cannot be loaded
 };

@@ -1,6 +1,6 @@
 #include "core/status.hpp"
 
-#include "core/sentence.hpp"
+#include "core/error_message.hpp"
 
 #include <cstdio>
 #include <system_error>
@@ -8,18 +8,18 @@
 namespace ipc {
 namespace {
 
-constexpr size_t sentence_size = 1024;
+constexpr size_t error_message_size = 1024;
 
 } // namespace
 
 Status fail(Status status, const char* format, ...) {
-    // The arguments may hold the previous sentence: write beside it first.
-    char text[sentence_size];
+    // The arguments may hold the previous error message: write beside it first.
+    char text[error_message_size];
     va_list arguments;
     va_start(arguments, format);
     std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    keep_sentence(text);
+    keep_error_message(text);
     return status;
 }
 
@@ -29,7 +29,7 @@ Status fail_plainly(Status status, const char* literal) {
 }
 
 Status fail_system(Status status, int error, const char* format, ...) {
-    char text[sentence_size];
+    char text[error_message_size];
     va_list arguments;
     va_start(arguments, format);
     std::vsnprintf(text, sizeof text, format, arguments);

@@ -16,18 +16,18 @@
 
 namespace ipc {
 
-// The statuses of ipc.h; functions inside the library return them and leave the sentence in the thread's last error.
+// The statuses of ipc.h; functions inside the library return them and leave the error message in the thread's last error.
 using Status = ipc_status;
 
 constexpr bool is_callers_mistake(Status status) {
     return status > IPC_OK && status < IPC_NAME_IN_USE;
 }
 
-// Remembers a sentence (printf style) for ipc_last_error and returns the status, so that a failure is one line:
+// Remembers an error message (printf style) for ipc_last_error and returns the status, so that a failure is one line:
 //   return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", address);
 IPC_PRINTF(2, 3) Status fail(Status status, const char* format, ...);
 
-// The same with a sentence that is constant: costs a nanosecond or two, for what polls.
+// The same with an error message that is constant: costs a nanosecond or two, for what polls.
 Status fail_plainly(Status status, const char* literal);
 
 // The same for a failed system call: appends what the system says of `error` (an errno value).

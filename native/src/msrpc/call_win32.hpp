@@ -1,6 +1,6 @@
 #pragma once
 
-#include "msrpc/meeting_win32.hpp"
+#include "msrpc/handshake_win32.hpp"
 
 #include <cstddef>
 #include <cstdint>

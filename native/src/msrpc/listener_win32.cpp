@@ -14,13 +14,13 @@ Status listen(const Address& address, Sequence sequence, FrameListener** listene
 }
 
 Status RpcListener::open(Sequence sequence) {
-    meeting_.sequence = sequence;
-    if (Status s = fill_randomly(meeting_.proof.data(), meeting_.proof.size())) return s;
-    if (Status s = fill_randomly(meeting_.answer.data(), meeting_.answer.size())) return s;
-    if (Status s = Runtime::instance().endpoint(sequence, &meeting_.endpoint)) return s;
+    handshake_.sequence = sequence;
+    if (Status s = fill_randomly(handshake_.proof.data(), handshake_.proof.size())) return s;
+    if (Status s = fill_randomly(handshake_.answer.data(), handshake_.answer.size())) return s;
+    if (Status s = Runtime::instance().endpoint(sequence, &handshake_.endpoint)) return s;
     // Clients may come as soon as the place is there.
     Runtime::instance().add(this);
-    return MeetingPlace::make(address_, meeting_, &place_);
+    return HandshakeSection::make(address_, handshake_, &place_);
 }
 
 Status RpcListener::welcome(std::shared_ptr<CallSession>* session) {

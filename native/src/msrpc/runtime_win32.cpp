@@ -114,13 +114,13 @@ Status Runtime::open(const unsigned char* proof, unsigned char* answer, unsigned
     if (Status s = fill_randomly(made->token.data(), made->token.size())) return s;
     const std::lock_guard lock(mutex_);
     const auto shown = [proof](const RpcListener* listener) {
-        return std::equal(proof, proof + sizeof(Secret), listener->meeting().proof.begin());
+        return std::equal(proof, proof + sizeof(Secret), listener->handshake().proof.begin());
     };
     const auto found = std::ranges::find_if(listeners_, shown);
     if (found == listeners_.end()) return IPC_NO_SERVER;
     if (Status s = (*found)->welcome(&made->session)) return s == IPC_CLOSED ? IPC_NO_SERVER : s;
     sessions_.emplace(made->token, made->session);
-    std::ranges::copy((*found)->meeting().answer, answer);
+    std::ranges::copy((*found)->handshake().answer, answer);
     std::ranges::copy(made->token, token);
     *client = std::move(made);
     return IPC_OK;

@@ -7,7 +7,7 @@
 
 namespace ipc::msrpc {
 
-// The three protocol sequences, one transport each; the numbers stand in meeting places.
+// The three protocol sequences, one transport each; the numbers stand in handshake sections.
 enum class Sequence : uint32_t { alpc = 1, named_pipe = 2, tcp = 3 };
 
 // As rpcrt4 calls it.

@@ -20,7 +20,7 @@ class Interrupt {
     bool raised() const { return raised_.load(std::memory_order_acquire); }
 
     // Waits until one of `count` (at most 2) entries has an event, whose revents are then filled in. IPC_TIMED_OUT and
-    // IPC_CLOSED (raised) come without a sentence: the caller knows what it waited for.
+    // IPC_CLOSED (raised) come without an error message: the caller knows what it waited for.
     Status wait(pollfd* entries, int count, const Deadline& deadline) const;
     // For a thread that polls more than that: readable once raised.
     int descriptor() const { return event_.get(); }

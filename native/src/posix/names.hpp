@@ -12,7 +12,7 @@ namespace ipc::posix {
 
 // A name in the file system, docs/wire-formats.md "Names on Linux".
 struct LocalName {
-    std::string address; // what the user wrote: for sentences
+    std::string address; // what the user wrote: for error messages
     std::string path;
 };
 

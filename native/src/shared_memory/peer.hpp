@@ -34,7 +34,7 @@ class Peer {
     // Then both, before anybody sleeps: the mapping whose words that will be on.
     void sleep_on(const Header& header);
 
-    // IPC_OK while the other end stands and is silent; else why not, IPC_PEER_CLOSED without a sentence. A system call. The
+    // IPC_OK while the other end stands and is silent; else why not, IPC_PEER_CLOSED without an error message. A system call. The
     // deadline bounds what there is to tidy up after a dead server.
     Status look(const Deadline& deadline);
     // Ends the connection, which the peer sees. From any thread.

@@ -45,7 +45,7 @@ struct Peer::System {
     Handle pipe;
     Handle memory; // the server's, for the client to copy
     Handle events[word_count];
-    // Set when the pipe has ended, or has brought what it should not: a read that is under way for as long as the link stands.
+    // Set when the pipe has ended, or has brought what it should not: a read that is under way for as long as the segment stands.
     Handle alarm;
     std::mutex mutex; // guards the pipe and the read
     OVERLAPPED watching{};

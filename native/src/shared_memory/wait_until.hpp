@@ -12,7 +12,7 @@ namespace ipc::shared_memory {
 //   stop(look): a status that ends the wait, or IPC_OK; `look` is true when a look at a socket is due, a system call.
 //   park(ns): announces that this side sleeps, makes sure that it is still neither ready() nor to stop, since whoever came
 //             before the announcement woke nobody, and sleeps at most so long; true after the whole time.
-// IPC_TIMED_OUT comes without a sentence. What became ready before an end was seen still counts.
+// IPC_TIMED_OUT comes without an error message. What became ready before an end was seen still counts.
 template <class Ready, class Stop, class Park>
 Status wait_until(const WaitPolicy& policy, SpinBudget& budget, const Deadline& deadline, int64_t slice_ns, Ready ready,
                   Stop stop, Park park) {
@@ -23,14 +23,14 @@ Status wait_until(const WaitPolicy& policy, SpinBudget& budget, const Deadline& 
         int64_t start = 0, spun = 0, next_look = 1'000'000;
         const int64_t allowed = budget.next_ns(policy.spin_ns);
         while (true) {
-            for (int look = 0; look < looks_in_a_bout; ++look) {
+            for (int iteration = 0; iteration < spin_iterations; ++iteration) {
                 relax();
                 if (ready()) [[likely]] {
                     budget.found();
                     return IPC_OK;
                 }
             }
-            // Not read at all when the answer arrives within the first bout.
+            // Not read at all when the answer arrives within the first run of iterations.
             if (start == 0)
                 start = now_ns();
             else
@@ -47,7 +47,7 @@ Status wait_until(const WaitPolicy& policy, SpinBudget& budget, const Deadline& 
             if (deadline.expired()) return ready() ? IPC_OK : IPC_TIMED_OUT;
         }
     }
-    bool slept_a_whole_slice = false; // then the other party may have died without a word
+    bool slept_a_whole_slice = false; // then the peer may have died without a word
     while (true) {
         if (Status s = stop(slept_a_whole_slice)) return ready() ? IPC_OK : s;
         if (deadline.expired()) return ready() ? IPC_OK : IPC_TIMED_OUT;

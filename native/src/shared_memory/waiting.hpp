@@ -13,11 +13,11 @@
 // system-dependent halves (processors, sleeping and waking) are waiting_posix.cpp and waiting_win32.cpp.
 namespace ipc::shared_memory {
 
-// A clock read costs as much as several looks at the memory and is blind meanwhile: it comes after a bout of looks.
-inline constexpr int looks_in_a_bout = 100;
-// From then on a spinner lets others run between two bouts: whoever is waited for may need this very processor.
+// A clock read costs as much as several spin iterations and is blind meanwhile: it comes after a run of spin iterations.
+inline constexpr int spin_iterations = 100;
+// From then on a spinner lets others run between two such runs: whoever is waited for may need this very processor.
 inline constexpr int64_t yield_after_ns = 100'000;
-// The longest sleep: a party killed before it could wake us is noticed between two slices.
+// The longest sleep: a process killed before it could wake us is noticed between two slices.
 inline constexpr int64_t sleep_slice_ns = 50'000'000;
 
 enum class WaitMode { spin, adaptive, block };

@@ -20,7 +20,7 @@ class Interrupt {
     // An event that is set once raised, for those who wait for other things as well.
     HANDLE event() const { return event_.get(); }
 
-    // Waits until `object` is signalled. IPC_TIMED_OUT and IPC_CLOSED (raised) come without a sentence: the caller knows
+    // Waits until `object` is signalled. IPC_TIMED_OUT and IPC_CLOSED (raised) come without an error message: the caller knows
     // what it waited for.
     Status wait(HANDLE object, const Deadline& deadline) const;
     // The same for a socket's event, with which a system can be trusted less (docs/windows.md, "Events of sockets"): IPC_OK also

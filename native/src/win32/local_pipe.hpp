@@ -16,7 +16,7 @@ namespace ipc::win32 {
 
 // A pipe's name, docs/wire-formats.md "Names on Windows".
 struct PipeName {
-    std::string address; // what the user wrote: for sentences
+    std::string address; // what the user wrote: for error messages
     std::wstring path;   // \\.\pipe\...
     std::wstring claim;  // a second pipe, which exists as long as somebody listens at `path`
 };

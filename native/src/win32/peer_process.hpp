@@ -11,7 +11,7 @@ namespace ipc::win32 {
 class PeerProcess {
   public:
     // Opens the process that told its number and checks that it runs as this user. IPC_PEER_CLOSED when there is no such
-    // process any more, IPC_NO_PERMISSION when it is another user's or may not be looked at. `address` is for sentences.
+    // process any more, IPC_NO_PERMISSION when it is another user's or may not be looked at. `address` is for error messages.
     static Status open(DWORD number, const std::string& address, PeerProcess* process);
 
     bool ended() const { return WaitForSingleObject(process_.get(), 0) == WAIT_OBJECT_0; }

@@ -12,7 +12,7 @@ namespace ipc::win32 {
 namespace {
 
 // One write takes at most so much, because the system may have to keep all of it in memory of its own.
-constexpr size_t largest_piece = 1024 * 1024;
+constexpr size_t largest_fragment = 1024 * 1024;
 constexpr size_t largest_read = 0x4000'0000;
 constexpr size_t small_message = 4096;
 
@@ -80,7 +80,7 @@ Status PipeStream::write(Chunk head, Chunk body, const Deadline& deadline, size_
 }
 
 Status PipeStream::write_message(Chunk head, Chunk body, const Deadline& deadline, size_t* written) {
-    if (body.length == 0) return write_piece(head.data, head.length, deadline, written);
+    if (body.length == 0) return write_fragment(head.data, head.length, deadline, written);
     const size_t length = head.length + body.length;
     std::array<char, small_message> small;
     std::unique_ptr<char[]> large;
@@ -92,14 +92,14 @@ Status PipeStream::write_message(Chunk head, Chunk body, const Deadline& deadlin
     char* const message = large ? large.get() : small.data();
     std::memcpy(message, head.data, head.length);
     std::memcpy(message + head.length, body.data, body.length);
-    return write_piece(message, length, deadline, written);
+    return write_fragment(message, length, deadline, written);
 }
 
 Status PipeStream::write_all(const void* data, size_t length, const Deadline& deadline, size_t* written) {
     for (size_t done = 0; done < length;) {
         size_t count = 0;
-        const size_t piece = std::min(length - done, largest_piece);
-        const Status status = write_piece(static_cast<const char*>(data) + done, piece, deadline, &count);
+        const size_t fragment = std::min(length - done, largest_fragment);
+        const Status status = write_fragment(static_cast<const char*>(data) + done, fragment, deadline, &count);
         done += count;
         *written += count;
         if (status != IPC_OK) return status;
@@ -109,7 +109,7 @@ Status PipeStream::write_all(const void* data, size_t length, const Deadline& de
 
 // Writes all of it, or fails. A write that is cancelled while it waits may have been read in part, and the system does not
 // tell: it counts as begun.
-Status PipeStream::write_piece(const void* data, size_t length, const Deadline& deadline, size_t* count) {
+Status PipeStream::write_fragment(const void* data, size_t length, const Deadline& deadline, size_t* count) {
     OVERLAPPED operation{};
     operation.hEvent = write_event_.get();
     const DWORD error =

@@ -40,7 +40,7 @@ class PipeStream final : public ByteStream {
     void leave();
     Status write_message(Chunk head, Chunk body, const Deadline& deadline, size_t* written);
     Status write_all(const void* data, size_t length, const Deadline& deadline, size_t* written);
-    Status write_piece(const void* data, size_t length, const Deadline& deadline, size_t* count);
+    Status write_fragment(const void* data, size_t length, const Deadline& deadline, size_t* count);
     Status finish(OVERLAPPED* operation, DWORD error, const Deadline& deadline, DWORD* failure, size_t* count);
 
     static constexpr uint32_t closing = 0x8000'0000;

@@ -12,7 +12,7 @@ namespace ipc::win32 {
 // Files that several processes of this user map, docs/wire-formats.md "Files on Windows". All stand in %LOCALAPPDATA%\ipc, which
 // belongs to this user and which nobody else may open.
 struct PrivateFile {
-    std::string address; // for sentences
+    std::string address; // for error messages
     std::wstring folder;
     std::wstring name; // in the folder
     std::wstring path() const { return folder + L"\\" + name; }

@@ -16,7 +16,7 @@ class User {
     explicit User(PSID sid);
 
     bool operator==(const User& other) const;
-    // S-1-5-21-..., as it stands in names and sentences; "nobody" for an empty one.
+    // S-1-5-21-..., as it stands in names and error messages; "nobody" for an empty one.
     std::wstring text() const;
 
   private:

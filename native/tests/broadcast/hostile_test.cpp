@@ -106,7 +106,7 @@ TEST(BroadcastHostile, AReaderThatScribblesOverItsPageCostsNothing) {
     }
 }
 
-TEST(BroadcastHostile, VisitorsThatSpeakRubbishOrNothingAreSentAway) {
+TEST(BroadcastHostile, PendingConnectionsThatSpeakRubbishOrNothingAreSentAway) {
     const std::string where = fresh_address();
     const auto publisher = publisher_at(where);
     for (Join join : {Join{0, 1, 1, 2}, Join{join_magic, 2, 1, 2}, Join{join_magic, 1, 3, 2}}) {

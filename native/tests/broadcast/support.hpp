@@ -3,8 +3,8 @@
 #include "../core/support.hpp"
 #include "core/broadcast.hpp"
 #include "posix/names.hpp"
-#include "transports/broadcast/ring_publisher.hpp"
-#include "transports/broadcast/ring_subscriber.hpp"
+#include "transports/broadcast/ring_publisher_posix.hpp"
+#include "transports/broadcast/ring_subscriber_posix.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>

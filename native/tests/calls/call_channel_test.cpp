@@ -11,7 +11,7 @@ namespace {
 const Deadline forever(IPC_FOREVER);
 
 // Answers each request with itself reversed, until the channel ends.
-Status serve_reversed(Conversation& server, std::atomic<int>* most_at_once = nullptr) {
+Status serve_reversed(Session& server, std::atomic<int>* most_at_once = nullptr) {
     static std::atomic<int> inside{0};
     const auto answer_one = [&]() -> Status {
         const void* request;
@@ -28,7 +28,7 @@ Status serve_reversed(Conversation& server, std::atomic<int>* most_at_once = nul
     return server.serve_elsewhere(answer_one);
 }
 
-std::string call(Conversation& client, const std::string& request, int32_t timeout_ms = 5000) {
+std::string call(Session& client, const std::string& request, int32_t timeout_ms = 5000) {
     std::string reply(test_limit, '\0');
     size_t length = 0;
     const Status s =

@@ -1,4 +1,4 @@
-// Decoders against bytes no encoder of ours made: refused with a sentence, never believed, never worth much memory.
+// Decoders against bytes no encoder of ours made: refused with an error message, never believed, never worth much memory.
 #include "codecs/custom.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"

@@ -232,7 +232,7 @@ TEST(Peer, SaysFirstOfAllWhatItIs) {
 
 class BadCell : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(BadCell, IsRefusedWithASentence) {
+TEST_P(BadCell, IsRefusedWithAnErrorMessage) {
     PeerProcess peer;
     peer.send_text(GetParam());
     const json failed = peer.expect("failed");

@@ -65,7 +65,7 @@ TEST(Address, TransportAndOptionsAreCheckedAgainstTheRegistry) {
         EXPECT_EQ(parse(wrong), IPC_BAD_OPTION) << wrong;
 }
 
-TEST(Address, SentencesNameTheThingAndTheChoices) {
+TEST(Address, ErrorMessagesNameTheThingAndTheChoices) {
     EXPECT_EQ(parse("shm://prices?wait=dance"), IPC_BAD_OPTION);
     EXPECT_STREQ(last_error(), "option wait=dance of transport 'shm' must be one of adaptive,spin,block");
     EXPECT_EQ(parse("unix://prices?colour=red"), IPC_BAD_OPTION);
@@ -73,7 +73,7 @@ TEST(Address, SentencesNameTheThingAndTheChoices) {
     EXPECT_NE(std::string(last_error()).find("max"), std::string::npos);
 }
 
-TEST(Address, VeryLongTextsAreRefusedWithABoundedSentence) {
+TEST(Address, VeryLongTextsAreRefusedWithABoundedErrorMessage) {
     EXPECT_EQ(parse(std::string(1'000'000, 'x')), IPC_BAD_ADDRESS);
     EXPECT_EQ(parse("unix://prices?" + std::string(1'000'000, 'x') + "=1"), IPC_BAD_OPTION);
     EXPECT_LT(std::string(last_error()).size(), 1024u);

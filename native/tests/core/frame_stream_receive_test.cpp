@@ -56,7 +56,7 @@ TEST_P(FrameStreamReceive, FramesArriveByteByByte) {
     writer.join();
 }
 
-TEST_P(FrameStreamReceive, ManyFramesInOnePieceAreParsedApart) {
+TEST_P(FrameStreamReceive, ManyFramesInOneFragmentAreParsedApart) {
     std::thread writer([&] {
         std::vector<std::byte> all;
         for (unsigned i = 0; i < 3000; ++i) {
@@ -95,13 +95,13 @@ TEST_P(FrameStreamReceive, GarbageBreaksTheChannelForGood) {
     damaged[0] = std::byte{'X'};
     feed(damaged);
     EXPECT_EQ(next(), IPC_NOT_OUR_PROTOCOL);
-    const std::string sentence = last_error();
-    EXPECT_NE(sentence.find("test://peer"), std::string::npos);
+    const std::string error_message = last_error();
+    EXPECT_NE(error_message.find("test://peer"), std::string::npos);
     EXPECT_EQ(next(), IPC_NOT_OUR_PROTOCOL);
-    EXPECT_EQ(last_error(), sentence);
+    EXPECT_EQ(last_error(), error_message);
     // The other half repeats it, and the peer sees the end.
     EXPECT_EQ(channel_->send(FrameKind::message, 0, "x", 1, Deadline(5000)), IPC_NOT_OUR_PROTOCOL);
-    EXPECT_EQ(last_error(), sentence);
+    EXPECT_EQ(last_error(), error_message);
     EXPECT_TRUE(drain(1).empty());
 }
 
@@ -118,10 +118,10 @@ TEST_P(FrameStreamReceive, AMessageCutShortIsRepeatedByBothHalves) {
     EXPECT_EQ(next(), IPC_OK);
     std::byte bytes[100];
     EXPECT_EQ(channel_->take(bytes, Deadline(5000)), IPC_TRUNCATED);
-    const std::string sentence = last_error();
+    const std::string error_message = last_error();
     EXPECT_EQ(next(), IPC_TRUNCATED);
     EXPECT_EQ(channel_->send(FrameKind::message, 0, "x", 1, Deadline(5000)), IPC_TRUNCATED);
-    EXPECT_EQ(last_error(), sentence);
+    EXPECT_EQ(last_error(), error_message);
 }
 
 TEST_P(FrameStreamReceive, UnknownKindsAreRefused) {

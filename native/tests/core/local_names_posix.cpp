@@ -142,7 +142,7 @@ TEST(FifoRecord, IsTheOneOfTheDocument) {
     }
 }
 
-TEST(FifoRendezvous, GarbageInTheQueueKeepsNoClientOut) {
+TEST(FifoHandshake, GarbageInTheQueueKeepsNoClientOut) {
     const std::string name = test::unique_name();
     std::unique_ptr<FrameListener> listener;
     std::unique_ptr<FrameChannel> server;
@@ -160,7 +160,7 @@ TEST(FifoRendezvous, GarbageInTheQueueKeepsNoClientOut) {
     connecting.join();
 }
 
-TEST(FifoRendezvous, TwoNamesPerConnectionGoAtOnceAndDeadOnesWithTheListener) {
+TEST(FifoHandshake, TwoNamesPerConnectionGoAtOnceAndDeadOnesWithTheListener) {
     const std::string name = test::unique_name();
     const std::string path = test::private_folder() + "/fifo-" + name;
     const std::string token = "00000000000000000000000000000001";

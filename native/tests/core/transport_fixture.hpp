@@ -20,14 +20,14 @@ class StreamTransport : public testing::TestWithParam<const char*> {
     void connect_pair() {
         ASSERT_EQ(listen(fresh_address(), &listener_), IPC_OK) << last_error();
         Status connected = IPC_OK;
-        std::string sentence;
+        std::string error_message;
         std::thread client([&] {
             connected = connect(listener_->address(), &client_);
-            sentence = last_error();
+            error_message = last_error();
         });
         EXPECT_EQ(accept(*listener_, &server_), IPC_OK) << last_error();
         client.join();
-        ASSERT_EQ(connected, IPC_OK) << sentence;
+        ASSERT_EQ(connected, IPC_OK) << error_message;
     }
 
     std::unique_ptr<FrameListener> listener_;

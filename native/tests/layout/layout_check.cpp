@@ -71,12 +71,12 @@ void shared_header() {
 
 void shm() {
     using namespace ipc::shm;
-    FIELD("slot", Slot, stamp_and_length);
+    FIELD("slot", Slot, sequence_and_length);
     FIELD("slot", Slot, kind_and_id);
     FIELD("slot", Slot, rest);
     line("slot size", sizeof(Slot));
-    const uint64_t stamp = Slot::word(stamp_of(0x1234567FFull), 0x01020304);
-    bytes("slot word of position 0x1234567FF, length 0x01020304:", &stamp, sizeof stamp);
+    const uint64_t sequence = Slot::word(sequence_of(0x1234567FFull), 0x01020304);
+    bytes("slot word of position 0x1234567FF, length 0x01020304:", &sequence, sizeof sequence);
     for (const size_t length : std::initializer_list<size_t>{0, 48, 49, 112, 113, 2032})
         line("slots for " + std::to_string(length), slots_for(length));
     for (const size_t length : std::initializer_list<size_t>{1, 64, 65, 1'000'003})
@@ -89,11 +89,11 @@ void shm() {
 void queue() {
     using namespace ipc::queue;
     line("queue header bytes", header_bytes);
-    FIELD("queue", Header, form);
-    FIELD("queue form", Form, magic);
-    FIELD("queue form", Form, version);
-    FIELD("queue form", Form, size);
-    FIELD("queue form", Form, zero);
+    FIELD("queue", Header, format);
+    FIELD("queue file format", FileFormat, magic);
+    FIELD("queue file format", FileFormat, version);
+    FIELD("queue file format", FileFormat, size);
+    FIELD("queue file format", FileFormat, zero);
     FIELD("queue", Header, wake_name);
     FIELD("queue", Header, next_participant);
     FIELD("queue", Header, writer_lock);

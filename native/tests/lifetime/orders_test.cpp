@@ -211,12 +211,12 @@ TEST_P(Orders, ACommitThatTimedOutKeepsTheRoom) {
     const ipc_status status = ipc_commit(client(), 60'000, 20);
     if (status == IPC_OK) return; // there was room for it
     ASSERT_EQ(status, IPC_TIMED_OUT);
-    const std::string sentence = ipc_last_error();
+    const std::string error_message = ipc_last_error();
     if (ipc_send(client(), "x", 1, 0) == IPC_WRONG_STATE) {
         EXPECT_EQ(ipc_cancel(client()), IPC_OK);
     } else { // cut half-way: broken for good, and says the same again
         EXPECT_EQ(ipc_commit(client(), 60'000, 20), IPC_TIMED_OUT);
-        EXPECT_EQ(ipc_last_error(), sentence);
+        EXPECT_EQ(ipc_last_error(), error_message);
     }
 }
 
@@ -227,11 +227,11 @@ TEST_P(Orders, WhoBreaksTheOrderIsToldOfByBothHalves) {
     char buffer[8];
     ASSERT_EQ(ipc_send(client(), "message", 7, patience_ms), IPC_OK);
     ASSERT_EQ(ipc_receive_request(server(), &request, &length, patience_ms), IPC_NOT_OUR_PROTOCOL);
-    const std::string sentence = ipc_last_error();
+    const std::string error_message = ipc_last_error();
     EXPECT_EQ(ipc_receive(server(), buffer, sizeof buffer, &length, patience_ms), IPC_NOT_OUR_PROTOCOL);
-    EXPECT_EQ(ipc_last_error(), sentence);
+    EXPECT_EQ(ipc_last_error(), error_message);
     EXPECT_EQ(ipc_send(server(), "x", 1, patience_ms), IPC_NOT_OUR_PROTOCOL);
-    EXPECT_EQ(ipc_last_error(), sentence);
+    EXPECT_EQ(ipc_last_error(), error_message);
     EXPECT_EQ(ipc_receive(client(), buffer, sizeof buffer, &length, patience_ms), IPC_PEER_CLOSED);
     ipc_channel_close(server());
     EXPECT_EQ(ipc_send(server(), "x", 1, patience_ms), IPC_CLOSED);

@@ -67,12 +67,12 @@ TEST_P(StoppedPeer, AMessageCutByDeathStaysTruncated) {
     stop_within_a_reply();
     server_->kill_it();
     EXPECT_EQ(ipc_receive_reply(channel_, reply_.data(), large, &length_, patience_ms), IPC_TRUNCATED);
-    const std::string sentence = ipc_last_error();
+    const std::string error_message = ipc_last_error();
     EXPECT_EQ(ipc_receive(channel_, reply_.data(), large, &length_, 0), IPC_TRUNCATED);
-    EXPECT_EQ(ipc_last_error(), sentence);
+    EXPECT_EQ(ipc_last_error(), error_message);
     EXPECT_EQ(ipc_send(channel_, "x", 1, 0), IPC_TRUNCATED);
     EXPECT_EQ(call(large, 0), IPC_TRUNCATED);
-    EXPECT_EQ(ipc_last_error(), sentence);
+    EXPECT_EQ(ipc_last_error(), error_message);
 }
 
 // Seen 6 and 10: polling notices a killed peer, says where and what to do, and is not held up by who took the name.
@@ -94,14 +94,14 @@ TEST_P(StoppedPeer, PollingNoticesDeathInTime) {
     EXPECT_EQ(status, IPC_PEER_CLOSED) << ipc_last_error();
     EXPECT_LE(polling.ms(), 2000);
     EXPECT_LE(longest_ms, grace_ms);
-    const std::string sentence = ipc_last_error();
+    const std::string error_message = ipc_last_error();
     if (GetParam().starts_with("shm")) {
-        EXPECT_NE(sentence.find(server_->address().substr(0, server_->address().find('?'))), std::string::npos)
-            << sentence;
-        EXPECT_NE(sentence.find("reconnect"), std::string::npos) << sentence;
+        EXPECT_NE(error_message.find(server_->address().substr(0, server_->address().find('?'))), std::string::npos)
+            << error_message;
+        EXPECT_NE(error_message.find("reconnect"), std::string::npos) << error_message;
     }
     EXPECT_EQ(ipc_receive(channel_, reply_.data(), large, &length_, 0), IPC_PEER_CLOSED);
-    EXPECT_EQ(ipc_last_error(), sentence);
+    EXPECT_EQ(ipc_last_error(), error_message);
     ipc_listener_free(successor);
 }
 

@@ -123,7 +123,7 @@ TEST(BoostMq, TheNextListenerRemovesTheQueuesOfAKilledServer) {
 
 TEST(BoostMq, NothingStandsInSharedMemoryOnceConnected) {
     const std::string name = fresh_name("names");
-    const std::string address = "boost-mq://" + name + "?piece=64&depth=2";
+    const std::string address = "boost-mq://" + name + "?fragment=64&depth=2";
     ipc_listener* listener = nullptr;
     ASSERT_EQ(ipc_listen(address.c_str(), &listener), IPC_OK) << ipc_last_error();
     const pid_t child = fork();
@@ -139,7 +139,7 @@ TEST(BoostMq, NothingStandsInSharedMemoryOnceConnected) {
     }
     ipc_channel* channel = nullptr;
     ASSERT_EQ(ipc_accept(listener, 5000, &channel), IPC_OK) << ipc_last_error();
-    // Pieces far smaller than the message, and fewer than it needs at once.
+    // Fragments far smaller than the message, and fewer than it needs at once.
     char bytes[300];
     for (size_t i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<char>(i);
     char back[300] = {};

@@ -37,7 +37,7 @@ TEST(Iceoryx, WithoutItsDaemonItIsNotAvailableAndSaysHowToStartIt) {
 TEST(Iceoryx, OptionsItCannotHaveAreRefusedBeforeAnythingElse) {
     const std::string address = "iceoryx://iceoryx-test-" + std::to_string(getpid());
     ipc_listener* listener = nullptr;
-    for (const char* option : {"piece=63", "piece=5M", "depth=3", "depth=6", "depth=1000"})
+    for (const char* option : {"fragment=63", "fragment=5M", "depth=3", "depth=6", "depth=1000"})
         EXPECT_EQ(ipc_listen((address + "?" + option).c_str(), &listener), IPC_BAD_OPTION) << ipc_last_error();
 }
 

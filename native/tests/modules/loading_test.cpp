@@ -104,11 +104,11 @@ TEST(Module, SeveralThreadsMayBeTheFirst) {
     for (std::thread& thread : threads) thread.join();
 }
 
-TEST(Module, ItsSentencesAreTheLibrarysLastError) {
+TEST(Module, ItsErrorMessagesAreTheLibrarysLastError) {
     if (!has_module()) GTEST_SKIP() << "this build has no module: libboost-dev is missing";
     ipc_listener* listener = nullptr;
-    EXPECT_EQ(ipc_listen((fresh_address("sentence") + "?piece=1").c_str(), &listener), IPC_BAD_OPTION);
-    EXPECT_NE(std::string(ipc_last_error()).find("piece=1"), std::string::npos) << ipc_last_error();
+    EXPECT_EQ(ipc_listen((fresh_address("message") + "?fragment=1").c_str(), &listener), IPC_BAD_OPTION);
+    EXPECT_NE(std::string(ipc_last_error()).find("fragment=1"), std::string::npos) << ipc_last_error();
     // Each thread has its own.
     std::thread([] { EXPECT_STREQ(ipc_last_error(), ""); }).join();
 }

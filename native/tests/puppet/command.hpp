@@ -10,11 +10,11 @@
 
 namespace puppet {
 
-// The library refused: carries its status and the calling thread's sentence.
+// The library refused: carries its status and the calling thread's error message.
 struct Refused {
-    explicit Refused(ipc_status refusal) : status(refusal), sentence(ipc_last_error()) {}
+    explicit Refused(ipc_status refusal) : status(refusal), error_message(ipc_last_error()) {}
     ipc_status status;
-    std::string sentence;
+    std::string error_message;
 };
 
 // The content was not what the command expected, or the command makes no sense.

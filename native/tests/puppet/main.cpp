@@ -46,7 +46,7 @@ std::string carry_out(Puppet& puppet, const std::string& line) {
         auto result = verb->second(puppet.handles, command);
         return result.empty() ? "ok" : "ok " + result;
     } catch (const Refused& refused) {
-        return "error " + std::to_string(refused.status) + " " + refused.sentence;
+        return "error " + std::to_string(refused.status) + " " + refused.error_message;
     } catch (const std::exception& wrong) {
         return std::string("wrong ") + wrong.what();
     }

@@ -23,7 +23,7 @@ Payload payload_of_series(uint64_t seed, uint64_t index, size_t most);
 void fill(const Payload& payload, void* room);
 std::vector<uint8_t> bytes_of(const Payload& payload);
 
-// "" if the bytes are the payload's, else a sentence that names the first difference.
+// "" if the bytes are the payload's, else an error message that names the first difference.
 std::string difference(const Payload& expected, const void* bytes, size_t length);
 
 } // namespace puppet

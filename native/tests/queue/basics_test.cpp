@@ -170,9 +170,9 @@ TEST(Queue, PassesTheEndOfItsPositions) {
 
 // Writers and readers, each with a handle of its own or all over one (where the thread sanitizer sees that it is one memory):
 // every message once, whole and in its writer's order.
-class QueueParties : public testing::TestWithParam<std::tuple<const char*, bool>> {};
+class QueueParticipants : public testing::TestWithParam<std::tuple<const char*, bool>> {};
 
-TEST_P(QueueParties, LoseNothingAmongThreads) {
+TEST_P(QueueParticipants, LoseNothingAmongThreads) {
     constexpr uint32_t writers = 3, readers = 3, each = 20'000;
     const QueueName name;
     const auto [wait, one_handle] = GetParam();
@@ -214,7 +214,7 @@ TEST_P(QueueParties, LoseNothingAmongThreads) {
     for (const auto& count : seen) ASSERT_EQ(count, 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Waits, QueueParties,
+INSTANTIATE_TEST_SUITE_P(Waits, QueueParticipants,
                          testing::Combine(testing::Values("adaptive", "block", "spin"), testing::Bool()),
                          [](const auto& parameters) {
                              return std::string(std::get<0>(parameters.param)) +

@@ -1,4 +1,4 @@
-// Parties that die: at each step of what they do, and killed at random while others go on.
+// Participants that die: at each step of what they do, and killed at random while others go on.
 #include "queue_under_test.hpp"
 
 #include <random>
@@ -13,7 +13,7 @@ using test::put;
 using test::QueueName;
 using test::take;
 
-// Plays a party up to a step and lets it die there: the file is closed, as the kernel does it, and nothing else is done.
+// Plays a participant up to a step and lets it die there: the file is closed, as the kernel does it, and nothing else is done.
 class Dying {
   public:
     explicit Dying(const QueueName& name) : file_(name.open_file()), header_(file_->header()) {}

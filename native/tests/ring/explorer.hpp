@@ -149,9 +149,9 @@ class Explorer {
             go(self, Stage::parked_attempt);
             break;
         case Stage::look_at_dead: {
-            const bool buried = bury(memory, t, self.blocker);
+            const bool reclaimed = reclaim(memory, t, self.blocker);
             self.whole_slice = false;
-            if (!buried)
+            if (!reclaimed)
                 rest(self);
             else
                 go(self, plan_.parking ? Stage::set_parked : Stage::attempt);
@@ -221,7 +221,7 @@ class Explorer {
         latest = static_cast<uint8_t>(number + 1);
     }
 
-    bool bury(ModelMemory& memory, unsigned t, uint64_t blocker) const {
+    bool reclaim(ModelMemory& memory, unsigned t, uint64_t blocker) const {
         if (!plan_.lifo)
             return is_claimed(blocker) && memory.is_dead(owner_of(blocker)) &&
                    Fifo<ModelMemory>(memory).recover(blocker);

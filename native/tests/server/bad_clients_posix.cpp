@@ -77,17 +77,17 @@ bool BadClient::come(const std::string& text, Badness badness) {
 
 bool BadClient::come_by_fifo(const std::string& path, Badness badness) {
     // Waits for room in the FIFO, as a client does.
-    Descriptor rendezvous(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!rendezvous) return false;
+    Descriptor handshake_fifo(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!handshake_fifo) return false;
     const std::string nonsense(fifo_record_size, '\xEE');
     if (badness == Badness::lies)
-        return write(rendezvous.get(), nonsense.data(), nonsense.size()) == static_cast<ssize_t>(nonsense.size());
+        return write(handshake_fifo.get(), nonsense.data(), nonsense.size()) == static_cast<ssize_t>(nonsense.size());
     const std::string token = random_token();
     FifoPair pair(path, token);
     Descriptor down;
     if (pair.make(&down) != IPC_OK) return false;
     const FifoRecord record = make_fifo_record(token);
-    if (write(rendezvous.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size())) return false;
+    if (write(handshake_fifo.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size())) return false;
     if (badness == Badness::leaves) return true;
     pair.leave_names(); // the server takes them away
     held_.push_back(std::move(down));

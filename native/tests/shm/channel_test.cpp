@@ -1,6 +1,6 @@
-#include "core/conversation.hpp"
+#include "core/session.hpp"
 #include "core/status.hpp"
-#include "link_pair.hpp"
+#include "segment_pair.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -117,16 +117,16 @@ TEST(ShmChannel, ClosingLetsThePeerReadTheRestFirst) {
     EXPECT_EQ(IPC_CLOSED, pair.client->next(&info, forever));
 }
 
-// What the system refuses is said in one sentence; what it grants works like any other memory.
+// What the system refuses is said in one error message; what it grants works like any other memory.
 TEST(ShmChannel, HugePagesAndPrefaultingAreHadOrRefused) {
     using namespace ipc::shared_memory;
     for (const MemoryOptions memory : {MemoryOptions{Pages::huge, false}, MemoryOptions{Pages::normal, true}}) {
         Connection ends[2];
         connect_pair(ends);
-        Link* server = nullptr;
-        Link* client = nullptr;
+        Segment* server = nullptr;
+        Segment* client = nullptr;
         const ipc::Status offered =
-            Link::offer(ends[0], Layout::slots, 16, 65536, {WaitMode::adaptive, 50'000}, &server, memory);
+            Segment::offer(ends[0], Layout::slots, 16, 65536, {WaitMode::adaptive, 50'000}, &server, memory);
         if (offered != IPC_OK) {
             EXPECT_EQ(IPC_NOT_AVAILABLE, offered);
             EXPECT_NE(nullptr, std::strstr(ipc::last_error(), memory.prefault ? "prefault=yes" : "pages=huge"))
@@ -134,11 +134,11 @@ TEST(ShmChannel, HugePagesAndPrefaultingAreHadOrRefused) {
             const Peer left(ends[1], {});
             continue;
         }
-        ASSERT_EQ(IPC_OK, Link::take_up(ends[1], Layout::slots, {WaitMode::adaptive, 50'000}, {}, forever, &client,
-                                        {Pages::normal, memory.prefault}))
+        ASSERT_EQ(IPC_OK, Segment::take_up(ends[1], Layout::slots, {WaitMode::adaptive, 50'000}, {}, forever, &client,
+                                           {Pages::normal, memory.prefault}))
             << ipc::last_error();
-        ipc::shm::ShmChannel sender{std::unique_ptr<Link>(client), 1 << 20};
-        ipc::shm::ShmChannel receiver{std::unique_ptr<Link>(server), 1 << 20};
+        ipc::shm::ShmChannel sender{std::unique_ptr<Segment>(client), 1 << 20};
+        ipc::shm::ShmChannel receiver{std::unique_ptr<Segment>(server), 1 << 20};
         const auto sent = pattern(50'000, 1);
         ASSERT_EQ(IPC_OK, sender.send(FrameKind::message, 0, sent.data(), sent.size(), forever));
         FrameInfo info{};

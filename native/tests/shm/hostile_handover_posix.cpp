@@ -1,6 +1,6 @@
 // What comes over the handover socket, and what a client must not map.
 #include "core/status.hpp"
-#include "link_pair.hpp"
+#include "segment_pair.hpp"
 
 #include <cstring>
 #include <fcntl.h>
@@ -16,9 +16,9 @@ using ipc::shm::ShmChannel;
 TEST(HostilePeer, BytesOnTheHandoverSocketBreakOnlyItsOwnChannel) {
     int ends[2];
     ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
-    Link* server = nullptr;
-    ASSERT_EQ(IPC_OK, Link::offer(ends[0], Layout::slots, 16, 65536, {WaitMode::block, 0}, &server));
-    ShmChannel channel(std::unique_ptr<Link>(server), 1000);
+    Segment* server = nullptr;
+    ASSERT_EQ(IPC_OK, Segment::offer(ends[0], Layout::slots, 16, 65536, {WaitMode::block, 0}, &server));
+    ShmChannel channel(std::unique_ptr<Segment>(server), 1000);
     ASSERT_EQ(4, write(ends[1], "GET ", 4));
     FrameInfo info{};
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, channel.next(&info, ipc::Deadline(2000)));
@@ -45,9 +45,9 @@ ipc::Status take_up_from(const void* greeting, size_t length, int memory) {
         std::memcpy(CMSG_DATA(rights), &memory, sizeof(int));
     }
     EXPECT_EQ(static_cast<ssize_t>(length), sendmsg(ends[0], &message, 0));
-    Link* link = nullptr;
-    ipc::Status s = Link::take_up(ends[1], Layout::slots, {WaitMode::spin, 0}, {}, ipc::Deadline(1000), &link);
-    delete link;
+    Segment* segment = nullptr;
+    ipc::Status s = Segment::take_up(ends[1], Layout::slots, {WaitMode::spin, 0}, {}, ipc::Deadline(1000), &segment);
+    delete segment;
     close(ends[0]);
     return s;
 }

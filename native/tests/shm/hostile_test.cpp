@@ -1,6 +1,6 @@
 // A peer that can write anything anywhere in the shared memory: each lie gets a status, none a crash or a hang.
 #include "core/status.hpp"
-#include "link_pair.hpp"
+#include "segment_pair.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -22,16 +22,16 @@ namespace {
 
 // The server's channel and, as the hostile client, the bare mapping.
 struct Victim {
-    LinkPair links = make_link_pair();
-    std::unique_ptr<Link> client = std::move(links.client);
-    ShmChannel channel{std::move(links.server), 100'000};
+    SegmentPair segments = make_segment_pair();
+    std::unique_ptr<Segment> client = std::move(segments.client);
+    ShmChannel channel{std::move(segments.server), 100'000};
 
     // Writes a slot as only a broken or hostile peer would.
     void forge(uint64_t position, uint32_t length, uint32_t kind_and_flags, uint64_t total = 0) {
         Slot& slot = ipc::shm::ring_memory(*client, 0).slot(position);
         slot.kind_and_id = Slot::word(kind_and_flags, 1);
         std::memcpy(slot.payload(), &total, sizeof total);
-        slot.stamp_and_length = Slot::word(ipc::shm::stamp_of(position), length);
+        slot.sequence_and_length = Slot::word(ipc::shm::sequence_of(position), length);
     }
     ipc::Status next() {
         FrameInfo info{};

@@ -1,5 +1,5 @@
-// Every interleaving of the handshake between a side that goes to sleep and a side that publishes (Link::wait against
-// Link::wake_if_parked), with each side's stores held back in a store buffer as long as the processor may hold them (TSO: x86;
+// Every interleaving of the handshake between a side that goes to sleep and a side that publishes (Segment::wait against
+// Segment::wake_if_parked), with each side's stores held back in a store buffer as long as the processor may hold them (TSO: x86;
 // what is shown to be needed there is needed everywhere). The futex's slices, which would cover up a lost wake-up after 50 ms,
 // are left out: here a lost one is a sleep without end.
 #include <array>
@@ -53,7 +53,7 @@ bool drain_one(State& state, std::vector<std::pair<Word, int>>& buffer) {
 
 constexpr int messages = 2;
 
-// One step of the sender; false if it cannot take one. RingWriter::publish_in_slots, Link::wake_if_parked, Link::wake.
+// One step of the sender; false if it cannot take one. RingWriter::publish_in_slots, Segment::wake_if_parked, Segment::wake.
 bool sender(State& state, const Flaw& flaw) {
     switch (state.sender_step) {
     case 0: // publish
@@ -82,7 +82,7 @@ bool sender(State& state, const Flaw& flaw) {
     }
 }
 
-// One step of the sleeper. Link::wait after its spinning: its park.
+// One step of the sleeper. Segment::wait after its spinning: its park.
 bool sleeper(State& state, const Flaw& flaw) {
     if (state.asleep) return false;
     auto arrived = [&] { return load(state, state.sleeper_buffer, published) > state.received; };

@@ -1,4 +1,4 @@
-#include "link_pair.hpp"
+#include "segment_pair.hpp"
 #include "transports/shm/ring.hpp"
 
 #include <cstring>
@@ -40,23 +40,23 @@ void expect_read(RingReader& reader, const std::vector<std::byte>& bytes, uint32
 } // namespace
 
 TEST(Ring, KeepsEveryLengthAndOrder) {
-    LinkPair links = make_link_pair();
-    RingWriter writer(*links.client);
-    RingReader reader(*links.server);
+    SegmentPair segments = make_segment_pair();
+    RingWriter writer(*segments.client);
+    RingReader reader(*segments.server);
     for (uint32_t length = 0; length < 300; ++length) {
         write(writer, pattern(length, length), length + 1);
         expect_read(reader, pattern(length, length), length + 1);
     }
 }
 
-// The stamps are the low 32 bits of positions that never end: nothing may happen when they come round.
+// The sequences are the low 32 bits of positions that never end: nothing may happen when they come round.
 TEST(Ring, PositionsCrossTheEndOf32Bits) {
     for (uint64_t first : {(uint64_t{1} << 32) - 40, (uint64_t{5} << 32) - 1, UINT64_MAX - 40}) {
-        first &= ~uint64_t{15}; // the slots' stamps are 0 at first, as in a new ring
-        LinkPair links = make_link_pair();
-        links.client->outgoing().slots_read.store(first);
-        RingWriter writer(*links.client, first);
-        RingReader reader(*links.server, first);
+        first &= ~uint64_t{15}; // the slots' sequences are 0 at first, as in a new ring
+        SegmentPair segments = make_segment_pair();
+        segments.client->outgoing().slots_read.store(first);
+        RingWriter writer(*segments.client, first);
+        RingReader reader(*segments.server, first);
         for (uint32_t i = 0; i < 200; ++i) {
             write(writer, pattern(i % 70, i), i + 1);
             expect_read(reader, pattern(i % 70, i), i + 1);
@@ -65,9 +65,9 @@ TEST(Ring, PositionsCrossTheEndOf32Bits) {
 }
 
 TEST(Ring, RefusesRoomWhenFullAndGivesItBack) {
-    LinkPair links = make_link_pair({.slots = 4, .data_bytes = 4096});
-    RingWriter writer(*links.client);
-    RingReader reader(*links.server);
+    SegmentPair segments = make_segment_pair({.slots = 4, .data_bytes = 4096});
+    RingWriter writer(*segments.client);
+    RingReader reader(*segments.server);
     for (uint32_t i = 0; i < 4; ++i) write(writer, pattern(8, i), i);
     EXPECT_EQ(IPC_TIMED_OUT, writer.wait_for_slots(8, at_once));
     for (uint32_t i = 0; i < 4; ++i) expect_read(reader, pattern(8, i), i);
@@ -75,9 +75,9 @@ TEST(Ring, RefusesRoomWhenFullAndGivesItBack) {
 }
 
 TEST(Ring, RandomTrafficOfAllSizesSurvivesManyLaps) {
-    LinkPair links = make_link_pair({.slots = 8, .data_bytes = 8192});
-    RingWriter writer(*links.server); // the other direction, too
-    RingReader reader(*links.client);
+    SegmentPair segments = make_segment_pair({.slots = 8, .data_bytes = 8192});
+    RingWriter writer(*segments.server); // the other direction, too
+    RingReader reader(*segments.client);
     std::mt19937 random(7);
     uint32_t written = 0, read = 0;
     std::vector<size_t> lengths;
@@ -100,20 +100,20 @@ TEST(Ring, RandomTrafficOfAllSizesSurvivesManyLaps) {
     EXPECT_GT(read, 10'000u);
 }
 
-// What a message left in its later slots must never pass for the stamp of a later message.
-TEST(Ring, BytesThatLookLikeStampsAreNone) {
+// What a message left in its later slots must never pass for the sequence of a later message.
+TEST(Ring, BytesThatLookLikeSequencesAreNone) {
     for (uint32_t lap_length : {1u, 2u, 3u}) {
-        LinkPair links = make_link_pair({.slots = 8, .data_bytes = 8192});
-        RingWriter writer(*links.client);
-        RingReader reader(*links.server);
+        SegmentPair segments = make_segment_pair({.slots = 8, .data_bytes = 8192});
+        RingWriter writer(*segments.client);
+        RingReader reader(*segments.server);
         uint64_t position = 0;
         for (uint32_t i = 0; i < 1000; ++i) {
             const size_t length = 48 + 64 * (lap_length - 1) + i % 64;
             std::vector<std::byte> bytes(length);
-            // In each place where a slot's first word will be: the stamps that slot would have in the next laps.
+            // In each place where a slot's first word will be: the sequences that slot would have in the next laps.
             for (size_t at = 48; at + 8 <= length; at += 64) {
                 const uint64_t slot = position + 1 + (at - 48) / 64;
-                const uint64_t lie = ipc::shm::Slot::word(ipc::shm::stamp_of(slot + 8), 7);
+                const uint64_t lie = ipc::shm::Slot::word(ipc::shm::sequence_of(slot + 8), 7);
                 std::memcpy(bytes.data() + at, &lie, sizeof lie);
             }
             if (position % 8 + ipc::shm::slots_for(length) > 8) position += 8 - position % 8;
@@ -126,27 +126,27 @@ TEST(Ring, BytesThatLookLikeStampsAreNone) {
     }
 }
 
-// Slots that short laps leave out may hold the stamps they will have 2^32 slots later, in this very lap.
+// Slots that short laps leave out may hold the sequences they will have 2^32 slots later, in this very lap.
 TEST(Ring, SlotsLeftOutForLongAreNotMistakenForMessages) {
     constexpr uint64_t slots = 1024, short_lap = 256;
     for (uint32_t sent : {255u, 256u, 257u, 300u, 511u, 512u, 513u, 767u, 1023u, 1024u}) {
-        LinkPair links = make_link_pair({.slots = slots, .data_bytes = 8192});
-        const ipc::shm::RingMemory memory = ipc::shm::ring_memory(*links.client, 0);
+        SegmentPair segments = make_segment_pair({.slots = slots, .data_bytes = 8192});
+        const ipc::shm::RingMemory memory = ipc::shm::ring_memory(*segments.client, 0);
         for (uint64_t position = short_lap + 1; position < slots; ++position)
-            memory.slot(position).stamp_and_length = ipc::shm::Slot::word(ipc::shm::stamp_of(position), 1);
-        RingWriter writer(*links.client);
-        RingReader reader(*links.server);
+            memory.slot(position).sequence_and_length = ipc::shm::Slot::word(ipc::shm::sequence_of(position), 1);
+        RingWriter writer(*segments.client);
+        RingReader reader(*segments.server);
         for (uint32_t i = 0; i < sent; ++i) write(writer, pattern(8, i), i);
         for (uint32_t i = 0; i < sent; ++i) expect_read(reader, pattern(8, i), i);
         RingReader::Record record;
         ASSERT_EQ(IPC_TIMED_OUT, reader.wait_for_record(&record, at_once)) << sent << " messages";
     }
     // What a short lap passes over before its own end, the next one may look at.
-    LinkPair links = make_link_pair({.slots = slots, .data_bytes = 8192});
-    const ipc::shm::RingMemory memory = ipc::shm::ring_memory(*links.client, 0);
-    memory.slot(short_lap).stamp_and_length = ipc::shm::Slot::word(ipc::shm::stamp_of(slots + short_lap), 1);
-    RingWriter writer(*links.client);
-    RingReader reader(*links.server);
+    SegmentPair segments = make_segment_pair({.slots = slots, .data_bytes = 8192});
+    const ipc::shm::RingMemory memory = ipc::shm::ring_memory(*segments.client, 0);
+    memory.slot(short_lap).sequence_and_length = ipc::shm::Slot::word(ipc::shm::sequence_of(slots + short_lap), 1);
+    RingWriter writer(*segments.client);
+    RingReader reader(*segments.server);
     uint32_t number = 0;
     const auto exchange = [&](size_t count, size_t length) {
         for (size_t i = 0; i < count; ++i, ++number) {
@@ -164,10 +164,10 @@ TEST(Ring, SlotsLeftOutForLongAreNotMistakenForMessages) {
 // Stretches in which the reader keeps up, and others in which the writer is far ahead.
 TEST(Ring, LapsOfEveryLengthKeepOrder) {
     for (uint64_t first : {uint64_t{0}, (uint64_t{1} << 32) - 4096}) {
-        LinkPair links = make_link_pair({.slots = 1024, .data_bytes = 65536});
-        links.client->outgoing().slots_read.store(first);
-        RingWriter writer(*links.client, first);
-        RingReader reader(*links.server, first);
+        SegmentPair segments = make_segment_pair({.slots = 1024, .data_bytes = 65536});
+        segments.client->outgoing().slots_read.store(first);
+        RingWriter writer(*segments.client, first);
+        RingReader reader(*segments.server, first);
         std::mt19937 random(13);
         uint32_t written = 0, read = 0;
         const auto length_of = [](uint32_t number) { return number % 7 == 0 ? number % 2000 : number % 60; };
@@ -193,9 +193,9 @@ TEST(Ring, LapsOfEveryLengthKeepOrder) {
 
 // A batch of messages of one length is one record, which can be taken in portions and one by one.
 TEST(Ring, MessagesOfOneLengthTravelAsOneRecord) {
-    LinkPair links = make_link_pair({.slots = 16, .data_bytes = 65536});
-    RingWriter writer(*links.client);
-    RingReader reader(*links.server);
+    SegmentPair segments = make_segment_pair({.slots = 16, .data_bytes = 65536});
+    RingWriter writer(*segments.client);
+    RingReader reader(*segments.server);
     for (int lap = 0; lap < 100; ++lap) {
         std::vector<std::byte> messages;
         for (uint32_t i = 0; i < 64; ++i) {
@@ -223,9 +223,9 @@ TEST(Ring, MessagesOfOneLengthTravelAsOneRecord) {
 }
 
 TEST(Ring, BatchesKeepOrderAndStopWhereTheyMust) {
-    LinkPair links = make_link_pair({.slots = 16, .data_bytes = 8192});
-    RingWriter writer(*links.client);
-    RingReader reader(*links.server);
+    SegmentPair segments = make_segment_pair({.slots = 16, .data_bytes = 8192});
+    RingWriter writer(*segments.client);
+    RingReader reader(*segments.server);
     std::mt19937 random(11);
     std::vector<std::vector<std::byte>> under_way;
     uint32_t number = 0, taken = 0;

@@ -1,4 +1,4 @@
-#include "link_pair.hpp"
+#include "segment_pair.hpp"
 
 #include <ctime>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "link_pair.hpp"
+#include "segment_pair.hpp"
 
 #include <gtest/gtest.h>
 #include <string>

@@ -1,5 +1,5 @@
 #include "core/status.hpp"
-#include "link_pair.hpp"
+#include "segment_pair.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -93,20 +93,20 @@ TEST(WaitingRaces, ClosingJustBeforeTheAnnouncementIsNotSleptThrough) {
     for (const bool closed_here : {true, false}) {
         auto least = std::chrono::steady_clock::duration::max();
         for (int attempt = 0; attempt < 3; ++attempt) {
-            LinkPair pair = make_link_pair({.wait = WaitMode::block});
-            Link& link = *pair.server;
-            std::atomic<uint32_t>& parked = link.incoming().reader_parked;
+            SegmentPair pair = make_segment_pair({.wait = WaitMode::block});
+            Segment& segment = *pair.server;
+            std::atomic<uint32_t>& parked = segment.incoming().reader_parked;
             // The first look after the announcement finds all as if the close had come just before it.
             const auto close_before_announcement = [&] {
                 if (parked.load() == 0) return false;
-                (closed_here ? link : *pair.client).close();
+                (closed_here ? segment : *pair.client).close();
                 parked.store(1);
                 return false;
             };
             SpinBudget budget;
             const auto before = std::chrono::steady_clock::now();
             EXPECT_EQ(closed_here ? IPC_CLOSED : IPC_PEER_CLOSED,
-                      link.wait(parked, budget, ipc::Deadline(2000), close_before_announcement));
+                      segment.wait(parked, budget, ipc::Deadline(2000), close_before_announcement));
             least = std::min(least, std::chrono::steady_clock::now() - before);
         }
         EXPECT_LT(least, std::chrono::milliseconds(100)) << (closed_here ? "closed here" : "closed by the peer");

@@ -1,7 +1,7 @@
 // `mailslot` below its channel: what strangers write into the mailslots, names, oversize, closing. The conformance suite has the rest.
 #include "core/frame_header.hpp"
 #include "support.hpp"
-#include "transports/mailslot/meeting_win32.hpp"
+#include "transports/mailslot/handshake_win32.hpp"
 #include "win32/utf.hpp"
 
 #include <cstdio>
@@ -10,8 +10,8 @@
 namespace ipc {
 namespace {
 
+using mailslot::Handshake;
 using mailslot::Kind;
-using mailslot::Meeting;
 using mailslot::Slot;
 using mailslot::SlotWriter;
 using mailslot::Trailer;
@@ -29,14 +29,14 @@ class Mailslots : public testing::Test {
     void listen() { ASSERT_EQ(test::listen(address_, &listener_), IPC_OK) << last_error(); }
     void expect_still_serves() { test::expect_serves(*listener_); }
 
-    // A client made by hand: the meeting is right, what follows is the test's.
+    // A client made by hand: the handshake is right, what follows is the test's.
     struct Raw {
         Slot in, told;
         SlotWriter out, tell;
         std::unique_ptr<FrameChannel> server;
         uint64_t number = 0;
 
-        void send(std::vector<std::byte> bytes, Kind kind = Kind::piece) {
+        void send(std::vector<std::byte> bytes, Kind kind = Kind::fragment) {
             const Trailer trailer{mailslot::magic, kind, ++number};
             const auto* end = reinterpret_cast<const std::byte*>(&trailer);
             bytes.insert(bytes.end(), end, end + sizeof trailer);
@@ -48,7 +48,7 @@ class Mailslots : public testing::Test {
         char digits[40];
         std::snprintf(digits, sizeof digits, "%024x%08x", static_cast<unsigned>(GetCurrentProcessId()),
                       static_cast<unsigned>(++count));
-        Meeting hello{mailslot::magic, mailslot::version, GetCurrentProcessId(), 0, {}, {}};
+        Handshake hello{mailslot::magic, mailslot::version, GetCurrentProcessId(), 0, {}, {}};
         std::memcpy(hello.token, digits, sizeof hello.token);
         const std::wstring base = place_ + L"." + win32::to_wide(digits);
         ASSERT_EQ(raw->in.make(base + L".to-client", mailslot::most_in_message, security_.attributes()), 0u);
@@ -99,20 +99,20 @@ TEST_F(Mailslots, ASquattedNameIsRefused) {
 
 TEST_F(Mailslots, WhatIsNoHelloIsPassedOver) {
     listen();
-    Meeting hello{mailslot::magic, mailslot::version, GetCurrentProcessId(), 0, {}, {}};
+    Handshake hello{mailslot::magic, mailslot::version, GetCurrentProcessId(), 0, {}, {}};
     std::memset(hello.token, 'a', sizeof hello.token);
     const auto refused = [&](auto change) {
-        Meeting changed = hello;
+        Handshake changed = hello;
         change(changed);
         tell_listener(&changed, sizeof changed);
         std::unique_ptr<FrameChannel> channel;
         EXPECT_EQ(test::accept(*listener_, &channel, 200), IPC_TIMED_OUT) << last_error();
     };
-    refused([](Meeting& m) { m.magic ^= 1; });
-    refused([](Meeting& m) { m.version = 2; });
-    refused([](Meeting& m) { m.token[3] = '\\'; });
-    refused([](Meeting& m) { m.process = 0xFFFFFFF0; });
-    refused([](Meeting&) {}); // nobody has such mailslots
+    refused([](Handshake& m) { m.magic ^= 1; });
+    refused([](Handshake& m) { m.version = 2; });
+    refused([](Handshake& m) { m.token[3] = '\\'; });
+    refused([](Handshake& m) { m.process = 0xFFFFFFF0; });
+    refused([](Handshake&) {}); // nobody has such mailslots
     const std::vector<std::byte> garbage(63, std::byte{0xEE});
     tell_listener(garbage.data(), garbage.size());
     tell_listener(garbage.data(), 1);
@@ -124,7 +124,7 @@ TEST_F(Mailslots, WhatIsNoHelloIsPassedOver) {
 
 TEST_F(Mailslots, AClientThatMeetsOnlyHalfWayHoldsNobodyUp) {
     listen();
-    Meeting hello{mailslot::magic, mailslot::version, GetCurrentProcessId(), 0, {}, {}};
+    Handshake hello{mailslot::magic, mailslot::version, GetCurrentProcessId(), 0, {}, {}};
     std::memset(hello.token, 'b', sizeof hello.token);
     const std::wstring base = place_ + L"." + std::wstring(32, L'b');
     Slot in;
@@ -150,7 +150,7 @@ TEST_F(Mailslots, AConnectionMadeByHandWorks) {
 }
 
 // Each breaks its connection with a status of its own, and the listener goes on.
-TEST_F(Mailslots, HostilePiecesBreakTheirConnectionAlone) {
+TEST_F(Mailslots, HostileFragmentsBreakTheirConnectionAlone) {
     listen();
     const auto breaks = [&](const char* what, Status status, auto act) {
         Raw raw;
@@ -165,8 +165,8 @@ TEST_F(Mailslots, HostilePiecesBreakTheirConnectionAlone) {
     breaks("no frame", IPC_NOT_OUR_PROTOCOL, [&](Raw& raw) { raw.send(bytes); });
     breaks("no trailer", IPC_NOT_OUR_PROTOCOL, [&](Raw& raw) { raw.out.send(bytes.data(), bytes.size()); });
     breaks("shorter than a trailer", IPC_NOT_OUR_PROTOCOL, [&](Raw& raw) { raw.out.send(bytes.data(), 3); });
-    breaks("a piece of nothing", IPC_NOT_OUR_PROTOCOL, [&](Raw& raw) { raw.send({}); });
-    breaks("a missing piece", IPC_NOT_OUR_PROTOCOL, [&](Raw& raw) {
+    breaks("a fragment of nothing", IPC_NOT_OUR_PROTOCOL, [&](Raw& raw) { raw.send({}); });
+    breaks("a missing fragment", IPC_NOT_OUR_PROTOCOL, [&](Raw& raw) {
         ++raw.number;
         raw.send(frame(frame_magic, 5, 1, 5));
     });
@@ -180,7 +180,7 @@ TEST_F(Mailslots, HostilePiecesBreakTheirConnectionAlone) {
     expect_still_serves();
 }
 
-TEST_F(Mailslots, APieceThatIsTooLongIsNotTaken) {
+TEST_F(Mailslots, AFragmentThatIsTooLongIsNotTaken) {
     listen();
     Raw raw;
     connect_raw(&raw);

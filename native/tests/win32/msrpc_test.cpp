@@ -160,7 +160,7 @@ TEST_P(MsRpc, ManyClientsAtOnce) {
     for (auto& one : serving) EXPECT_EQ(one->end(), IPC_OK);
 }
 
-TEST_P(MsRpc, WhatStandsAtTheNameButIsNoMeetingPlaceIsRefused) {
+TEST_P(MsRpc, WhatStandsAtTheNameButIsNoHandshakeSectionIsRefused) {
     const std::string name = "Local\\ipc-" + std::string(GetParam()) + "-" + address.substr(address.find("://") + 3);
     win32::OnlyThisUser owner;
     ASSERT_EQ(owner.open(), IPC_OK);

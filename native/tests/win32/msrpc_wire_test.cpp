@@ -1,7 +1,7 @@
 // The bytes of MS-RPC: ours, those of the stub that the IDL compiler makes, and those that nobody honest sends.
 #include "core/address.hpp"
 #include "ipc_rpc.h"
-#include "msrpc/meeting_win32.hpp"
+#include "msrpc/handshake_win32.hpp"
 #include "msrpc_support.hpp"
 #include "msrpc_wire.hpp"
 
@@ -41,22 +41,22 @@ class MsRpcWire : public testing::Test {
     }
 
     // The place where a client of ours looks, leading to a hand-made server.
-    msrpc::Meeting meet_at(uint16_t port, msrpc::MeetingPlace* place) const {
-        msrpc::Meeting meeting{msrpc::Sequence::tcp, {}, {}, std::to_wstring(port)};
-        meeting.proof.fill('p');
-        meeting.answer.fill('a');
-        EXPECT_EQ(msrpc::MeetingPlace::make(parsed(), meeting, place), IPC_OK) << ipc_last_error();
-        return meeting;
+    msrpc::Handshake meet_at(uint16_t port, msrpc::HandshakeSection* place) const {
+        msrpc::Handshake handshake{msrpc::Sequence::tcp, {}, {}, std::to_wstring(port)};
+        handshake.proof.fill('p');
+        handshake.answer.fill('a');
+        EXPECT_EQ(msrpc::HandshakeSection::make(parsed(), handshake, place), IPC_OK) << ipc_last_error();
+        return handshake;
     }
 
-    msrpc::Meeting meeting_of_server() const {
-        msrpc::Meeting meeting{};
-        EXPECT_EQ(msrpc::find_meeting(parsed(), msrpc::Sequence::tcp, &meeting), IPC_OK) << ipc_last_error();
-        return meeting;
+    msrpc::Handshake handshake_of_server() const {
+        msrpc::Handshake handshake{};
+        EXPECT_EQ(msrpc::find_handshake(parsed(), msrpc::Sequence::tcp, &handshake), IPC_OK) << ipc_last_error();
+        return handshake;
     }
 
-    static uint16_t port_of(const msrpc::Meeting& meeting) {
-        return static_cast<uint16_t>(std::stoi(meeting.endpoint));
+    static uint16_t port_of(const msrpc::Handshake& handshake) {
+        return static_cast<uint16_t>(std::stoi(handshake.endpoint));
     }
 
     void expect_service() const {
@@ -75,7 +75,7 @@ const std::string opened = std::string(32, 'a') + token + context + u32(0);
 
 TEST_F(MsRpcWire, OurClientSendsWhatTheDocumentSays) {
     HandMadeServer server;
-    msrpc::MeetingPlace place;
+    msrpc::HandshakeSection place;
     meet_at(server.port(), &place);
     auto answering = std::async(std::launch::async, [&] {
         return server.answer({opened, exchange_reply(3, "reply"), exchange_reply(0, ""), context + u32(0)});
@@ -128,14 +128,14 @@ TEST_F(MsRpcWire, TheStubOfTheIdlSendsAndReadsTheSame) {
 
 TEST_F(MsRpcWire, TheStubOfTheIdlCallsOurServer) {
     listener_ = listen_at(address_text);
-    const msrpc::Meeting meeting = meeting_of_server();
-    std::wstring binding = L"ncacn_ip_tcp:127.0.0.1[" + meeting.endpoint + L"]";
+    const msrpc::Handshake handshake = handshake_of_server();
+    std::wstring binding = L"ncacn_ip_tcp:127.0.0.1[" + handshake.endpoint + L"]";
     ASSERT_EQ(RpcBindingFromStringBindingW(reinterpret_cast<RPC_WSTR>(binding.data()), &ipc_rpc_binding), RPC_S_OK);
     unsigned char answer[32], its_token[16];
     ipc_rpc_session session = nullptr;
-    auto proof = meeting.proof;
+    auto proof = handshake.proof;
     ASSERT_EQ(stub_ipc_rpc_open(proof.data(), answer, its_token, &session), 0u);
-    EXPECT_TRUE(std::equal(answer, answer + 32, meeting.answer.begin()));
+    EXPECT_TRUE(std::equal(answer, answer + 32, handshake.answer.begin()));
     const Channel server = accept_from(listener_);
     Serving serving(server);
     for (const std::string text : {"", "a", "hello, server"}) {
@@ -157,16 +157,16 @@ TEST_F(MsRpcWire, TheStubOfTheIdlCallsOurServer) {
 
 TEST_F(MsRpcWire, OurServerAnswersWhatTheDocumentSays) {
     listener_ = listen_at(address_text);
-    const msrpc::Meeting meeting = meeting_of_server();
-    Socket socket(connect_to_port(port_of(meeting)));
+    const msrpc::Handshake handshake = handshake_of_server();
+    Socket socket(connect_to_port(port_of(handshake)));
     socket.send_all(bind_packet(1, 1));
     ASSERT_EQ(socket.read_packet().type, bind_ack);
-    socket.send_all(request_packet(2, 0, std::string(meeting.proof.begin(), meeting.proof.end())));
+    socket.send_all(request_packet(2, 0, std::string(handshake.proof.begin(), handshake.proof.end())));
     const Packet open = socket.read_packet();
     ASSERT_EQ(open.type, response);
     const std::string stub = open.stub();
     ASSERT_EQ(stub.size(), 72u);
-    EXPECT_EQ(stub.substr(0, 32), std::string(meeting.answer.begin(), meeting.answer.end()));
+    EXPECT_EQ(stub.substr(0, 32), std::string(handshake.answer.begin(), handshake.answer.end()));
     EXPECT_EQ(read_u32(stub, 68), 0u);
     const Channel server = accept_from(listener_);
     Serving serving(server);
@@ -188,7 +188,7 @@ TEST_F(MsRpcWire, OurServerAnswersWhatTheDocumentSays) {
 
 TEST_F(MsRpcWire, WhoDoesNotKnowTheProofGetsNoSession) {
     listener_ = listen_at(address_text);
-    Socket socket(connect_to_port(port_of(meeting_of_server())));
+    Socket socket(connect_to_port(port_of(handshake_of_server())));
     socket.send_all(bind_packet(1, 1));
     ASSERT_EQ(socket.read_packet().type, bind_ack);
     socket.send_all(request_packet(2, 0, std::string(32, 'x')));
@@ -203,11 +203,11 @@ TEST_F(MsRpcWire, WhoDoesNotKnowTheProofGetsNoSession) {
 
 TEST_F(MsRpcWire, AnArrayWhoseLengthLiesIsAFault) {
     listener_ = listen_at(address_text);
-    const msrpc::Meeting meeting = meeting_of_server();
-    Socket socket(connect_to_port(port_of(meeting)));
+    const msrpc::Handshake handshake = handshake_of_server();
+    Socket socket(connect_to_port(port_of(handshake)));
     socket.send_all(bind_packet(1, 1));
     ASSERT_EQ(socket.read_packet().type, bind_ack);
-    socket.send_all(request_packet(2, 0, std::string(meeting.proof.begin(), meeting.proof.end())));
+    socket.send_all(request_packet(2, 0, std::string(handshake.proof.begin(), handshake.proof.end())));
     const std::string session = socket.read_packet().stub().substr(32, 16);
     const Channel server = accept_from(listener_);
     const auto lie = [&](uint32_t length, uint32_t array) {
@@ -227,7 +227,7 @@ TEST_F(MsRpcWire, AnArrayWhoseLengthLiesIsAFault) {
 
 TEST_F(MsRpcWire, AnotherVersionOfTheInterfaceIsRefused) {
     listener_ = listen_at(address_text);
-    Socket socket(connect_to_port(port_of(meeting_of_server())));
+    Socket socket(connect_to_port(port_of(handshake_of_server())));
     socket.send_all(bind_packet(1, 2));
     const Packet answer = socket.read_packet();
     ASSERT_EQ(answer.type, bind_ack);
@@ -238,7 +238,7 @@ TEST_F(MsRpcWire, AnotherVersionOfTheInterfaceIsRefused) {
 
 TEST_F(MsRpcWire, GarbageOnTheEndpointHurtsNobody) {
     listener_ = listen_at(address_text);
-    const uint16_t port = port_of(meeting_of_server());
+    const uint16_t port = port_of(handshake_of_server());
     std::string noise(3000, '\0');
     for (size_t i = 0; i < noise.size(); ++i) noise[i] = static_cast<char>(i * 131 + 17);
     for (const std::string& garbage : {std::string("GET / HTTP/1.1\r\n\r\n"), noise, std::string(16, '\0'),
@@ -260,7 +260,7 @@ TEST_F(MsRpcWire, AServerThatLiesIsNotOurProtocol) {
     };
     for (const std::string& lie : lies) {
         HandMadeServer server;
-        msrpc::MeetingPlace place;
+        msrpc::HandshakeSection place;
         meet_at(server.port(), &place);
         auto answering = std::async(std::launch::async, [&] { return server.answer({opened, lie}); });
         const Channel client = connect_to(address_text);
@@ -272,7 +272,7 @@ TEST_F(MsRpcWire, AServerThatLiesIsNotOurProtocol) {
 
 TEST_F(MsRpcWire, AServerThatDoesNotKnowTheAnswerIsRefused) {
     HandMadeServer server;
-    msrpc::MeetingPlace place;
+    msrpc::HandshakeSection place;
     meet_at(server.port(), &place);
     auto answering = std::async(std::launch::async,
                                 [&] { return server.answer({std::string(32, 'x') + token + context + u32(0)}); });

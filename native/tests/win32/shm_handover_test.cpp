@@ -1,7 +1,7 @@
 // A server that lies about what it hands over, and what else may come over the pipe: each lie gets a status, none a crash.
 #include "core/status.hpp"
 #include "ipc/ipc.h"
-#include "shared_memory/link.hpp"
+#include "shared_memory/segment.hpp"
 #include "win32/handle.hpp"
 
 #include <atomic>
@@ -77,10 +77,10 @@ struct Things {
 };
 
 ipc::Status take_up(Pipe& pipe, int timeout_ms = 2000) {
-    Link* link = nullptr;
-    const ipc::Status status =
-        Link::take_up(pipe.client.release(), Layout::slots, {WaitMode::block, 0}, {}, ipc::Deadline(timeout_ms), &link);
-    delete link;
+    Segment* segment = nullptr;
+    const ipc::Status status = Segment::take_up(pipe.client.release(), Layout::slots, {WaitMode::block, 0}, {},
+                                                ipc::Deadline(timeout_ms), &segment);
+    delete segment;
     return status;
 }
 
@@ -168,13 +168,13 @@ TEST(ShmHandover, ServerThatClosesOrSaysNothing) {
 
 TEST(ShmHandover, BytesOnThePipeBreakOnlyTheirChannel) {
     Pipe pipe;
-    Link* server = nullptr;
-    ASSERT_EQ(IPC_OK, Link::offer(pipe.server.release(), Layout::slots, 16, 65536, {WaitMode::block, 0}, &server));
-    const std::unique_ptr<Link> link(server);
+    Segment* server = nullptr;
+    ASSERT_EQ(IPC_OK, Segment::offer(pipe.server.release(), Layout::slots, 16, 65536, {WaitMode::block, 0}, &server));
+    const std::unique_ptr<Segment> segment(server);
     pipe.write(pipe.client, "GET ", 4);
     SpinBudget budget;
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL,
-              link->wait(link->incoming().reader_parked, budget, ipc::Deadline(2000), [] { return false; }));
+              segment->wait(segment->incoming().reader_parked, budget, ipc::Deadline(2000), [] { return false; }));
 }
 
 // Nothing is left of a connection: not in this process's table of handles either.

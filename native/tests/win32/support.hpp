@@ -13,15 +13,15 @@ namespace ipc::test {
 inline void connect_pair(FrameListener& listener, std::unique_ptr<FrameChannel>* server,
                          std::unique_ptr<FrameChannel>* client) {
     Status connected = IPC_OK;
-    std::string sentence;
+    std::string error_message;
     const std::string address = listener.address();
     std::thread connecting([&] {
         connected = connect(address, client);
-        sentence = last_error();
+        error_message = last_error();
     });
     EXPECT_EQ(accept(listener, server), IPC_OK) << last_error();
     connecting.join();
-    EXPECT_EQ(connected, IPC_OK) << sentence;
+    EXPECT_EQ(connected, IPC_OK) << error_message;
 }
 
 // A message goes over a new connection.

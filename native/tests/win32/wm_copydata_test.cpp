@@ -100,24 +100,24 @@ TEST_F(WindowMessages, ASessionTakesOnlyItsClientsMessages) {
     refused([](Head& h) { h.offset = 3; }, 10);
     refused([](Head& h) { h.offset = 0xFFFFFFFF; }, 10);
     refused([](Head&) {}, 10, GetDesktopWindow());
-    // The right one still goes, a piece at a time, and twice is once.
+    // The right one still goes, a fragment at a time, and twice is once.
     Head head = make_head(Kind::message, 0, 1, token, 6);
     std::byte bytes[sizeof head + 3];
-    const auto send_piece = [&](uint32_t offset) {
+    const auto send_fragment = [&](uint32_t offset) {
         head.offset = offset;
         std::memcpy(bytes, &head, sizeof head);
         std::memcpy(bytes + sizeof head, offset == 0 ? "abc" : "def", 3);
         EXPECT_EQ(send(session, bytes, sizeof bytes), 1) << offset;
     };
-    for (const uint32_t offset : {0u, 0u, 3u}) send_piece(offset);
+    for (const uint32_t offset : {0u, 0u, 3u}) send_fragment(offset);
     FrameInfo info{};
     ASSERT_EQ(server->next(&info, Deadline(5000)), IPC_OK) << last_error();
     ASSERT_EQ(info.length, 6u);
     char got[7] = "";
     EXPECT_EQ(server->take(got, Deadline(5000)), IPC_OK) << last_error();
     EXPECT_STREQ(got, "abcdef");
-    for (const uint32_t offset : {3u, 0u}) send_piece(offset);
-    EXPECT_EQ(server->next(&info, Deadline(50)), IPC_TIMED_OUT) << "a repeated piece was taken for a new message";
+    for (const uint32_t offset : {3u, 0u}) send_fragment(offset);
+    EXPECT_EQ(server->next(&info, Deadline(50)), IPC_TIMED_OUT) << "a repeated fragment was taken for a new message";
 }
 
 TEST_F(WindowMessages, ClosingTakesTheWindowAway) {

@@ -9,7 +9,7 @@ internal static class Messages
         using var listener = ManagedIpc.Listen("shm://orders");
         using var sender = listener.Accept();
         var message = new byte[64 * 1024];
-        var length = sender.Receive(message);   // again and again; IpcException with Status.PeerClosed ends it
+        var length = sender.Receive(message);   // again and again; IpcException with IpcStatus.PeerClosed ends it
         // end
         _ = length;
     }

@@ -18,10 +18,10 @@ internal sealed class BroadcastTransport : Transport
             TransportTable.Add("broadcast", new BroadcastTransport());
     }
 
-    public override Publisher Publish(Address address) =>
+    public override Publisher Publish(IpcAddress address) =>
         new BroadcastPublisher(address, LocalNames.InPrivateFolder(address, Prefix), SizeOf(address), new BroadcastStart(0, 1));
 
-    public override Subscriber Subscribe(Address address, int timeoutMilliseconds)
+    public override Subscriber Subscribe(IpcAddress address, int timeoutMilliseconds)
     {
         SizeOf(address);
         var deadline = new Deadline(timeoutMilliseconds);
@@ -29,7 +29,7 @@ internal sealed class BroadcastTransport : Transport
         return new BroadcastSubscriber(address, name, LocalSocket.Connect(name, deadline), deadline);
     }
 
-    private static ulong SizeOf(Address address)
+    private static ulong SizeOf(IpcAddress address)
     {
         var size = (ulong)address.OptionSize("size");
         return BroadcastLayout.IsRingSize(size) ? size : throw address.BadValue("size", "a power of two from 64k to 4G");

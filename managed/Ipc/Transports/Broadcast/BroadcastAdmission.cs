@@ -6,27 +6,27 @@ namespace Ipc;
 /// <summary>Where a reader begins.</summary>
 internal readonly record struct BroadcastStart(ulong Position, ulong Number);
 
-/// <summary>The publisher's thread at the door: lets subscribers in whenever they come, hands them the memory, and notices at once
+/// <summary>The publisher's admission thread: lets subscribers in whenever they come, hands them the memory, and notices at once
 /// when one is gone, however it went.</summary>
 [SupportedOSPlatform("linux")]
 internal sealed unsafe class BroadcastAdmission
 {
-    // A subscriber speaks right after it has connected; who stays silent for so long keeps a place at the door from others.
-    private static readonly long s_visitorsPatience = 2 * Stopwatch.Frequency;
-    private const int MostVisitors = 64;
+    // A subscriber speaks right after it has connected; who stays silent for so long keeps a place among the pending connections from others.
+    private static readonly long s_pendingPatience = 2 * Stopwatch.Frequency;
+    private const int MostPending = 64;
 
     private readonly BroadcastReaders _readers;
     private readonly Func<BroadcastStart> _start;
     private readonly Descriptor _data;
     private readonly LocalListener _listener;
     private readonly Thread _thread;
-    private readonly List<Visitor> _visitors = [];
+    private readonly List<PendingConnection> _pending = [];
     private readonly List<Reader> _present = [];
     private Libc.PollEntry[] _entries = new Libc.PollEntry[16];
     private volatile bool _closed;
 
     /// <summary>A connection that has not said yet how it wants to read.</summary>
-    private readonly record struct Visitor(Descriptor Socket, long Came);
+    private readonly record struct PendingConnection(Descriptor Socket, long Came);
 
     private readonly record struct Reader(Descriptor Socket, int Place);
 
@@ -85,71 +85,71 @@ internal sealed unsafe class BroadcastAdmission
                 _listener.Socket.DangerousRelease();
             foreach (var reader in _present)
                 Remove(reader);
-            foreach (var visitor in _visitors)
-                visitor.Socket.Dispose();
+            foreach (var pending in _pending)
+                pending.Socket.Dispose();
             _data.Dispose();
         }
     }
 
-    // Waits for something to happen at the door, and does what there is to do.
+    // Waits for something to happen, and does what there is to do.
     private void Attend()
     {
-        var visitorCount = _visitors.Count;
-        var count = 1 + visitorCount + _present.Count;
+        var pendingCount = _pending.Count;
+        var count = 1 + pendingCount + _present.Count;
         if (_entries.Length < count)
             Array.Resize(ref _entries, 2 * count);
         _entries[0] = EntryOf(_listener.Socket);
-        for (var i = 0; i < visitorCount; i++)
-            _entries[1 + i] = EntryOf(_visitors[i].Socket);
+        for (var i = 0; i < pendingCount; i++)
+            _entries[1 + i] = EntryOf(_pending[i].Socket);
         for (var i = 0; i < _present.Count; i++)
-            _entries[1 + visitorCount + i] = EntryOf(_present[i].Socket);
-        // Looking at the silent visitors again soon is exact enough, and with none there is nothing to wake up for.
-        if (Libc.PollMany(_entries.AsSpan(0, count), visitorCount == 0 ? -1 : 100) < 0)
+            _entries[1 + pendingCount + i] = EntryOf(_present[i].Socket);
+        // Looking at the silent pending connections again soon is exact enough, and with none there is nothing to wake up for.
+        if (Libc.PollMany(_entries.AsSpan(0, count), pendingCount == 0 ? -1 : 100) < 0)
             return;
 
         // Backwards, so that what is taken out does not move what is still to be looked at.
         for (var i = _present.Count - 1; i >= 0; i--)
         {
-            if (_entries[1 + visitorCount + i].Returned == 0)
+            if (_entries[1 + pendingCount + i].Returned == 0)
                 continue;
             // Gone, or speaking where nothing is to be said: either way this is the end.
             Remove(_present[i]);
             _present.RemoveAt(i);
         }
-        for (var i = visitorCount - 1; i >= 0; i--)
+        for (var i = pendingCount - 1; i >= 0; i--)
         {
-            var visitor = _visitors[i];
+            var pending = _pending[i];
             var speaks = _entries[1 + i].Returned != 0;
-            if (!speaks && Stopwatch.GetTimestamp() - visitor.Came <= s_visitorsPatience)
+            if (!speaks && Stopwatch.GetTimestamp() - pending.Came <= s_pendingPatience)
                 continue;
-            _visitors.RemoveAt(i);
-            if (!speaks || !Receive(visitor.Socket))
-                visitor.Socket.Dispose();
+            _pending.RemoveAt(i);
+            if (!speaks || !Receive(pending.Socket))
+                pending.Socket.Dispose();
         }
         if (_entries[0].Returned != 0)
-            AcceptVisitors();
+            AcceptPending();
     }
 
     // The socket is open as long as this thread has it in one of its lists.
     private static Libc.PollEntry EntryOf(Descriptor socket) => new() { Descriptor = (int)socket.DangerousGetHandle(), Events = Libc.POLLIN };
 
-    private void AcceptVisitors()
+    private void AcceptPending()
     {
         while (_listener.TryAcceptConnection() is { } connection)
         {
-            if (_visitors.Count == MostVisitors)
+            if (_pending.Count == MostPending)
             {
-                _visitors[0].Socket.Dispose();
-                _visitors.RemoveAt(0);
+                _pending[0].Socket.Dispose();
+                _pending.RemoveAt(0);
             }
-            _visitors.Add(new Visitor(connection, Stopwatch.GetTimestamp()));
+            _pending.Add(new PendingConnection(connection, Stopwatch.GetTimestamp()));
         }
-        // Out of descriptors: the visitor keeps the listener readable, so give others time to close some.
+        // Out of descriptors: the pending connection keeps the listener readable, so give others time to close some.
         if (Libc.LastError is not (Libc.EAGAIN or Libc.EINTR or Libc.ECONNABORTED))
             Thread.Sleep(10);
     }
 
-    // The join, if that is all the visitor says; true when it is now a reader.
+    // The join, if that is all the pending connection says; true when it is now a reader.
     private bool Receive(Descriptor socket)
     {
         BroadcastJoin join;

@@ -36,10 +36,10 @@ internal sealed unsafe class BroadcastPublisher : Publisher
     /// <param name="name">The socket's.</param>
     /// <param name="ringBytes">Checked.</param>
     /// <param name="first">Position (a multiple of 16) and number of the first message; anything but 0 and 1 is for tests.</param>
-    public BroadcastPublisher(Address address, LocalName name, ulong ringBytes, BroadcastStart first)
+    public BroadcastPublisher(IpcAddress address, LocalName name, ulong ringBytes, BroadcastStart first)
     {
         (_address, _ringBytes, _policy) = (address.ToString(), ringBytes, WaitPolicy.Of(address));
-        Limit = Math.Min(address.Limit, BroadcastLayout.LargestMessage(ringBytes));
+        MaxMessageLength = Math.Min(address.MaxMessageLength, BroadcastLayout.LargestMessage(ringBytes));
         _position = _claimed = _nextResume = first.Position;
         _number = _numberBefore = _numberAfter = first.Number;
         Descriptor? forReaders = null;
@@ -67,11 +67,11 @@ internal sealed unsafe class BroadcastPublisher : Publisher
         }
     }
 
-    public override int Limit { get; }
+    public override int MaxMessageLength { get; }
 
     public override int Subscribers => _closed ? 0 : _readers.Count;
 
-    public override void Publish(ReadOnlySpan<byte> message, int timeoutMilliseconds = Channel.Forever)
+    public override void Publish(ReadOnlySpan<byte> message, int timeoutMilliseconds = Timeout.Infinite)
     {
         ref var door = ref _gate.Doors.Only;
         if (door.TryEnter())
@@ -112,7 +112,7 @@ internal sealed unsafe class BroadcastPublisher : Publisher
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsAllowed(int length, int timeoutMilliseconds) => length <= Limit && !_closed && timeoutMilliseconds >= Channel.Forever;
+    private bool IsAllowed(int length, int timeoutMilliseconds) => length <= MaxMessageLength && !_closed && timeoutMilliseconds >= Timeout.Infinite;
 
     // Up to `end`, which is claimed.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -230,21 +230,21 @@ internal sealed unsafe class BroadcastPublisher : Publisher
         if (result != WaitResult.Ready)
             throw result == WaitResult.ClosedHere
                 ? ClosedHere()
-                : new IpcException(Status.TimedOut,
+                : new IpcException(IpcStatus.TimedOut,
                     $"a subscriber of {_address} that asked to be waited for made no room within the time-out; nothing was published");
     }
 
     private IpcException Refusal(int length, int timeoutMilliseconds)
     {
-        if (timeoutMilliseconds < Channel.Forever)
-            return new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (timeoutMilliseconds < Timeout.Infinite)
+            return Deadline.NotATimeout(timeoutMilliseconds);
         return _closed
             ? ClosedHere()
-            : new IpcException(Status.MessageTooLarge,
-                $"a message of {length} bytes is over the limit of {Limit} at {_address}: raise size= (a message may have half of it) or max=");
+            : new IpcException(IpcStatus.MessageTooLarge,
+                $"a message of {length} bytes is over the limit of {MaxMessageLength} at {_address}: raise size= (a message may have half of it) or max=");
     }
 
-    private IpcException ClosedHere() => new(Status.Closed, $"the publisher at {_address} was closed here");
+    private IpcException ClosedHere() => new(IpcStatus.Closed, $"the publisher at {_address} was closed here");
 
     private readonly struct Room(BroadcastPublisher publisher, ulong end) : IWaiting
     {

@@ -35,13 +35,13 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
     private ulong _number; // of the next message, if none is lost
     private bool _overtaken; // messages were lost since the last one delivered
     private bool _publisherGone;
-    private Status _broken;
-    private LookTimer _lastLook;
+    private IpcStatus _broken;
+    private SpinTimer _lastLook;
 
     /// <summary>Joins over a connection, which it then owns, also when this throws.</summary>
-    public BroadcastSubscriber(Address address, LocalName name, Descriptor connection, Deadline deadline)
+    public BroadcastSubscriber(IpcAddress address, LocalName name, Descriptor connection, Deadline deadline)
     {
-        (_address, _name, _socket, _waitPolicy, _limit) = (address.ToString(), name, connection, WaitPolicy.Of(address), address.Limit);
+        (_address, _name, _socket, _waitPolicy, _limit) = (address.ToString(), name, connection, WaitPolicy.Of(address), address.MaxMessageLength);
         _waitedFor = address.Option("policy") != "drop";
         try
         {
@@ -70,7 +70,7 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
         }
         catch (Exception e)
         {
-            if (e is IpcException { Status: Status.PeerClosed })
+            if (e is IpcException { Status: IpcStatus.PeerClosed })
                 LocalSocket.ForgetDeadServer(name, connection, Math.Max(deadline.SliceMilliseconds(100), 8));
             _data?.Dispose();
             _ownPage?.Dispose();
@@ -79,7 +79,7 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
         }
     }
 
-    public override int Receive(Span<byte> buffer, out long lost, int timeoutMilliseconds = Channel.Forever)
+    public override int Receive(Span<byte> buffer, out long lost, int timeoutMilliseconds = Timeout.Infinite)
     {
         ref var door = ref _gate.Doors.Only;
         if (door.TryEnter())
@@ -116,7 +116,7 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsAllowed(int timeoutMilliseconds) => !_closed && _broken == Status.Ok && timeoutMilliseconds >= Channel.Forever;
+    private bool IsAllowed(int timeoutMilliseconds) => !_closed && _broken == IpcStatus.Ok && timeoutMilliseconds >= Timeout.Infinite;
 
     public override void Close()
     {
@@ -165,18 +165,18 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
             if (deadline.Expired)
             {
                 files = [];
-                throw new IpcException(Status.TimedOut, $"the publisher at {_address} did not let this subscriber in within the time-out");
+                throw new IpcException(IpcStatus.TimedOut, $"the publisher at {_address} did not let this subscriber in within the time-out");
             }
         }
         BroadcastGreeting greeting = default;
         var got = DescriptorMessage.Receive(_socket, &greeting, sizeof(BroadcastGreeting), out files);
         if (got is 0 or -Libc.ECONNRESET)
-            throw new IpcException(Status.PeerClosed, $"the publisher at {_address} closed or died before it let this subscriber in: open it again");
+            throw new IpcException(IpcStatus.PeerClosed, $"the publisher at {_address} closed or died before it let this subscriber in: open it again");
         if (got != sizeof(BroadcastGreeting) || greeting is not
             { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version, Layout: BroadcastLayout.Layout })
-            throw new IpcException(Status.NotOurProtocol, $"what listens at {_address} is not a publisher, or of another version: check the address");
+            throw new IpcException(IpcStatus.NotOurProtocol, $"what listens at {_address} is not a publisher, or of another version: check the address");
         if (greeting.Answer == BroadcastLayout.Full)
-            throw new IpcException(Status.NotAvailable,
+            throw new IpcException(IpcStatus.NotAvailable,
                 $"the publisher at {_address} has all the subscribers it can have ({BroadcastLayout.MostReaders}): close one of them first");
         return greeting.Answer == BroadcastLayout.Welcome && files.Length == 2 ? greeting : throw NotTheForm();
     }
@@ -199,7 +199,7 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
         }
     }
 
-    private IpcException NotTheForm() => new(Status.NotOurProtocol,
+    private IpcException NotTheForm() => new(IpcStatus.NotOurProtocol,
         $"the shared memory that the publisher at {_address} handed over is not of the form expected: check the address and both versions");
 
     // ---- receiving
@@ -281,14 +281,14 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
         var deadline = new Deadline(timeoutMilliseconds);
         for (var attempts = 1; ; attempts++)
         {
-            if (_closed || _broken != Status.Ok)
+            if (_closed || _broken != IpcStatus.Ok)
                 throw Refusal(timeoutMilliseconds);
             if (!HasMessage)
                 WaitForMessage(deadline);
             if (TryTake(buffer, out var length, out lost))
                 return length;
             if (attempts >= MostAttemptsInTime && deadline.Expired)
-                throw new IpcException(Status.TimedOut,
+                throw new IpcException(IpcStatus.TimedOut,
                     $"{_address} is overwritten faster than this subscriber can copy: raise size= at the publisher");
         }
     }
@@ -297,9 +297,9 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
     private void Check(int length, ulong number)
     {
         if (!IsRight(length, number))
-            Break(Status.NotOurProtocol);
+            Break(IpcStatus.NotOurProtocol);
         if (length > _limit)
-            Break(Status.PeerTooLarge);
+            Break(IpcStatus.PeerTooLarge);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -315,14 +315,14 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
             // The publisher has given this reader up: because it closed or broke the contract.
             if (ReasonToStop(true) is { } reason)
                 throw Ended(reason);
-            Break(Status.NotOurProtocol);
+            Break(IpcStatus.NotOurProtocol);
         }
         _overtaken = true;
         var resume = Volatile.Read(ref *_header.Resume);
         var good = BroadcastLayout.Ahead(resume, _position) > 0 && resume % 16 == 0 && Volatile.Read(ref *_header.Claimed) - resume <= _ringBytes;
         _position = good ? resume : Volatile.Read(ref *_header.Published);
         if (_position % 16 != 0)
-            Break(Status.NotOurProtocol);
+            Break(IpcStatus.NotOurProtocol);
     }
 
     // Tells the publisher, which alone needs to know, how far this reader is.
@@ -345,7 +345,7 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
     {
         var result = SharedMemoryWait.Until(new Message(this), _waitPolicy, null, deadline);
         if (result == WaitResult.TimedOut)
-            throw new IpcException(Status.TimedOut, $"nothing was published at {_address} within the time-out");
+            throw new IpcException(IpcStatus.TimedOut, $"nothing was published at {_address} within the time-out");
         if (result != WaitResult.Ready)
             throw Ended(result);
     }
@@ -364,29 +364,29 @@ internal sealed unsafe class BroadcastSubscriber : Subscriber
     }
 
     private IpcException Ended(WaitResult reason) => reason == WaitResult.ClosedHere
-        ? new IpcException(Status.Closed, $"the subscriber of {_address} was closed here")
-        : new IpcException(Status.PeerClosed, $"the publisher at {_address} closed or died, or has ended this subscription");
+        ? new IpcException(IpcStatus.Closed, $"the subscriber of {_address} was closed here")
+        : new IpcException(IpcStatus.PeerClosed, $"the publisher at {_address} closed or died, or has ended this subscription");
 
     private IpcException Refusal(int timeoutMilliseconds)
     {
-        if (timeoutMilliseconds < Channel.Forever)
-            return new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (timeoutMilliseconds < Timeout.Infinite)
+            return Deadline.NotATimeout(timeoutMilliseconds);
         if (_closed)
             return Ended(WaitResult.ClosedHere);
-        return _broken == Status.PeerTooLarge
+        return _broken == IpcStatus.PeerTooLarge
             ? new IpcException(_broken, $"the publisher at {_address} published a message over this side's limit of {_limit} bytes: raise it with max=")
             : new IpcException(_broken, $"the publisher at {_address} wrote a damaged message: open it again");
     }
 
     [DoesNotReturn]
-    private void Break(Status status)
+    private void Break(IpcStatus status)
     {
         _broken = status;
         throw Refusal(0);
     }
 
     [DoesNotReturn]
-    private static void ThrowTooSmall(int length, int capacity) => throw new IpcException(Status.BufferTooSmall,
+    private static void ThrowTooSmall(int length, int capacity) => throw new IpcException(IpcStatus.BufferTooSmall,
         $"the message has {length} bytes and the buffer {capacity}: ask again with room for it");
 
     private readonly struct Message(BroadcastSubscriber subscriber) : IWaiting

@@ -16,7 +16,7 @@ internal sealed class ComTransport : Transport
             TransportTable.Add("com", new ComTransport());
     }
 
-    public static bool IsSingleThreaded(Address address) => address.Option("apartment") == "sta";
+    public static bool IsSingleThreaded(IpcAddress address) => address.Option("apartment") == "sta";
 
     /// <summary>A thread for the apartment the address asks for: the runtime has put its threads into the other one.</summary>
     public static Thread StartThread(Action run, bool singleThreaded, string name)
@@ -27,13 +27,13 @@ internal sealed class ComTransport : Transport
         return thread;
     }
 
-    public override Listener Listen(Address address)
+    public override IpcListener Listen(IpcAddress address)
     {
         PlainName.Check(address);
         return new ComListener(address);
     }
 
-    public override Channel Connect(Address address, int timeoutMilliseconds)
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds)
     {
         PlainName.Check(address);
         return new CallClientChannel(new ComClient(address, new Deadline(timeoutMilliseconds)), address);

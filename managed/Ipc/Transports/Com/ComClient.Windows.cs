@@ -13,7 +13,7 @@ internal sealed unsafe class ComClient : CallClient
 
     /// <summary>The thread that makes a channel's calls, and what it shares with the channel. A call to another process cannot be broken
     /// off everywhere, so whoever gives one up leaves this thread in it; and the caller's own apartment does not matter to it.</summary>
-    private sealed class Caller(Address address)
+    private sealed class Caller(IpcAddress address)
     {
         // guarded by this object's own lock
         public bool Stopped;       // the channel is closed
@@ -106,9 +106,9 @@ internal sealed unsafe class ComClient : CallClient
                 if (status >= 0)
                     status = ComFrames.Call(door, "Process", [], out process);
                 if (status < 0)
-                    status = ComFrames.StatusOf(status) == Status.PeerClosed ? MK_E_UNAVAILABLE : status;
+                    status = ComFrames.StatusOf(status) == IpcStatus.PeerClosed ? MK_E_UNAVAILABLE : status;
                 else if (process.Type != VT_I4)
-                    status = ComFrames.ToResult(Status.NotOurProtocol);
+                    status = ComFrames.ToResult(IpcStatus.NotOurProtocol);
                 else
                     Process = (uint)process.Number;
             }
@@ -121,7 +121,7 @@ internal sealed unsafe class ComClient : CallClient
                 if (status >= 0 && (made.Type != VT_DISPATCH || made.Value == 0))
                 {
                     _ = VariantClear(&made);
-                    status = ComFrames.ToResult(Status.NotOurProtocol);
+                    status = ComFrames.ToResult(IpcStatus.NotOurProtocol);
                 }
                 else if (status >= 0)
                 {
@@ -134,11 +134,11 @@ internal sealed unsafe class ComClient : CallClient
         }
     }
 
-    private readonly Address _address;
+    private readonly IpcAddress _address;
     private readonly Caller _caller;
     private readonly PeerProcess? _server;
 
-    public ComClient(Address address, Deadline deadline)
+    public ComClient(IpcAddress address, Deadline deadline)
     {
         _address = address;
         _caller = new Caller(address);
@@ -150,7 +150,7 @@ internal sealed unsafe class ComClient : CallClient
             {
                 WaitUntilIdle(deadline.Expired ? new Deadline(LeastMilliseconds) : deadline, "did not answer");
                 if (_caller.Result == MK_E_UNAVAILABLE)
-                    throw new IpcException(Status.NoServer, $"nobody listens at {address}: start the server first");
+                    throw new IpcException(IpcStatus.NoServer, $"nobody listens at {address}: start the server first");
                 if (_caller.Result < 0)
                     throw ComFrames.ToFailure(_caller.Result, address);
                 process = _caller.Process;
@@ -170,20 +170,20 @@ internal sealed unsafe class ComClient : CallClient
         while (_caller.Busy && !_caller.Stopped)
         {
             if (deadline.Expired)
-                throw new IpcException(Status.TimedOut, $"the server at {_address} {what} within the time-out");
+                throw new IpcException(IpcStatus.TimedOut, $"the server at {_address} {what} within the time-out");
             if (_server is { Ended: true })
-                throw new IpcException(Status.PeerClosed, $"the server at {_address} has died: reconnect");
+                throw new IpcException(IpcStatus.PeerClosed, $"the server at {_address} has died: reconnect");
             Monitor.Wait(_caller, Math.Max(deadline.SliceMilliseconds(SliceMilliseconds), 1));
         }
         if (_caller.Stopped)
-            throw new IpcException(Status.Closed, $"the channel to {_address} was closed here");
+            throw new IpcException(IpcStatus.Closed, $"the channel to {_address} was closed here");
     }
 
     public override CallReply Exchange(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
     {
         var request = ComFrames.Make(kind, id, payload);
         if (request == null)
-            throw new IpcException(Status.OutOfMemory, $"out of memory for a message of {payload.Length} bytes: send smaller ones");
+            throw new IpcException(IpcStatus.OutOfMemory, $"out of memory for a message of {payload.Length} bytes: send smaller ones");
         lock (_caller)
         {
             try
@@ -214,7 +214,7 @@ internal sealed unsafe class ComClient : CallClient
                 return default;
             return ComFrames.TryRead(_caller.Reply, out var reply)
                 ? reply
-                : throw new IpcException(Status.NotOurProtocol, $"what {_address} answered is not a reply: reconnect");
+                : throw new IpcException(IpcStatus.NotOurProtocol, $"what {_address} answered is not a reply: reconnect");
         }
     }
 

@@ -47,36 +47,36 @@ internal static unsafe class ComFrames
     }
 
     /// <summary>How the server tells a status: a failure of FACILITY_ITF.</summary>
-    public static int ToResult(Status status) => FirstStatus + (int)status;
+    public static int ToResult(IpcStatus status) => FirstStatus + (int)status;
 
     /// <summary>What a failed call means to a client.</summary>
-    public static IpcException ToFailure(int result, Address address)
+    public static IpcException ToFailure(int result, IpcAddress address)
     {
         var status = StatusOf(result);
-        var sentence = status switch
+        var errorMessage = status switch
         {
-            Status.OutOfMemory => $"out of memory for a message to or from {address}: send smaller ones",
-            Status.NotOurProtocol => $"the object behind {address} does not take our calls: it is another's, or of another version",
-            Status.NoPermission => $"the object behind {address} belongs to another user: run both as the same",
-            Status.PeerClosed => $"the server at {address} has closed or died: reconnect",
+            IpcStatus.OutOfMemory => $"out of memory for a message to or from {address}: send smaller ones",
+            IpcStatus.NotOurProtocol => $"the object behind {address} does not take our calls: it is another's, or of another version",
+            IpcStatus.NoPermission => $"the object behind {address} belongs to another user: run both as the same",
+            IpcStatus.PeerClosed => $"the server at {address} has closed or died: reconnect",
             _ => $"a COM call to {address} failed: {Win32.ErrorText(result)}",
         };
-        return new IpcException(status, sentence);
+        return new IpcException(status, errorMessage);
     }
 
-    public static Status StatusOf(int result) => (uint)result switch
+    public static IpcStatus StatusOf(int result) => (uint)result switch
     {
-        0x8007000E => Status.OutOfMemory, // E_OUTOFMEMORY
-        0x80020003 or 0x80020005 or 0x80020006 or 0x8002000E or 0x80040200 + (uint)Status.NotOurProtocol => Status.NotOurProtocol, // DISP_E_...
-        0x80070005 or 0x80040200 + (uint)Status.NoPermission => Status.NoPermission, // E_ACCESSDENIED
+        0x8007000E => IpcStatus.OutOfMemory, // E_OUTOFMEMORY
+        0x80020003 or 0x80020005 or 0x80020006 or 0x8002000E or 0x80040200 + (uint)IpcStatus.NotOurProtocol => IpcStatus.NotOurProtocol, // DISP_E_...
+        0x80070005 or 0x80040200 + (uint)IpcStatus.NoPermission => IpcStatus.NoPermission, // E_ACCESSDENIED
         // RPC_E_SERVER_DIED, RPC_E_SERVER_DIED_DNE, RPC_E_DISCONNECTED, CO_E_OBJNOTCONNECTED, RPC_S_SERVER_UNAVAILABLE, RPC_S_CALL_FAILED, RPC_S_CALL_FAILED_DNE
-        0x80010007 or 0x80010012 or 0x80010108 or 0x800401FD or 0x800706BA or 0x800706BE or 0x800706BF => Status.PeerClosed,
-        > 0x80040200 and < 0x80040300 => Status.PeerClosed,
-        _ => Status.System,
+        0x80010007 or 0x80010012 or 0x80010108 or 0x800401FD or 0x800706BA or 0x800706BE or 0x800706BF => IpcStatus.PeerClosed,
+        > 0x80040200 and < 0x80040300 => IpcStatus.PeerClosed,
+        _ => IpcStatus.System,
     };
 
     /// <summary>The moniker of an address's name; the caller owns it.</summary>
-    public static int MakeMoniker(Address address, out nint moniker)
+    public static int MakeMoniker(IpcAddress address, out nint moniker)
     {
         nint made = 0;
         var result = CreateItemMoniker("!", $"ipc.{Win32.ThisUser}.{address.Name}", &made);

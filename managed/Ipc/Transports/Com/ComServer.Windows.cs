@@ -24,14 +24,14 @@ internal sealed unsafe class ComSession(CallSession session) : DispatchObject("E
         if (arguments.Length != 1)
             return DISP_E_BADPARAMCOUNT;
         if (!ComFrames.TryRead(arguments[0], out var frame))
-            return ComFrames.ToResult(Status.NotOurProtocol);
+            return ComFrames.ToResult(IpcStatus.NotOurProtocol);
         var answer = new Answer();
         var status = session.Answer(frame.Kind, frame.Id, frame.Bytes, frame.Length, answer);
-        if (status == Status.Ok && answer.Array != null)
+        if (status == IpcStatus.Ok && answer.Array != null)
             result = new Variant { Type = VT_ARRAY | VT_UI1, Value = (nint)answer.Array };
         else if (answer.Array != null)
             _ = SafeArrayDestroy(answer.Array);
-        if (status != Status.Ok)
+        if (status != IpcStatus.Ok)
             return ComFrames.ToResult(status);
         return frame.Kind == FrameKind.Request && answer.Array == null ? E_OUTOFMEMORY : S_OK;
     }
@@ -39,7 +39,7 @@ internal sealed unsafe class ComSession(CallSession session) : DispatchObject("E
     /// <summary>A session lives on a thread of its own. One for single threads is called there, so that a request that waits to be answered
     /// holds no other client up; the other keeps its apartment. It watches the client and ends with the session. Gives the
     /// interface for the calling thread's apartment, or 0.</summary>
-    public static nint Start(CallSession session, PeerProcess client, Address address)
+    public static nint Start(CallSession session, PeerProcess client, IpcAddress address)
     {
         var singleThreaded = ComTransport.IsSingleThreaded(address);
         var closed = new ManualResetEvent(false); // stays: the session may still be about to set it
@@ -77,7 +77,7 @@ internal sealed unsafe class ComSession(CallSession session) : DispatchObject("E
 
 /// <summary>What the running object table has. It outlives the listener as long as somebody calls it.</summary>
 [SupportedOSPlatform("windows")]
-internal sealed class ComDoor(ComListener listener, Address address) : DispatchObject("Process", "Connect")
+internal sealed class ComDoor(ComListener listener, IpcAddress address) : DispatchObject("Process", "Connect")
 {
     protected override int Call(int number, ReadOnlySpan<Variant> arguments, ref Variant result)
     {
@@ -91,23 +91,23 @@ internal sealed class ComDoor(ComListener listener, Address address) : DispatchO
         if (arguments[0].Type != VT_I4 || arguments[1].Type != VT_I4)
             return DISP_E_TYPEMISMATCH;
         if (arguments[0].Number != ComFrames.Version)
-            return ComFrames.ToResult(Status.NotOurProtocol);
+            return ComFrames.ToResult(IpcStatus.NotOurProtocol);
         if (CallerIsForeign())
-            return ComFrames.ToResult(Status.NoPermission);
+            return ComFrames.ToResult(IpcStatus.NoPermission);
         try
         {
             var client = new PeerProcess((uint)arguments[1].Number, address);
             var session = new CallSession(address);
             var instance = ComSession.Start(session, client, address);
             // A listener that is closed admits nobody.
-            if (instance != 0 && listener.Admit(session) == Status.Ok)
+            if (instance != 0 && listener.Admit(session) == IpcStatus.Ok)
             {
                 result = new Variant { Type = VT_DISPATCH, Value = instance };
                 return S_OK;
             }
             Release(instance);
             session.Close();
-            return ComFrames.ToResult(Status.PeerClosed);
+            return ComFrames.ToResult(IpcStatus.PeerClosed);
         }
         catch (IpcException e)
         {
@@ -135,13 +135,13 @@ internal sealed class ComDoor(ComListener listener, Address address) : DispatchO
 [SupportedOSPlatform("windows")]
 internal sealed unsafe class ComListener : CallListener
 {
-    private readonly Address _address;
+    private readonly IpcAddress _address;
     private readonly NameClaim _claim;
     private readonly ManualResetEvent _closing = new(false);
     private readonly Thread _thread;
     private int _opened;
 
-    public ComListener(Address address) : base(address.ToString())
+    public ComListener(IpcAddress address) : base(address.ToString())
     {
         _address = address;
         _claim = new NameClaim(address);
@@ -152,7 +152,7 @@ internal sealed unsafe class ComListener : CallListener
         if (_opened >= 0)
             return;
         _claim.Dispose();
-        throw new IpcException(Status.System, $"cannot listen at {address}: {Win32.ErrorText(_opened)}");
+        throw new IpcException(IpcStatus.System, $"cannot listen at {address}: {Win32.ErrorText(_opened)}");
     }
 
     private void Run(ManualResetEventSlim opened)

@@ -16,19 +16,19 @@ internal sealed unsafe class FifoTransport : Transport
             TransportTable.Add("fifo", new FifoTransport());
     }
 
-    public override Listener Listen(Address address) => new FifoListener(address, LocalNames.InPrivateFolder(address, "fifo-"));
+    public override IpcListener Listen(IpcAddress address) => new FifoListener(address, LocalNames.InPrivateFolder(address, "fifo-"));
 
-    public override Channel Connect(Address address, int timeoutMilliseconds)
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds)
     {
         var name = LocalNames.InPrivateFolder(address, "fifo-");
         var deadline = new Deadline(timeoutMilliseconds);
-        using var rendezvous = OpenRendezvous(name, deadline);
+        using var handshakeFifo = OpenHandshakeFifo(name, deadline);
         var (pair, down) = FifoPair.Make(name.Path, deadline);
         try
         {
             using (pair)
             {
-                var up = Meet(name, rendezvous, pair, down, deadline);
+                var up = Meet(name, handshakeFifo, pair, down, deadline);
                 return new StreamChannel(new FifoStream(down, up, patience => FifoNames.ForgetDeadServer(name.Path, patience)), address);
             }
         }
@@ -39,10 +39,10 @@ internal sealed unsafe class FifoTransport : Transport
         }
     }
 
-    /// <summary>Writes the one byte of a rendezvous; false when the other side has gone.</summary>
+    /// <summary>Writes the one byte of a handshake; false when the other side has gone.</summary>
     public static bool WriteGreeting(Descriptor to) => Write(to, [FifoRecord.Greeting]) == 0;
 
-    /// <summary>Reads the one byte of a rendezvous; null while it is still to come, false when the other side has gone or it is another.</summary>
+    /// <summary>Reads the one byte of a handshake; null while it is still to come, false when the other side has gone or it is another.</summary>
     /// <remarks>A poll may say that the writer has left in the very moment in which it opens the FIFO, because Linux counts it before it is
     /// there; reading, which takes the FIFO's lock, knows better.</remarks>
     public static bool? ReadGreeting(Descriptor from)
@@ -53,20 +53,20 @@ internal sealed unsafe class FifoTransport : Transport
     }
 
     // Leaves the record, waits for the server to open both FIFOs, and opens `.up`.
-    private static Descriptor Meet(LocalName name, Descriptor rendezvous, FifoPair pair, Descriptor down, Deadline deadline)
+    private static Descriptor Meet(LocalName name, Descriptor handshakeFifo, FifoPair pair, Descriptor down, Deadline deadline)
     {
         var record = FifoRecord.Make(pair.Token);
-        while (Write(rendezvous, record) is var error && error != 0)
+        while (Write(handshakeFifo, record) is var error && error != 0)
         {
             // Full only while very many clients wait.
             if (error != Libc.EAGAIN)
                 throw NoServer(name, deadline);
-            WaitForServer(name, rendezvous, Libc.POLLOUT, rendezvous, deadline);
+            WaitForServer(name, handshakeFifo, Libc.POLLOUT, handshakeFifo, deadline);
         }
         bool? greeted;
         do
         {
-            WaitForServer(name, down, Libc.POLLIN, rendezvous, deadline);
+            WaitForServer(name, down, Libc.POLLIN, handshakeFifo, deadline);
             greeted = ReadGreeting(down);
         }
         while (greeted is null);
@@ -79,7 +79,7 @@ internal sealed unsafe class FifoTransport : Transport
         throw NoServer(name, deadline);
     }
 
-    private static Descriptor OpenRendezvous(LocalName name, Deadline deadline)
+    private static Descriptor OpenHandshakeFifo(LocalName name, Deadline deadline)
     {
         var error = Libc.EPERM;
         var foreign = Libc.GetStatus(name.Path, out var status) && status.User != Libc.EffectiveUser();
@@ -88,31 +88,31 @@ internal sealed unsafe class FifoTransport : Transport
         throw error switch
         {
             Libc.ENXIO or Libc.ENOENT => NoServer(name, deadline),
-            Libc.EPERM or Libc.EACCES or Libc.ELOOP => new IpcException(Status.NoPermission,
+            Libc.EPERM or Libc.EACCES or Libc.ELOOP => new IpcException(IpcStatus.NoPermission,
                 $"{name.Path}, where {name.Address} leads, is not a FIFO of this user: choose another name"),
-            _ => Libc.Failure(Status.System, $"cannot connect to {name.Address}", error),
+            _ => Libc.Failure(IpcStatus.System, $"cannot connect to {name.Address}", error),
         };
     }
 
-    // Waits for an event, and for the loss of the rendezvous' reader: a server that dies is noticed at once.
-    private static void WaitForServer(LocalName name, Descriptor awaited, short events, Descriptor rendezvous, Deadline deadline)
+    // Waits for an event, and for the loss of the handshake FIFO's reader: a server that dies is noticed at once.
+    private static void WaitForServer(LocalName name, Descriptor awaited, short events, Descriptor handshakeFifo, Deadline deadline)
     {
         while (true)
         {
-            var (ready, gone) = Libc.PollTwo(awaited, events, rendezvous, 0, deadline.LeftMilliseconds);
+            var (ready, gone) = Libc.PollTwo(awaited, events, handshakeFifo, 0, deadline.LeftMilliseconds);
             if (ready != 0)
                 return;
             if (gone != 0)
                 throw NoServer(name, deadline);
             if (deadline.Expired)
-                throw new IpcException(Status.TimedOut, $"the server at {name.Address} is there but accepts no client within the time-out");
+                throw new IpcException(IpcStatus.TimedOut, $"the server at {name.Address} is there but accepts no client within the time-out");
         }
     }
 
     private static IpcException NoServer(LocalName name, Deadline deadline)
     {
         LocalNames.IfLocked(deadline, () => FifoNames.RemoveDead(name.Path));
-        return new IpcException(Status.NoServer, $"nobody listens at {name.Address}: start the server first");
+        return new IpcException(IpcStatus.NoServer, $"nobody listens at {name.Address}: start the server first");
     }
 
     // 0, or the error. So few bytes go as a whole or not at all.

@@ -3,23 +3,23 @@ using System.Runtime.Versioning;
 
 namespace Ipc;
 
-/// <summary>Reads the rendezvous FIFO, greets whoever leaves a record there, and makes channels of those that answer. All handshakes go on
+/// <summary>Reads the handshake FIFO, greets whoever leaves a record there, and makes channels of those that answer. All handshakes go on
 /// side by side, so that nobody waits for a client that says nothing.</summary>
 [SupportedOSPlatform("linux")]
-internal sealed unsafe class FifoListener : Listener
+internal sealed unsafe class FifoListener : IpcListener
 {
     // Waits are cut into slices, because closing does not end them.
     private const int SliceMilliseconds = 50;
-    // How long a client may take for its last step of the rendezvous, in milliseconds, and how many may be at it. When they are too many the
+    // How long a client may take for its last step of the handshake, in milliseconds, and how many may be at it. When they are too many the
     // oldest goes, but each has the shortest time at least; meanwhile new ones wait in the FIFO.
     private const long LongestHandshake = 2000, ShortestHandshake = 20;
     private const int MostHandshakes = 128;
     // Records in one look, so that those who answer are not kept waiting.
     private const int MostAtOnce = 64, MostReads = 4096;
 
-    private readonly Address _address;
+    private readonly IpcAddress _address;
     private readonly string _path;
-    private readonly Descriptor _rendezvous;
+    private readonly Descriptor _handshakeFifo;
     private readonly FileIdentity _identity;
     private readonly ManualResetEventSlim _closing = new();
     private volatile bool _closed;
@@ -46,7 +46,7 @@ internal sealed unsafe class FifoListener : Listener
         }
     }
 
-    public FifoListener(Address address, LocalName name)
+    public FifoListener(IpcAddress address, LocalName name)
     {
         (_address, _path) = (address, name.Path);
         using var names = LocalNames.Lock();
@@ -58,9 +58,9 @@ internal sealed unsafe class FifoListener : Listener
         {
             made?.Dispose();
             _ = Libc.Unlink(_path);
-            throw Libc.Failure(Status.System, $"cannot listen at {address} ({_path})", error);
+            throw Libc.Failure(IpcStatus.System, $"cannot listen at {address} ({_path})", error);
         }
-        (_rendezvous, _identity) = (made, status.Identity);
+        (_handshakeFifo, _identity) = (made, status.Identity);
     }
 
     public override string Address => _address.ToString();
@@ -73,18 +73,18 @@ internal sealed unsafe class FifoListener : Listener
         if (error == 0)
             return;
         if (!Libc.GetStatus(name.Path, out var status))
-            throw Libc.Failure(Status.System, $"cannot make the FIFO {name.Path} for {name.Address}", error);
+            throw Libc.Failure(IpcStatus.System, $"cannot make the FIFO {name.Path} for {name.Address}", error);
         if (status.User != Libc.EffectiveUser())
-            throw new IpcException(Status.NoPermission, $"cannot listen at {name.Address}: {name.Path} belongs to user {status.User}; choose another name");
-        throw new IpcException(Status.NameInUse, status.Kind != Libc.S_IFIFO
+            throw new IpcException(IpcStatus.NoPermission, $"cannot listen at {name.Address}: {name.Path} belongs to user {status.User}; choose another name");
+        throw new IpcException(IpcStatus.NameInUse, status.Kind != Libc.S_IFIFO
             ? $"cannot listen at {name.Address}: {name.Path} is not a FIFO; remove it or choose another name"
             : $"cannot listen at {name.Address}: another listener has this name; close it or choose another name");
     }
 
-    public override Channel Accept(int timeoutMilliseconds)
+    public override IpcChannel Accept(int timeoutMilliseconds)
     {
-        if (timeoutMilliseconds < Channel.Forever)
-            throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (timeoutMilliseconds < Timeout.Infinite)
+            throw Deadline.NotATimeout(timeoutMilliseconds);
         var deadline = new Deadline(timeoutMilliseconds);
         var patience = new AcceptPatience(deadline);
         var backoff = new AcceptBackoff();
@@ -98,7 +98,7 @@ internal sealed unsafe class FifoListener : Listener
                 cameNobody = !Look(deadline) && deadline.Expired;
             }
             // The system is short of something. The next look says so if the listener is closed meanwhile.
-            catch (IpcException e) when (e.Status == Status.System)
+            catch (IpcException e) when (e.Status == IpcStatus.System)
             {
                 if (DropOldestHandshakes())
                     backoff = new AcceptBackoff();
@@ -123,7 +123,7 @@ internal sealed unsafe class FifoListener : Listener
             while (true)
             {
                 if (_closed)
-                    throw new IpcException(Status.Closed, $"the listener at {Address} was closed here");
+                    throw new IpcException(IpcStatus.Closed, $"the listener at {Address} was closed here");
                 if (_ready.Count > 0)
                     return _ready.Dequeue();
                 if (!_somebodyLooks)
@@ -158,16 +158,16 @@ internal sealed unsafe class FifoListener : Listener
         }
     }
 
-    private IpcException NobodyCame() => new(Status.TimedOut, $"no client came to {Address} within the time-out");
+    private IpcException NobodyCame() => new(IpcStatus.TimedOut, $"no client came to {Address} within the time-out");
 
     // False if there was nothing to be seen.
     private bool Look(Deadline deadline)
     {
         var entries = new Libc.PollEntry[1 + (2 * _handshakes.Count)];
-        entries[0] = new Libc.PollEntry { Descriptor = HasRoom ? (int)_rendezvous.DangerousGetHandle() : -1, Events = Libc.POLLIN };
+        entries[0] = new Libc.PollEntry { Descriptor = HasRoom ? (int)_handshakeFifo.DangerousGetHandle() : -1, Events = Libc.POLLIN };
         for (var i = 0; i < _handshakes.Count; i++)
         {
-            // These descriptors are the looking thread's alone; the rendezvous is closed once nobody looks.
+            // These descriptors are the looking thread's alone; the handshake is closed once nobody looks.
             entries[1 + (2 * i)] = new Libc.PollEntry { Descriptor = (int)_handshakes[i].Up.DangerousGetHandle(), Events = Libc.POLLIN };
             // Has nothing to report but the loss of its reader, the client.
             entries[2 + (2 * i)] = new Libc.PollEntry { Descriptor = (int)_handshakes[i].Down.DangerousGetHandle() };
@@ -254,7 +254,7 @@ internal sealed unsafe class FifoListener : Listener
         if (up is null && Libc.IsShortage(error))
         {
             down?.Dispose();
-            throw Libc.Failure(Status.System, $"cannot accept a client at {Address}", error);
+            throw Libc.Failure(IpcStatus.System, $"cannot accept a client at {Address}", error);
         }
         if (up is null || !FifoTransport.WriteGreeting(down!))
         {
@@ -280,7 +280,7 @@ internal sealed unsafe class FifoListener : Listener
                 return token;
             int count;
             fixed (byte* p = _arrived)
-                count = (int)Libc.Read(_rendezvous, p + _arrivedCount, (nuint)(FifoRecord.Length - _arrivedCount));
+                count = (int)Libc.Read(_handshakeFifo, p + _arrivedCount, (nuint)(FifoRecord.Length - _arrivedCount));
             if (count <= 0)
                 return null;
             _arrivedCount += count;
@@ -311,7 +311,7 @@ internal sealed unsafe class FifoListener : Listener
             _closed = true;
             _closing.Set();
             Monitor.PulseAll(_gate);
-            // Clients learn that nobody accepts them when the rendezvous is closed, which must not happen under a look.
+            // Clients learn that nobody accepts them when the handshake is closed, which must not happen under a look.
             while (_somebodyLooks)
                 Monitor.Wait(_gate);
             foreach (var handshake in _handshakes)
@@ -320,7 +320,7 @@ internal sealed unsafe class FifoListener : Listener
             foreach (var channel in _ready)
                 channel.Dispose();
             _ready.Clear();
-            _rendezvous.Dispose();
+            _handshakeFifo.Dispose();
         }
         try
         {

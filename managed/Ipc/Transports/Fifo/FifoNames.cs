@@ -41,10 +41,10 @@ internal static class FifoNames
         return error == Libc.ENXIO && Libc.Unlink(path) == 0;
     }
 
-    /// <summary>With the names locked: removes what clients that were killed half-way through a rendezvous have left.</summary>
-    public static void RemoveDeadPairs(string rendezvous)
+    /// <summary>With the names locked: removes what clients that were killed half-way through a handshake have left.</summary>
+    public static void RemoveDeadPairs(string handshakeFifo)
     {
-        var beginning = Path.GetFileName(rendezvous) + ".";
+        var beginning = Path.GetFileName(handshakeFifo) + ".";
         foreach (var down in Directory.EnumerateFiles(LocalNames.PrivateFolder, beginning + "*" + DownEnding))
         {
             if (Path.GetFileName(down).Length == beginning.Length + FifoRecord.TokenLength + DownEnding.Length && RemoveDead(down))
@@ -55,7 +55,7 @@ internal static class FifoNames
     /// <summary>For a client whose connection has ended: removes its server's name if nobody reads there. Never throws.</summary>
     public static void ForgetDeadServer(string path, int patienceMilliseconds)
     {
-        // A dying process closes its descriptors one by one, perhaps this connection before its rendezvous.
+        // A dying process closes its descriptors one by one, perhaps this connection before its handshake.
         var patience = new Deadline(Math.Min(patienceMilliseconds, 8));
         try
         {
@@ -79,17 +79,17 @@ internal static class FifoNames
 
 /// <summary>The two names of one connection; disposing removes them, which it outlives.</summary>
 [SupportedOSPlatform("linux")]
-internal sealed class FifoPair(string rendezvous, string token) : IDisposable
+internal sealed class FifoPair(string handshakeFifo, string token) : IDisposable
 {
-    public string Up { get; } = $"{rendezvous}.{token}.up";
-    public string Down { get; } = $"{rendezvous}.{token}.down";
+    public string Up { get; } = $"{handshakeFifo}.{token}.up";
+    public string Down { get; } = $"{handshakeFifo}.{token}.down";
     public string Token { get; } = token;
 
     /// <summary>Makes both, for a client; returns `.down`, open for reading. As long as there is an `.up` there is a `.down`,
     /// whose reader tells whether the client lives.</summary>
-    public static (FifoPair Pair, Descriptor Down) Make(string rendezvous, Deadline deadline)
+    public static (FifoPair Pair, Descriptor Down) Make(string handshakeFifo, Deadline deadline)
     {
-        var pair = new FifoPair(rendezvous, Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(FifoRecord.TokenLength / 2)));
+        var pair = new FifoPair(handshakeFifo, Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(FifoRecord.TokenLength / 2)));
         using var names = LocalNames.Lock(deadline);
         Descriptor? down = null;
         var error = FifoNames.Make(pair.Down);
@@ -101,7 +101,7 @@ internal sealed class FifoPair(string rendezvous, string token) : IDisposable
             return (pair, down!);
         down?.Dispose();
         pair.Dispose();
-        throw Libc.Failure(Status.System, $"cannot make the FIFOs {pair.Down} and {pair.Up}", error);
+        throw Libc.Failure(IpcStatus.System, $"cannot make the FIFOs {pair.Down} and {pair.Up}", error);
     }
 
     public void Dispose()

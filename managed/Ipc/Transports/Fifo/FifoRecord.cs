@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Ipc;
 
-/// <summary>The record a client leaves in the listener's FIFO, docs/wire-formats.md "FIFO rendezvous".</summary>
+/// <summary>The record a client leaves in the listener's FIFO, docs/wire-formats.md "FIFO handshake".</summary>
 internal static class FifoRecord
 {
     public const int Length = 48;

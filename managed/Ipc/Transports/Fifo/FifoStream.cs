@@ -17,7 +17,7 @@ internal sealed unsafe class FifoStream : ByteStream
     {
         (_reading, _writing, _peerGone) = (reading, writing, peerGone);
         if (Libc.FileControl(reading, Libc.F_SETFL, 0) != 0)
-            throw Libc.Failure(Status.System, "cannot make a FIFO wait");
+            throw Libc.Failure(IpcStatus.System, "cannot make a FIFO wait");
     }
 
     public override int Receive(Span<byte> buffer, bool all, Deadline deadline)
@@ -50,7 +50,7 @@ internal sealed unsafe class FifoStream : ByteStream
             if (count >= 0)
                 return (int)count;
             if (Libc.LastError is not (Libc.EINTR or Libc.EAGAIN))
-                throw Libc.Failure(Status.System, "cannot read from the peer's FIFO");
+                throw Libc.Failure(IpcStatus.System, "cannot read from the peer's FIFO");
         }
         return 0;
     }
@@ -94,7 +94,7 @@ internal sealed unsafe class FifoStream : ByteStream
                 case Libc.EPIPE:
                     return 0;
                 default:
-                    throw Libc.Failure(Status.System, "cannot write to the peer's FIFO");
+                    throw Libc.Failure(IpcStatus.System, "cannot write to the peer's FIFO");
             }
         }
         return 0;

@@ -16,56 +16,56 @@ internal sealed class MailslotTransport : Transport
             TransportTable.Add("mailslot", new MailslotTransport());
     }
 
-    public override Listener Listen(Address address) => new MailslotListener(address);
+    public override IpcListener Listen(IpcAddress address) => new MailslotListener(address);
 
-    public override Channel Connect(Address address, int timeoutMilliseconds) =>
-        new StreamChannel(MailslotMeeting.MeetServer(address, new Deadline(timeoutMilliseconds)), address);
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds) =>
+        new StreamChannel(MailslotHandshake.MeetServer(address, new Deadline(timeoutMilliseconds)), address);
 }
 
 /// <summary>Reads the hellos of clients and meets them.</summary>
 [SupportedOSPlatform("windows")]
-internal sealed class MailslotListener : Listener
+internal sealed class MailslotListener : IpcListener
 {
-    private readonly Address _address;
-    private readonly Slot _rendezvous;
+    private readonly IpcAddress _address;
+    private readonly Slot _handshake;
     private readonly ManualResetEvent _closing = new(false);
     private readonly object _reading = new(); // one thread reads the mailslot at a time, for a slice
     private int _closeStarted;
     private volatile bool _closed;
 
-    public MailslotListener(Address address)
+    public MailslotListener(IpcAddress address)
     {
         _address = address;
-        _rendezvous = new Slot(MailslotMeeting.NameOf(address), MailslotWire.MeetingLength, out var error);
+        _handshake = new Slot(MailslotHandshake.NameOf(address), MailslotWire.HandshakeLength, out var error);
         if (error == 0)
             return;
-        _rendezvous.Dispose();
+        _handshake.Dispose();
         throw error is Win32Mailslots.ERROR_ALREADY_EXISTS or Win32Mailslots.ERROR_ACCESS_DENIED
-            ? new IpcException(Status.NameInUse, $"cannot listen at {address}: another listener has this name; close it or choose another name")
+            ? new IpcException(IpcStatus.NameInUse, $"cannot listen at {address}: another listener has this name; close it or choose another name")
             : Slot.Failure($"cannot listen at {address}", error);
     }
 
     public override string Address => _address.ToString();
 
-    public override Channel Accept(int timeoutMilliseconds)
+    public override IpcChannel Accept(int timeoutMilliseconds)
     {
-        if (timeoutMilliseconds < Channel.Forever)
-            throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (timeoutMilliseconds < Timeout.Infinite)
+            throw Deadline.NotATimeout(timeoutMilliseconds);
         var deadline = new Deadline(timeoutMilliseconds);
-        Span<byte> hello = stackalloc byte[MailslotWire.MeetingLength + 1];
+        Span<byte> hello = stackalloc byte[MailslotWire.HandshakeLength + 1];
         while (true)
         {
             var length = NextHello(hello, deadline);
             if (_closed)
-                throw new IpcException(Status.Closed, $"the listener at {Address} was closed here");
-            if (length >= 0 && MailslotMeeting.MeetClient(_address, hello[..length], _closing) is { } stream)
+                throw new IpcException(IpcStatus.Closed, $"the listener at {Address} was closed here");
+            if (length >= 0 && MailslotHandshake.MeetClient(_address, hello[..length], _closing) is { } stream)
                 return new StreamChannel(stream, _address);
             if (length < 0 && deadline.Expired)
-                throw new IpcException(Status.TimedOut, $"no client came to {Address} within the time-out");
+                throw new IpcException(IpcStatus.TimedOut, $"no client came to {Address} within the time-out");
         }
     }
 
-    // A message that came to the rendezvous; negative when none came for a slice.
+    // A message that came to the handshake; negative when none came for a slice.
     private int NextHello(Span<byte> room, Deadline deadline)
     {
         var patience = deadline.SliceMilliseconds(Slot.SliceMilliseconds);
@@ -73,7 +73,7 @@ internal sealed class MailslotListener : Listener
             return Slot.TimedOut;
         try
         {
-            return _closed ? Slot.Interrupted : _rendezvous.Receive(room, patience, _closing);
+            return _closed ? Slot.Interrupted : _handshake.Receive(room, patience, _closing);
         }
         finally
         {
@@ -88,7 +88,7 @@ internal sealed class MailslotListener : Listener
         _closed = true;
         _closing.Set();
         lock (_reading)
-            _rendezvous.Dispose();
+            _handshake.Dispose();
     }
 
     protected override void Dispose(bool disposing)

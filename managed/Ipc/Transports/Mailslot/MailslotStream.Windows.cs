@@ -15,8 +15,8 @@ internal sealed record MailslotSlots(Slot In, Slot InReadByPeer, SlotWriter Out,
     }
 }
 
-/// <summary>A stream of bytes in pieces that mailslots carry, docs/wire-formats.md "Mailslots"; owns slots and peer. No more than a window
-/// of pieces is unread: a mailslot itself never says that it is full. The peer's end shows by its last message or by its process's end.</summary>
+/// <summary>A stream of bytes in fragments that mailslots carry, docs/wire-formats.md "Mailslots"; owns slots and peer. No more than a window
+/// of fragments is unread: a mailslot itself never says that it is full. The peer's end shows by its last message or by its process's end.</summary>
 [SupportedOSPlatform("windows")]
 internal sealed class MailslotStream(MailslotSlots slots, PeerProcess peer) : ByteStream
 {
@@ -30,15 +30,15 @@ internal sealed class MailslotStream(MailslotSlots slots, PeerProcess peer) : By
 
     // the reader's
     private readonly Lock _telling = new(); // OutReadByUs: the reader, and whoever interrupts
-    private readonly byte[] _piece = new byte[RoomSize];
-    private ulong _read; // pieces
-    private int _pieceBegin;
-    private int _pieceEnd;
+    private readonly byte[] _fragment = new byte[RoomSize];
+    private ulong _read; // fragments
+    private int _fragmentBegin;
+    private int _fragmentEnd;
 
     // the writer's
     private readonly Lock _writing = new(); // Out and _sent: the writer, and whoever interrupts
     private readonly byte[] _leaving = new byte[MailslotWire.MostInMessage];
-    private ulong _sent; // pieces
+    private ulong _sent; // fragments
     private ulong _readByPeer;
     private bool _nobodyReads;
 
@@ -47,13 +47,13 @@ internal sealed class MailslotStream(MailslotSlots slots, PeerProcess peer) : By
     public override int Receive(Span<byte> buffer, bool all, Deadline deadline)
     {
         var lastLook = false;
-        while (_pieceBegin == _pieceEnd)
+        while (_fragmentBegin == _fragmentEnd)
         {
             if (_peerEnded || _interrupted)
                 return 0;
-            // A piece goes straight to where it belongs if there is room for it and its trailer.
+            // A fragment goes straight to where it belongs if there is room for it and its trailer.
             var inPlace = buffer.Length >= RoomSize;
-            var room = inPlace ? buffer[..RoomSize] : _piece;
+            var room = inPlace ? buffer[..RoomSize] : _fragment;
             var length = slots.In.Receive(room, lastLook ? 0 : deadline.SliceMilliseconds(Slot.SliceMilliseconds), _interrupt);
             if (length == Slot.Interrupted)
                 return 0;
@@ -67,22 +67,22 @@ internal sealed class MailslotStream(MailslotSlots slots, PeerProcess peer) : By
                     return TimedOut;
                 continue;
             }
-            var count = ReadPiece(room[..length]);
+            var count = ReadFragment(room[..length]);
             if (inPlace)
                 return count;
-            (_pieceBegin, _pieceEnd) = (0, count);
+            (_fragmentBegin, _fragmentEnd) = (0, count);
         }
-        var given = Math.Min(buffer.Length, _pieceEnd - _pieceBegin);
-        _piece.AsSpan(_pieceBegin, given).CopyTo(buffer);
-        _pieceBegin += given;
+        var given = Math.Min(buffer.Length, _fragmentEnd - _fragmentBegin);
+        _fragment.AsSpan(_fragmentBegin, given).CopyTo(buffer);
+        _fragmentBegin += given;
         return given;
     }
 
     // Checks what came; 0 for the end and for nothing else.
-    private int ReadPiece(ReadOnlySpan<byte> message)
+    private int ReadFragment(ReadOnlySpan<byte> message)
     {
         var count = message.Length - MailslotWire.TrailerLength;
-        if (count is < 0 or > MailslotWire.MostInPiece)
+        if (count is < 0 or > MailslotWire.MostInFragment)
             throw Garbage();
         var kind = MailslotWire.ReadTrailer(message[count..], out var number);
         if (number != _read + 1)
@@ -92,7 +92,7 @@ internal sealed class MailslotStream(MailslotSlots slots, PeerProcess peer) : By
             _peerEnded = true;
             return 0;
         }
-        if (kind != MailslotWire.Piece || count == 0)
+        if (kind != MailslotWire.Fragment || count == 0)
             throw Garbage();
         _read++;
         if (_read % MailslotWire.ToldAfter == 0)
@@ -106,15 +106,15 @@ internal sealed class MailslotStream(MailslotSlots slots, PeerProcess peer) : By
         MailslotWire.WriteTrailer(told, MailslotWire.Read, _read);
         lock (_telling)
         {
-            // A peer that has gone may still have left pieces to read.
-            while (slots.OutReadByUs.Send(told) == Status.TimedOut && !_interrupted && !peer.Ended)
+            // A peer that has gone may still have left fragments to read.
+            while (slots.OutReadByUs.Send(told) == IpcStatus.TimedOut && !_interrupted && !peer.Ended)
             {
             }
         }
     }
 
-    private static IpcException Garbage() => new(Status.NotOurProtocol,
-        "what came through the mailslot is no piece of this connection, or one is missing: connect again");
+    private static IpcException Garbage() => new(IpcStatus.NotOurProtocol,
+        "what came through the mailslot is no fragment of this connection, or one is missing: connect again");
 
     // ---- the writer
 
@@ -122,23 +122,23 @@ internal sealed class MailslotStream(MailslotSlots slots, PeerProcess peer) : By
     {
         lock (_writing)
         {
-            if (WaitForWindow(deadline) is var window && window != Status.Ok)
+            if (WaitForWindow(deadline) is var window && window != IpcStatus.Ok)
             {
-                _nobodyReads = window != Status.TimedOut;
+                _nobodyReads = window != IpcStatus.TimedOut;
                 return _nobodyReads ? 0 : TimedOut;
             }
             // A mailslot takes one run of bytes.
-            var ofHead = Math.Min(head.Length, MailslotWire.MostInPiece);
-            var ofBody = Math.Min(body.Length, MailslotWire.MostInPiece - ofHead);
+            var ofHead = Math.Min(head.Length, MailslotWire.MostInFragment);
+            var ofBody = Math.Min(body.Length, MailslotWire.MostInFragment - ofHead);
             head[..ofHead].CopyTo(_leaving);
             body[..ofBody].CopyTo(_leaving.AsSpan(ofHead));
-            MailslotWire.WriteTrailer(_leaving.AsSpan(ofHead + ofBody), MailslotWire.Piece, _sent + 1);
+            MailslotWire.WriteTrailer(_leaving.AsSpan(ofHead + ofBody), MailslotWire.Fragment, _sent + 1);
             while (true)
             {
                 var status = slots.Out.Send(_leaving.AsSpan(0, ofHead + ofBody + MailslotWire.TrailerLength));
-                if (status == Status.Ok)
+                if (status == IpcStatus.Ok)
                     break;
-                if (status == Status.PeerClosed || _interrupted || peer.Ended)
+                if (status == IpcStatus.PeerClosed || _interrupted || peer.Ended)
                     return 0;
                 if (deadline.Expired)
                     return TimedOut;
@@ -148,40 +148,40 @@ internal sealed class MailslotStream(MailslotSlots slots, PeerProcess peer) : By
         }
     }
 
-    private Status WaitForWindow(Deadline deadline)
+    private IpcStatus WaitForWindow(Deadline deadline)
     {
         while (true)
         {
             if (_interrupted || _peerEnded || _nobodyReads)
-                return Status.PeerClosed;
+                return IpcStatus.PeerClosed;
             if (_sent - _readByPeer < MailslotWire.Window)
-                return Status.Ok;
+                return IpcStatus.Ok;
             var told = TakeRead(deadline.SliceMilliseconds(Slot.SliceMilliseconds));
-            if (told == Status.PeerClosed || (told == Status.TimedOut && peer.Ended))
-                return Status.PeerClosed;
-            if (told == Status.TimedOut && deadline.Expired)
-                return Status.TimedOut;
+            if (told == IpcStatus.PeerClosed || (told == IpcStatus.TimedOut && peer.Ended))
+                return IpcStatus.PeerClosed;
+            if (told == IpcStatus.TimedOut && deadline.Expired)
+                return IpcStatus.TimedOut;
         }
     }
 
     // Takes the next message about what the peer has read.
-    private Status TakeRead(int patience)
+    private IpcStatus TakeRead(int patience)
     {
         Span<byte> room = stackalloc byte[MailslotWire.TrailerLength + 1];
         var length = slots.InReadByPeer.Receive(room, patience, _interrupt);
         if (length == Slot.TimedOut)
-            return Status.TimedOut;
+            return IpcStatus.TimedOut;
         if (length == Slot.Interrupted)
-            return Status.PeerClosed;
+            return IpcStatus.PeerClosed;
         if (length != MailslotWire.TrailerLength)
             throw Garbage();
         var kind = MailslotWire.ReadTrailer(room, out var number);
         if (kind == MailslotWire.End)
-            return Status.PeerClosed;
+            return IpcStatus.PeerClosed;
         if (kind != MailslotWire.Read || number <= _readByPeer || number > _sent)
             throw Garbage();
         _readByPeer = number;
-        return Status.Ok;
+        return IpcStatus.Ok;
     }
 
     // ---- both

@@ -10,21 +10,21 @@ internal static class MailslotWire
     private const uint Version = 1;
     private const int TokenLength = 32;
 
-    public const int MeetingLength = 64;
+    public const int HandshakeLength = 64;
     public const int TrailerLength = 16;
-    public const int MostInPiece = 16 * 1024;
-    public const int MostInMessage = MostInPiece + TrailerLength;
-    /// <summary>So many pieces may be unread; the reader tells each time it has read ToldAfter.</summary>
+    public const int MostInFragment = 16 * 1024;
+    public const int MostInMessage = MostInFragment + TrailerLength;
+    /// <summary>So many fragments may be unread; the reader tells each time it has read ToldAfter.</summary>
     public const int Window = 8, ToldAfter = 4;
 
-    public const uint Piece = 1, End = 2, Read = 3;
+    public const uint Fragment = 1, End = 2, Read = 3;
 
     public static string NewToken() => RandomNumberGenerator.GetHexString(TokenLength, lowercase: true);
 
     /// <summary>Hello, welcome and confirmation: who sends it, and for which connection.</summary>
-    public static byte[] MakeMeeting(string token)
+    public static byte[] MakeHandshake(string token)
     {
-        var bytes = new byte[MeetingLength];
+        var bytes = new byte[HandshakeLength];
         BinaryPrimitives.WriteUInt32LittleEndian(bytes, Magic);
         BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(4), Version);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(8), Environment.ProcessId);
@@ -33,10 +33,10 @@ internal static class MailslotWire
     }
 
     /// <summary>The token, or null if it is no such message.</summary>
-    public static string? ReadMeeting(ReadOnlySpan<byte> message, out uint process)
+    public static string? ReadHandshake(ReadOnlySpan<byte> message, out uint process)
     {
         process = 0;
-        if (message.Length != MeetingLength || BinaryPrimitives.ReadUInt32LittleEndian(message) != Magic ||
+        if (message.Length != HandshakeLength || BinaryPrimitives.ReadUInt32LittleEndian(message) != Magic ||
             BinaryPrimitives.ReadUInt32LittleEndian(message[4..]) != Version)
             return null;
         process = BinaryPrimitives.ReadUInt32LittleEndian(message[8..]);

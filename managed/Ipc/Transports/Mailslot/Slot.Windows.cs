@@ -65,7 +65,7 @@ internal sealed unsafe class Slot : IDisposable
         _event.Dispose();
     }
 
-    public static IpcException Failure(string what, int error) => new(Status.System, $"{what}: {Win32.ErrorText(error)}");
+    public static IpcException Failure(string what, int error) => new(IpcStatus.System, $"{what}: {Win32.ErrorText(error)}");
 }
 
 /// <summary>The writing end of another process's mailslot. One thread at a time.</summary>
@@ -83,9 +83,9 @@ internal sealed unsafe class SlotWriter : IDisposable
 
     public SafeFileHandle Handle { get; }
 
-    /// <summary>Writes one message. <see cref="Status.TimedOut"/> when there was no room for a slice (Windows has always room, Wine has
-    /// not) and nothing was written; <see cref="Status.PeerClosed"/> when the slot has gone.</summary>
-    public Status Send(ReadOnlySpan<byte> message)
+    /// <summary>Writes one message. <see cref="IpcStatus.TimedOut"/> when there was no room for a slice (Windows has always room, Wine has
+    /// not) and nothing was written; <see cref="IpcStatus.PeerClosed"/> when the slot has gone.</summary>
+    public IpcStatus Send(ReadOnlySpan<byte> message)
     {
         var operation = new NativeOverlapped { EventHandle = _event.SafeWaitHandle.DangerousGetHandle() };
         uint count = 0;
@@ -99,16 +99,16 @@ internal sealed unsafe class SlotWriter : IDisposable
                     _ = CancelIoEx(Handle, &operation);
                 error = GetOverlappedResult(Handle, &operation, &count, 1) != 0 ? 0 : Marshal.GetLastPInvokeError();
                 if (error == ERROR_OPERATION_ABORTED)
-                    return Status.TimedOut;
+                    return IpcStatus.TimedOut;
             }
         }
         return error switch
         {
-            0 when count == message.Length => Status.Ok,
+            0 when count == message.Length => IpcStatus.Ok,
             ERROR_NO_SYSTEM_RESOURCES or ERROR_NOT_ENOUGH_QUOTA or ERROR_NOT_ENOUGH_MEMORY =>
-                throw new IpcException(Status.OutOfMemory, $"the system has no memory for a message in a mailslot: {Win32.ErrorText(error)}"),
+                throw new IpcException(IpcStatus.OutOfMemory, $"the system has no memory for a message in a mailslot: {Win32.ErrorText(error)}"),
             // Whatever else it says, there is one reason for a slot not to take a message of the length it was made for.
-            _ => Status.PeerClosed,
+            _ => IpcStatus.PeerClosed,
         };
     }
 

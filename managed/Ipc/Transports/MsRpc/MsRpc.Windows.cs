@@ -4,7 +4,7 @@ using System.Runtime.Versioning;
 
 namespace Ipc;
 
-/// <summary>The three protocol sequences; the numbers stand in meeting places.</summary>
+/// <summary>The three protocol sequences; the numbers stand in handshake sections.</summary>
 internal enum RpcSequence { Alpc = 1, NamedPipe = 2, Tcp = 3 }
 
 /// <summary>`msrpc-alpc`, `msrpc-np`, `msrpc-tcp`: MS-RPC without generated stubs, on both ends, over rpcrt4 itself. Speaks to servers and
@@ -23,24 +23,24 @@ internal sealed class MsRpcTransport(RpcSequence sequence) : Transport
         TransportTable.Add("msrpc-tcp", new MsRpcTransport(RpcSequence.Tcp));
     }
 
-    public override Listener Listen(Address address)
+    public override IpcListener Listen(IpcAddress address)
     {
         PlainName.Check(address);
         return RpcListener.Open(address, sequence);
     }
 
-    public override Channel Connect(Address address, int timeoutMilliseconds)
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds)
     {
         PlainName.Check(address);
-        var link = new RpcLink(RpcMeeting.Find(address, sequence), address, sequence);
+        var connection = new RpcConnection(RpcHandshake.Find(address, sequence), address, sequence);
         try
         {
-            link.Open(new Deadline(timeoutMilliseconds));
-            return new CallClientChannel(new RpcClient(link), address);
+            connection.Open(new Deadline(timeoutMilliseconds));
+            return new CallClientChannel(new RpcClient(connection), address);
         }
         catch
         {
-            link.Close();
+            connection.Close();
             throw;
         }
     }
@@ -55,15 +55,15 @@ internal sealed class MsRpcTransport(RpcSequence sequence) : Transport
 }
 
 [SupportedOSPlatform("windows")]
-internal sealed class RpcClient(RpcLink link) : CallClient
+internal sealed class RpcClient(RpcConnection connection) : CallClient
 {
     public override CallReply Exchange(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline) =>
-        link.Exchange(kind, id, payload, deadline);
-    public override void DropReply() => link.DropReply();
-    public override void Close() => link.Close();
+        connection.Exchange(kind, id, payload, deadline);
+    public override void DropReply() => connection.DropReply();
+    public override void Close() => connection.Close();
 
     public override void Dispose()
     {
-        // The link's thread gives everything back once it is out of its call.
+        // The connection's thread gives everything back once it is out of its call.
     }
 }

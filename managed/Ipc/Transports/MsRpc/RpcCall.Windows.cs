@@ -7,7 +7,7 @@ namespace Ipc;
 /// <summary>What an exchange brought back; the bytes lie in the call's memory.</summary>
 internal unsafe struct RpcExchanged
 {
-    public Status Status;
+    public IpcStatus Status;
     public FrameKind Kind;
     public byte* Bytes;
     public uint Length;
@@ -124,7 +124,7 @@ internal sealed unsafe class RpcCall
                 return Win32Rpc.RPC_X_BAD_STUB_DATA;
             exchanged.Bytes = _message->Buffer + ReplyHead;
         }
-        exchanged.Status = (Status)BinaryPrimitives.ReadInt32LittleEndian(reply[(int)statusAt..]);
+        exchanged.Status = (IpcStatus)BinaryPrimitives.ReadInt32LittleEndian(reply[(int)statusAt..]);
         return Win32Rpc.RPC_S_OK;
     }
 }

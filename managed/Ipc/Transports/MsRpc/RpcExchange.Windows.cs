@@ -22,18 +22,18 @@ internal sealed unsafe class RpcExchange : IReplySink
         var request = new ReadOnlySpan<byte>(message->Buffer, (int)message->BufferLength);
         if (request.Length < RpcCall.ExchangeHead || (message->DataRepresentation & 0xFFFF) != Win32Rpc.NDR_LOCAL_DATA_REPRESENTATION)
         {
-            PutStatus(message, Status.NotOurProtocol);
+            PutStatus(message, IpcStatus.NotOurProtocol);
             return;
         }
         var length = BinaryPrimitives.ReadUInt32LittleEndian(request[RpcCall.LengthAt..]);
         if (length != BinaryPrimitives.ReadUInt32LittleEndian(request[RpcCall.ArrayAt..]) || length > request.Length - RpcCall.ExchangeHead)
         {
-            PutStatus(message, Status.NotOurProtocol);
+            PutStatus(message, IpcStatus.NotOurProtocol);
             return;
         }
         if (RpcRuntime.Find(request[..RpcCall.TokenSize]) is not { } session)
         {
-            PutStatus(message, Status.PeerClosed);
+            PutStatus(message, IpcStatus.PeerClosed);
             return;
         }
         var exchange = t_exchange ??= new RpcExchange();
@@ -43,7 +43,7 @@ internal sealed unsafe class RpcExchange : IReplySink
         var id = BinaryPrimitives.ReadUInt32LittleEndian(request[20..]);
         var status = session.Answer(kind, id, message->Buffer + RpcCall.ExchangeHead, length, exchange);
         if (!exchange._answered)
-            PutStatus(message, kind == FrameKind.Request && status == Status.Ok ? Status.OutOfMemory : status);
+            PutStatus(message, kind == FrameKind.Request && status == IpcStatus.Ok ? IpcStatus.OutOfMemory : status);
     }
 
     public void Put(FrameKind kind, uint id, ReadOnlySpan<byte> reply)
@@ -62,12 +62,12 @@ internal sealed unsafe class RpcExchange : IReplySink
             reply.CopyTo(room[RpcCall.ReplyHead..]);
             room[(RpcCall.ReplyHead + reply.Length)..(RpcCall.ReplyHead + padded)].Clear();
         }
-        BinaryPrimitives.WriteUInt32LittleEndian(room[(size - sizeof(uint))..], (uint)Status.Ok);
+        BinaryPrimitives.WriteUInt32LittleEndian(room[(size - sizeof(uint))..], (uint)IpcStatus.Ok);
         _answered = true;
     }
 
     /// <summary>A reply without bytes: only a status.</summary>
-    public static void PutStatus(Win32Rpc.Message* message, Status status)
+    public static void PutStatus(Win32Rpc.Message* message, IpcStatus status)
     {
         var room = Room(message, RpcCall.EmptyReply);
         if (room.IsEmpty)

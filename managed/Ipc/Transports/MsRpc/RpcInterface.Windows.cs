@@ -112,18 +112,18 @@ internal static unsafe class RpcInterface
         *session = 0;
         try
         {
-            var answerBytes = new Span<byte>(answer, RpcMeeting.SecretSize);
+            var answerBytes = new Span<byte>(answer, RpcHandshake.SecretSize);
             var tokenBytes = new Span<byte>(token, RpcCall.TokenSize);
             answerBytes.Clear();
             tokenBytes.Clear();
-            var status = RpcRuntime.Open(new ReadOnlySpan<byte>(proof, RpcMeeting.SecretSize), answerBytes, tokenBytes, out var client);
+            var status = RpcRuntime.Open(new ReadOnlySpan<byte>(proof, RpcHandshake.SecretSize), answerBytes, tokenBytes, out var client);
             if (client is not null)
                 *session = GCHandle.ToIntPtr(GCHandle.Alloc(client));
             return (uint)status;
         }
         catch (Exception)
         {
-            return (uint)Status.OutOfMemory;
+            return (uint)IpcStatus.OutOfMemory;
         }
     }
 
@@ -132,7 +132,7 @@ internal static unsafe class RpcInterface
     {
         End(*session);
         *session = 0;
-        return (uint)Status.Ok;
+        return (uint)IpcStatus.Ok;
     }
 
     [UnmanagedCallersOnly(CallConvs = [typeof(CallConvStdcall)])]
@@ -163,7 +163,7 @@ internal static unsafe class RpcInterface
         }
         catch (Exception)
         {
-            RpcExchange.PutStatus(message, Status.OutOfMemory);
+            RpcExchange.PutStatus(message, IpcStatus.OutOfMemory);
         }
     }
 }

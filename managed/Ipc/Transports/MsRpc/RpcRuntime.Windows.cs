@@ -42,7 +42,7 @@ internal static unsafe class RpcRuntime
             Win32Rpc.RPC_C_LISTEN_MAX_CALLS_DEFAULT, LargestCall, RpcInterface.SecurityCallback);
         if (status == Win32Rpc.RPC_S_TYPE_ALREADY_REGISTERED)
         {
-            throw new IpcException(Status.NotAvailable,
+            throw new IpcException(IpcStatus.NotAvailable,
                 "another copy of ipc, native or .NET, serves MS-RPC in this process already: use only one of them");
         }
         Check(status, "cannot register the interface with rpcrt4");
@@ -52,7 +52,7 @@ internal static unsafe class RpcRuntime
     private static void Check(int status, string what)
     {
         if (status != Win32Rpc.RPC_S_OK)
-            throw Win32.Failure(Status.System, what, status);
+            throw Win32.Failure(IpcStatus.System, what, status);
     }
 
     private static string MakeEndpoint(RpcSequence sequence)
@@ -77,7 +77,7 @@ internal static unsafe class RpcRuntime
         for (var i = 0; i < *(int*)vector && found is null; i++)
             found = bindings[i] == 0 ? null : EndpointIn(bindings[i], name);
         Win32Rpc.FreeBindings(&vector);
-        return found ?? throw Win32.Failure(Status.System, $"cannot find the endpoint of {name}", Win32Rpc.RPC_S_NO_BINDINGS);
+        return found ?? throw Win32.Failure(IpcStatus.System, $"cannot find the endpoint of {name}", Win32Rpc.RPC_S_NO_BINDINGS);
     }
 
     // The endpoint in a binding, if that is of the sequence.
@@ -114,28 +114,28 @@ internal static unsafe class RpcRuntime
 
     // ---- on rpcrt4's threads
 
-    /// <summary>A session for a client that shows the proof of a listener: <see cref="Status.NoServer"/> if there is none.</summary>
-    public static Status Open(ReadOnlySpan<byte> proof, Span<byte> answer, Span<byte> token, out RpcClientSession? client)
+    /// <summary>A session for a client that shows the proof of a listener: <see cref="IpcStatus.NoServer"/> if there is none.</summary>
+    public static IpcStatus Open(ReadOnlySpan<byte> proof, Span<byte> answer, Span<byte> token, out RpcClientSession? client)
     {
         client = null;
         if (!MayOpen(0))
-            return Status.NoPermission;
+            return IpcStatus.NoPermission;
         lock (s_lock)
         {
             foreach (var listener in s_listeners)
             {
-                if (!proof.SequenceEqual(listener.Meeting.Proof))
+                if (!proof.SequenceEqual(listener.Handshake.Proof))
                     continue;
                 if (listener.Welcome(out var refused) is not { } session)
-                    return refused == Status.Closed ? Status.NoServer : refused;
+                    return refused == IpcStatus.Closed ? IpcStatus.NoServer : refused;
                 RandomNumberGenerator.Fill(token);
                 client = new RpcClientSession(new Guid(token), session);
                 s_sessions.Add(client.Token, session);
-                listener.Meeting.Answer.CopyTo(answer);
-                return Status.Ok;
+                listener.Handshake.Answer.CopyTo(answer);
+                return IpcStatus.Ok;
             }
         }
-        return Status.NoServer;
+        return IpcStatus.NoServer;
     }
 
     public static CallSession? Find(ReadOnlySpan<byte> token)

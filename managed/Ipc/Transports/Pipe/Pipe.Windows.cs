@@ -17,28 +17,28 @@ internal sealed class WindowsPipeTransport : Transport
             TransportTable.Add("pipe", new WindowsPipeTransport());
     }
 
-    public override Listener Listen(Address address) =>
+    public override IpcListener Listen(IpcAddress address) =>
         new PipeListener(address, LocalPipeListener.Open(LocalPipe.PublicName(address), ModeOf(address)));
 
-    public override Channel Connect(Address address, int timeoutMilliseconds)
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds)
     {
         var mode = ModeOf(address);
         var pipe = LocalPipe.Connect(LocalPipe.PublicName(address), mode, new Deadline(timeoutMilliseconds));
         return new StreamChannel(new PipeStream(pipe, mode), address);
     }
 
-    internal static PipeMode ModeOf(Address address) => address.Option("mode") == "message" ? PipeMode.Message : PipeMode.Byte;
+    internal static PipeMode ModeOf(IpcAddress address) => address.Option("mode") == "message" ? PipeMode.Message : PipeMode.Byte;
 }
 
 [SupportedOSPlatform("windows")]
-internal sealed class PipeListener(Address address, LocalPipeListener listener) : Listener
+internal sealed class PipeListener(IpcAddress address, LocalPipeListener listener) : IpcListener
 {
     public override string Address { get; } = address.ToString();
 
-    public override Channel Accept(int timeoutMilliseconds)
+    public override IpcChannel Accept(int timeoutMilliseconds)
     {
-        if (timeoutMilliseconds < Channel.Forever)
-            throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (timeoutMilliseconds < Timeout.Infinite)
+            throw Deadline.NotATimeout(timeoutMilliseconds);
         var pipe = listener.Accept(new Deadline(timeoutMilliseconds));
         return new StreamChannel(new PipeStream(pipe, WindowsPipeTransport.ModeOf(address)), address);
     }

@@ -17,15 +17,15 @@ internal sealed class PipeTransport : Transport
             TransportTable.Add("pipe", new PipeTransport());
     }
 
-    public override Listener Listen(Address address) => LocalStreams.Listen(NameOf(address), address);
+    public override IpcListener Listen(IpcAddress address) => LocalStreams.Listen(NameOf(address), address);
 
-    public override Channel Connect(Address address, int timeoutMilliseconds) => LocalStreams.Connect(NameOf(address), address, timeoutMilliseconds);
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds) => LocalStreams.Connect(NameOf(address), address, timeoutMilliseconds);
 
-    private static LocalName NameOf(Address address)
+    private static LocalName NameOf(IpcAddress address)
     {
         PlainName.Check(address);
         if (address.Option("mode") != "byte")
-            throw new IpcException(Status.BadOption,
+            throw new IpcException(IpcStatus.BadOption,
                 $"{address} asks for mode=message, which only Windows' pipes have: omit it; message boundaries are kept all the same");
         // Its lock guards this name as well: without the folder a listener could not be, so a client shall hear the same.
         LocalNames.OpenFolder(LocalNames.PrivateFolder).Dispose();

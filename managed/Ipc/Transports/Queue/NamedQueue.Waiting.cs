@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace Ipc;
 
-/// <summary>Waiting for messages and for room, and the sentences of what goes wrong.</summary>
+/// <summary>Waiting for messages and for room, and the error messages of what goes wrong.</summary>
 internal sealed unsafe partial class NamedQueue
 {
     private readonly struct MessageCondition(NamedQueue queue) : IWaitCondition
@@ -43,11 +43,11 @@ internal sealed unsafe partial class NamedQueue
     }
 
     // A holder of the lock that is stopped must not keep a cancellation from being noticed.
-    private bool TakeLock(PartyLock partyLock, Deadline deadline, CancellationToken cancellation)
+    private bool TakeLock(OwnerLock ownerLock, Deadline deadline, CancellationToken cancellation)
     {
         if (!cancellation.CanBeCanceled)
-            return IsReady(partyLock.Take(deadline, in _closed));
-        while (!IsReady(partyLock.Take(new Deadline(0), in _closed)))
+            return IsReady(ownerLock.Take(deadline, in _closed));
+        while (!IsReady(ownerLock.Take(new Deadline(0), in _closed)))
         {
             if (cancellation.IsCancellationRequested || deadline.Expired)
                 return false;
@@ -84,23 +84,23 @@ internal sealed unsafe partial class NamedQueue
         _ => throw ClosedHere(),
     };
 
-    private static Deadline DeadlineOf(int timeoutMilliseconds) => timeoutMilliseconds >= Channel.Forever
+    private static Deadline DeadlineOf(int timeoutMilliseconds) => timeoutMilliseconds >= Timeout.Infinite
         ? new Deadline(timeoutMilliseconds)
-        : throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        : throw Deadline.NotATimeout(timeoutMilliseconds);
 
     private IpcException ClosedHere()
     {
         // A waker may have meant this thread, which does not come any more.
         if (!_gate.HasEnded && MayHaveMessage())
             Parking.WakeOne(_readersParked);
-        return new IpcException(Status.Closed, $"the queue {_address} was closed here: open it again to go on");
+        return new IpcException(IpcStatus.Closed, $"the queue {_address} was closed here: open it again to go on");
     }
 
-    private IpcException TooLarge(int length) => new(Status.MessageTooLarge,
-        $"a message of {length} bytes is over the limit of {Limit} of the queue {_address}: raise max=, or make the queue larger (size=, of which one message may take half)");
+    private IpcException TooLarge(int length) => new(IpcStatus.MessageTooLarge,
+        $"a message of {length} bytes is over the limit of {MaxMessageLength} of the queue {_address}: raise max=, or make the queue larger (size=, of which one message may take half)");
 
-    private static IpcException BufferTooSmall(int length, int room) => new(Status.BufferTooSmall,
+    private static IpcException BufferTooSmall(int length, int room) => new(IpcStatus.BufferTooSmall,
         $"the message has {length} bytes and the buffer {room}: it stays for whoever comes next");
 
-    private IpcException Damaged() => new(Status.NotOurProtocol, $"the memory of the queue {_address} is damaged: remove it with RemoveQueue and open it again");
+    private IpcException Damaged() => new(IpcStatus.NotOurProtocol, $"the memory of the queue {_address} is damaged: remove it with RemoveQueue and open it again");
 }

@@ -6,20 +6,20 @@ namespace Ipc;
 /// <summary>
 /// Many writers, many readers, one byte ring. Writers take turns by one lock, readers by another. A message becomes part of the
 /// queue by the single store of `tail` and leaves it by the single store of `head`: before and after each of them the queue is
-/// sound, so a party may die at any instruction and there is nothing to repair (docs/wire-formats.md, "Queues").
+/// sound, so a participant may die at any instruction and there is nothing to repair (docs/wire-formats.md, "Queues").
 /// </summary>
 /// <remarks>Nothing between taking a lock and giving it back can throw: the memory is the mapping's and the caller's span, every
 /// offset has been checked. Waiting is in the other half of this class.</remarks>
 [SuppressMessage("Naming", "CA1711", Justification = "It is one.")]
-internal sealed unsafe partial class NamedQueue : MessageQueue
+internal sealed unsafe partial class NamedQueue : IpcQueue
 {
     private enum Found { Yes, No, Damage }
 
     private readonly QueueFile _file;
     private readonly string _address;
     private readonly WaitPolicy _policy;
-    private readonly PartyLock _writers;
-    private readonly PartyLock _readers;
+    private readonly OwnerLock _writers;
+    private readonly OwnerLock _readers;
     private readonly byte* _data;
     private readonly uint* _tail;
     private readonly uint* _tailSeen;
@@ -33,8 +33,8 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
     private bool _closed;
 
     /// <param name="file">Owned from now on.</param>
-    /// <param name="address">Its limit and its ways of waiting; for sentences.</param>
-    public NamedQueue(QueueFile file, Address address)
+    /// <param name="address">Its limit and its ways of waiting; for error messages.</param>
+    public NamedQueue(QueueFile file, IpcAddress address)
     {
         (_file, _address, _policy) = (file, address.ToString(), WaitPolicy.Of(address).ParkOnOneProcessor());
         _data = file.Memory + QueueLayout.HeaderBytes;
@@ -44,16 +44,16 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
         _headSeen = Word(QueueLayout.HeadSeen);
         _readersParked = Word(QueueLayout.ReadersParked);
         _writersParked = Word(QueueLayout.WritersParked);
-        _writers = new PartyLock(Word(QueueLayout.WriterLock), file);
-        _readers = new PartyLock(Word(QueueLayout.ReaderLock), file);
+        _writers = new OwnerLock(Word(QueueLayout.WriterLock), file);
+        _readers = new OwnerLock(Word(QueueLayout.ReaderLock), file);
         _size = file.Size;
         _mask = file.Size - 1;
-        Limit = (int)Math.Min((uint)address.Limit, QueueLayout.LongestMessage(file.Size));
+        MaxMessageLength = (int)Math.Min((uint)address.MaxMessageLength, QueueLayout.LongestMessage(file.Size));
 
         uint* Word(int offset) => (uint*)(file.Memory + offset);
     }
 
-    public override int Limit { get; }
+    public override int MaxMessageLength { get; }
 
     public override bool TryEnqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = 0)
     {
@@ -61,7 +61,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
         if (isMine && door.TryEnter())
         {
             // Nothing here can throw, so no try block is paid for.
-            var put = !Volatile.Read(ref _closed) && message.Length <= Limit && PutNow(message, QueueLayout.Footprint((uint)message.Length));
+            var put = !Volatile.Read(ref _closed) && message.Length <= MaxMessageLength && PutNow(message, QueueLayout.Footprint((uint)message.Length));
             door.Leave();
             if (put)
                 return true;
@@ -72,7 +72,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
     internal override bool TryEnqueue(ReadOnlySpan<byte> message, CancellationToken cancellation)
     {
         using var waking = cancellation.UnsafeRegister(queue => ((NamedQueue)queue!).WakeAllHere(), this);
-        return EnqueueOrWait(message, Channel.Forever, cancellation);
+        return EnqueueOrWait(message, Timeout.Infinite, cancellation);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -81,7 +81,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
         using var visit = new ThreadVisit(ref _gate);
         if (Volatile.Read(ref _closed))
             throw ClosedHere();
-        if (message.Length > Limit)
+        if (message.Length > MaxMessageLength)
             throw TooLarge(message.Length);
         var footprint = QueueLayout.Footprint((uint)message.Length);
         return PutNow(message, footprint) || EnqueueSlowly(message, footprint, timeoutMilliseconds, cancellation);
@@ -104,12 +104,12 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
     public override bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
     {
         var status = Take(buffer, out length, timeoutMilliseconds);
-        if (status == Status.BufferTooSmall)
+        if (status == IpcStatus.BufferTooSmall)
             throw BufferTooSmall(length, buffer.Length);
-        return status == Status.Ok;
+        return status == IpcStatus.Ok;
     }
 
-    internal override Status Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
+    internal override IpcStatus Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
     {
         ref var door = ref _gate.Doors.Mine(out var isMine);
         if (isMine && door.TryEnter())
@@ -119,7 +119,7 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
             var taken = !Volatile.Read(ref _closed) && TakeNow(buffer, out length);
             door.Leave();
             if (taken)
-                return Status.Ok;
+                return IpcStatus.Ok;
         }
         return TakeOrWait(buffer, out length, timeoutMilliseconds, CancellationToken.None);
     }
@@ -140,14 +140,14 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
         return true;
     }
 
-    internal override Status Take(Span<byte> buffer, out int length, CancellationToken cancellation)
+    internal override IpcStatus Take(Span<byte> buffer, out int length, CancellationToken cancellation)
     {
         using var waking = cancellation.UnsafeRegister(queue => ((NamedQueue)queue!).WakeAllHere(), this);
-        return TakeOrWait(buffer, out length, Channel.Forever, cancellation);
+        return TakeOrWait(buffer, out length, Timeout.Infinite, cancellation);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private Status TakeOrWait(Span<byte> buffer, out int length, int timeoutMilliseconds, CancellationToken cancellation)
+    private IpcStatus TakeOrWait(Span<byte> buffer, out int length, int timeoutMilliseconds, CancellationToken cancellation)
     {
         using var visit = new ThreadVisit(ref _gate);
         if (Volatile.Read(ref _closed))
@@ -204,14 +204,14 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private Status TakeSlowly(Span<byte> buffer, out int length, int timeoutMilliseconds, CancellationToken cancellation)
+    private IpcStatus TakeSlowly(Span<byte> buffer, out int length, int timeoutMilliseconds, CancellationToken cancellation)
     {
         var deadline = DeadlineOf(timeoutMilliseconds);
         while (true)
         {
             length = 0;
             if (!IsReady(Wait(new MessageCondition(this), _readersParked, deadline, cancellation)) || !TakeLock(_readers, deadline, cancellation))
-                return Status.TimedOut;
+                return IpcStatus.TimedOut;
             var found = Get(buffer, out length);
             _readers.GiveBack();
             if (found == Found.Damage)
@@ -221,11 +221,11 @@ internal sealed unsafe partial class NamedQueue : MessageQueue
             if (length <= buffer.Length)
             {
                 Parking.WakeAll(_writersParked);
-                return Status.Ok;
+                return IpcStatus.Ok;
             }
             // We may be the one that was woken for this message, and leave it: another shall come for it.
             Parking.WakeOne(_readersParked);
-            return Status.BufferTooSmall;
+            return IpcStatus.BufferTooSmall;
         }
     }
 

@@ -14,7 +14,7 @@ internal sealed class QueueTransport : Transport
             TransportTable.Add("queue", new QueueTransport());
     }
 
-    public override MessageQueue OpenQueue(Address address, int timeoutMilliseconds)
+    public override IpcQueue OpenQueue(IpcAddress address, int timeoutMilliseconds)
     {
         var size = address.OptionSize("size");
         if (!QueueLayout.IsSize(size))
@@ -22,5 +22,5 @@ internal sealed class QueueTransport : Transport
         return new NamedQueue(QueueFile.Open(address, (uint)size), address);
     }
 
-    public override void RemoveQueue(Address address) => QueueFile.Remove(address);
+    public override void RemoveQueue(IpcAddress address) => QueueFile.Remove(address);
 }

@@ -14,7 +14,7 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
 
     private LinuxQueueFile(Descriptor file, byte* memory, uint size) : base(memory, size) => _file = file;
 
-    public static LinuxQueueFile OpenOrMake(Address address, uint size)
+    public static LinuxQueueFile OpenOrMake(IpcAddress address, uint size)
     {
         var (folder, name, path) = Find(address);
         using (folder)
@@ -27,7 +27,7 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
                 var bytes = (nuint)QueueLayout.HeaderBytes + found;
                 var memory = Libc.Map(null, bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, file, 0);
                 if (memory == -1)
-                    throw Libc.Failure(Libc.LastError == Libc.ENOMEM ? Status.OutOfMemory : Status.System, $"cannot map the {bytes} bytes of the queue {path}");
+                    throw Libc.Failure(Libc.LastError == Libc.ENOMEM ? IpcStatus.OutOfMemory : IpcStatus.System, $"cannot map the {bytes} bytes of the queue {path}");
                 opened = new LinuxQueueFile(file, (byte*)memory, found);
                 opened.BecomeParticipant(address);
                 return opened;
@@ -41,7 +41,7 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
         }
     }
 
-    public static void RemoveName(Address address)
+    public static void RemoveName(IpcAddress address)
     {
         var (folder, name, path) = Find(address);
         using (folder)
@@ -49,8 +49,8 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
             if (Libc.RemoveIn(folder, name))
                 return;
             throw Libc.LastError == Libc.ENOENT
-                ? new IpcException(Status.NoServer, $"no queue is named {address}: there is nothing to remove")
-                : Libc.Failure(Status.System, $"cannot remove the queue {path}");
+                ? new IpcException(IpcStatus.NoServer, $"no queue is named {address}: there is nothing to remove")
+                : Libc.Failure(IpcStatus.System, $"cannot remove the queue {path}");
         }
     }
 
@@ -59,7 +59,7 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
     {
         if (Libc.TryLockBytes(_file, participant, 1))
             return true;
-        return Libc.LastError is Libc.EAGAIN or Libc.EACCES ? false : throw Libc.Failure(Status.System, "cannot lock a byte of the queue's file");
+        return Libc.LastError is Libc.EAGAIN or Libc.EACCES ? false : throw Libc.Failure(IpcStatus.System, "cannot lock a byte of the queue's file");
     }
 
     protected override bool IsSigned(uint participant) => Libc.AreBytesLocked(_file, participant, 1);
@@ -70,7 +70,7 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
         _file.Dispose();
     }
 
-    private static (Descriptor Folder, string Name, string Path) Find(Address address)
+    private static (Descriptor Folder, string Name, string Path) Find(IpcAddress address)
     {
         PlainName.Check(address);
         var folder = LocalNames.MemoryFolder;
@@ -91,12 +91,12 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
                     Make(folder, name, path, size);
                     break;
                 case Libc.ELOOP or Libc.EISDIR or Libc.ENXIO:
-                    throw new IpcException(Status.NotOurProtocol, $"{path} is a link, folder or socket, not a queue: remove it");
+                    throw new IpcException(IpcStatus.NotOurProtocol, $"{path} is a link, folder or socket, not a queue: remove it");
                 case var error:
-                    throw Libc.Failure(error == Libc.EACCES ? Status.NoPermission : Status.System, $"cannot open the queue {path}", error);
+                    throw Libc.Failure(error == Libc.EACCES ? IpcStatus.NoPermission : IpcStatus.System, $"cannot open the queue {path}", error);
             }
         }
-        throw new IpcException(Status.System, $"{path} is removed again and again while this process opens it");
+        throw new IpcException(IpcStatus.System, $"{path} is removed again and again while this process opens it");
     }
 
     // Makes the file without a name, completes it, then gives it the name: nobody ever opens a half-made one, and a process
@@ -106,44 +106,44 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
         using var file = Libc.OpenNameless(folder, OwnerReadsAndWrites);
         // A very strict umask must not keep the other processes of this user out.
         if (file is null || Libc.ChangeMode(file, OwnerReadsAndWrites) != 0)
-            throw Libc.Failure(Status.System, $"cannot make a file for the queue {path}");
+            throw Libc.Failure(IpcStatus.System, $"cannot make a file for the queue {path}");
         // Its memory is taken now: a full file system must refuse here, not kill whoever writes a message later.
         var error = Libc.TakeRoom(file, (long)QueueLayout.HeaderBytes + size);
         if (error is Libc.ENOSPC or Libc.ENOMEM)
-            throw new IpcException(Status.OutOfMemory, $"there is no room for the queue {path} of {size} bytes: remove queues no longer used, or make a smaller one with size=");
+            throw new IpcException(IpcStatus.OutOfMemory, $"there is no room for the queue {path} of {size} bytes: remove queues no longer used, or make a smaller one with size=");
         if (error != 0)
-            throw Libc.Failure(Status.System, $"cannot take {size} bytes for the queue {path}", error);
+            throw Libc.Failure(IpcStatus.System, $"cannot take {size} bytes for the queue {path}", error);
         // Fresh memory is zero, which is every other word's first value.
         var form = stackalloc uint[4] { QueueLayout.Magic, QueueLayout.Version, size, 0 };
-        var vector = new Libc.IoVector { Base = form, Length = QueueLayout.FormBytes };
-        if (Libc.Write(file, &vector, 1) != QueueLayout.FormBytes)
-            throw Libc.Failure(Status.System, $"cannot write the queue {path}");
+        var vector = new Libc.IoVector { Base = form, Length = QueueLayout.FormatBytes };
+        if (Libc.Write(file, &vector, 1) != QueueLayout.FormatBytes)
+            throw Libc.Failure(IpcStatus.System, $"cannot write the queue {path}");
         if (!Libc.NameIn(folder, name, file) && Libc.LastError != Libc.EEXIST)
-            throw Libc.Failure(Status.System, $"cannot name the queue {path}");
+            throw Libc.Failure(IpcStatus.System, $"cannot name the queue {path}");
     }
 
     // The file must be this user's alone, and as large as its form says: touching memory beyond a file's end kills the process.
     private static uint Check(Descriptor file, string path)
     {
         if (!Libc.GetStatus(file, out var status))
-            throw Libc.Failure(Status.System, $"cannot look at the queue {path}");
+            throw Libc.Failure(IpcStatus.System, $"cannot look at the queue {path}");
         if (status.Kind != Libc.S_IFREG)
-            throw new IpcException(Status.NotOurProtocol, $"{path} is not a queue: remove it");
+            throw new IpcException(IpcStatus.NotOurProtocol, $"{path} is not a queue: remove it");
         if (status.User != Libc.EffectiveUser() || (status.Mode & Others) != 0)
         {
-            throw new IpcException(Status.NoPermission,
+            throw new IpcException(IpcStatus.NoPermission,
                 $"the queue {path} belongs to another user or is open to others (mode {Convert.ToString(status.Mode & ~Libc.S_IFMT, 8)}): have it removed");
         }
         var form = stackalloc uint[4];
-        if (Libc.Read(file, (byte*)form, QueueLayout.FormBytes) != QueueLayout.FormBytes || form[0] != QueueLayout.Magic)
-            throw new IpcException(Status.NotOurProtocol, $"{path} is not a queue, or is damaged: remove it with RemoveQueue");
+        if (Libc.Read(file, (byte*)form, QueueLayout.FormatBytes) != QueueLayout.FormatBytes || form[0] != QueueLayout.Magic)
+            throw new IpcException(IpcStatus.NotOurProtocol, $"{path} is not a queue, or is damaged: remove it with RemoveQueue");
         if (form[1] != QueueLayout.Version)
         {
-            throw new IpcException(Status.NotOurProtocol,
+            throw new IpcException(IpcStatus.NotOurProtocol,
                 $"the queue {path} was made by version {form[1]} of its format and this library has {QueueLayout.Version}: remove it");
         }
         return QueueLayout.IsSize(form[2]) && status.Size == (ulong)QueueLayout.HeaderBytes + form[2]
             ? form[2]
-            : throw new IpcException(Status.NotOurProtocol, $"the queue {path} is truncated or damaged: remove it with RemoveQueue");
+            : throw new IpcException(IpcStatus.NotOurProtocol, $"the queue {path} is truncated or damaged: remove it with RemoveQueue");
     }
 }

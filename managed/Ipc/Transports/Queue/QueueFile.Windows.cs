@@ -18,7 +18,7 @@ internal sealed unsafe class WindowsQueueFile : QueueFile
         _places = new NamedPlaces(name);
     }
 
-    public static WindowsQueueFile OpenOrMake(Address address, uint size)
+    public static WindowsQueueFile OpenOrMake(IpcAddress address, uint size)
     {
         var place = new PrivateFile(address, "queue-");
         using var folder = place.LockFolder();
@@ -45,11 +45,11 @@ internal sealed unsafe class WindowsQueueFile : QueueFile
         }
     }
 
-    public static void RemoveName(Address address)
+    public static void RemoveName(IpcAddress address)
     {
         var place = new PrivateFile(address, "queue-");
         using var folder = place.LockFolder();
-        using (var file = place.Open() ?? throw new IpcException(Status.NoServer, $"no queue is named {address}: there is nothing to remove"))
+        using (var file = place.Open() ?? throw new IpcException(IpcStatus.NoServer, $"no queue is named {address}: there is nothing to remove"))
             place.Remove(file);
         place.Sweep();
     }
@@ -58,7 +58,7 @@ internal sealed unsafe class WindowsQueueFile : QueueFile
     {
         if (PrivateFile.TryLockNumber(_file, participant))
             return true;
-        return PrivateFile.IsTaken(Win32.LastError) ? false : throw Win32.Failure(Status.System, "cannot lock a byte of the queue's file", Win32.LastError);
+        return PrivateFile.IsTaken(Win32.LastError) ? false : throw Win32.Failure(IpcStatus.System, "cannot lock a byte of the queue's file", Win32.LastError);
     }
 
     protected override bool IsSigned(uint participant) => PrivateFile.AreNumbersLocked(_file, participant, 1);
@@ -87,7 +87,7 @@ internal sealed unsafe class WindowsQueueFile : QueueFile
             (beginning[0], beginning[1], beginning[2]) = (QueueLayout.Magic, QueueLayout.Version, size);
             NamedPlaces.MakeName(beginning + (QueueLayout.WakeName / sizeof(uint)));
             if (!PrivateFile.WriteBeginning(file, (byte*)beginning, Bytes))
-                throw Win32.Failure(Status.System, $"cannot write the queue {place.Path}", Win32.LastError);
+                throw Win32.Failure(IpcStatus.System, $"cannot write the queue {place.Path}", Win32.LastError);
             place.Name(file);
             return file;
         }
@@ -101,15 +101,15 @@ internal sealed unsafe class WindowsQueueFile : QueueFile
     private static uint Check(Win32Handle file, PrivateFile place)
     {
         var form = stackalloc uint[4];
-        if (!PrivateFile.ReadBeginning(file, (byte*)form, QueueLayout.FormBytes) || form[0] != QueueLayout.Magic)
-            throw new IpcException(Status.NotOurProtocol, $"{place.Path} is not a queue, or is damaged: remove it with RemoveQueue");
+        if (!PrivateFile.ReadBeginning(file, (byte*)form, QueueLayout.FormatBytes) || form[0] != QueueLayout.Magic)
+            throw new IpcException(IpcStatus.NotOurProtocol, $"{place.Path} is not a queue, or is damaged: remove it with RemoveQueue");
         if (form[1] != QueueLayout.Version)
         {
-            throw new IpcException(Status.NotOurProtocol,
+            throw new IpcException(IpcStatus.NotOurProtocol,
                 $"the queue {place.Path} was made by version {form[1]} of its format and this library has {QueueLayout.Version}: remove it");
         }
         return QueueLayout.IsSize(form[2]) && PrivateFile.BytesOf(file) == (ulong)QueueLayout.HeaderBytes + form[2]
             ? form[2]
-            : throw new IpcException(Status.NotOurProtocol, $"the queue {place.Path} is truncated or damaged: remove it with RemoveQueue");
+            : throw new IpcException(IpcStatus.NotOurProtocol, $"the queue {place.Path} is truncated or damaged: remove it with RemoveQueue");
     }
 }

@@ -24,15 +24,15 @@ internal abstract unsafe class QueueFile : IDisposable
     public uint Participant { get; private set; }
 
     /// <summary>Opens the queue, or makes it with <paramref name="size"/> bytes. The name appears when the file is complete.</summary>
-    public static QueueFile Open(Address address, uint size)
+    public static QueueFile Open(IpcAddress address, uint size)
     {
         if (OperatingSystem.IsLinux())
             return LinuxQueueFile.OpenOrMake(address, size);
         return OperatingSystem.IsWindows() ? WindowsQueueFile.OpenOrMake(address, size) : throw new PlatformNotSupportedException();
     }
 
-    /// <summary><see cref="Status.NoServer"/> if there is none.</summary>
-    public static void Remove(Address address)
+    /// <summary><see cref="IpcStatus.NoServer"/> if there is none.</summary>
+    public static void Remove(IpcAddress address)
     {
         if (OperatingSystem.IsLinux())
             LinuxQueueFile.RemoveName(address);
@@ -64,7 +64,7 @@ internal abstract unsafe class QueueFile : IDisposable
 
     protected abstract void Release(byte* memory);
 
-    protected void BecomeParticipant(Address address)
+    protected void BecomeParticipant(IpcAddress address)
     {
         for (var tries = 0; tries < MostParticipantsTried; tries++)
         {
@@ -78,6 +78,6 @@ internal abstract unsafe class QueueFile : IDisposable
             Participant = number;
             return;
         }
-        throw new IpcException(Status.System, $"another program keeps the file of the queue {address} locked: end it, or remove the queue");
+        throw new IpcException(IpcStatus.System, $"another program keeps the file of the queue {address} locked: end it, or remove the queue");
     }
 }

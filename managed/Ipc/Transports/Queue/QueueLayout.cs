@@ -16,7 +16,7 @@ internal static class QueueLayout
     /// <summary>In place of a length: nothing more up to the end of the area, go on at its beginning.</summary>
     public const uint SkipToStart = 0xFFFFFFFF;
 
-    public const int FormBytes = 16; // magic, version, size of the data area, 0
+    public const int FormatBytes = 16; // magic, version, size of the data area, 0
 
     /// <summary>Windows: 16 random bytes, the names of what is slept on.</summary>
     public const int WakeName = 64;

@@ -14,8 +14,8 @@ internal sealed class RingTransport : Transport
             TransportTable.Add("ring", new RingTransport());
     }
 
-    public override MessageQueue OpenQueue(Address address, int timeoutMilliseconds) =>
-        new RingQueue(RingFile.Open(address), WaitPolicy.Of(address), address.Limit);
+    public override IpcQueue OpenQueue(IpcAddress address, int timeoutMilliseconds) =>
+        new RingQueue(RingFile.Open(address), WaitPolicy.Of(address), address.MaxMessageLength);
 
-    public override void RemoveQueue(Address address) => RingFile.Remove(address);
+    public override void RemoveQueue(IpcAddress address) => RingFile.Remove(address);
 }

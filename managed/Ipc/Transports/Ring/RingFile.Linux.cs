@@ -9,12 +9,12 @@ internal sealed unsafe class LinuxRingFile : RingFile
     private readonly Descriptor _file;
     private readonly string _path;
 
-    private LinuxRingFile(Descriptor file, string path, Address address) : base(address) => (_file, _path) = (file, path);
+    private LinuxRingFile(Descriptor file, string path, IpcAddress address) : base(address) => (_file, _path) = (file, path);
 
     /// <summary>The folder all rings of this user stand in.</summary>
     public static string Folder => LocalNames.MemoryFolder;
 
-    public static LinuxRingFile OpenOrMake(Address address)
+    public static LinuxRingFile OpenOrMake(IpcAddress address)
     {
         var (count, bytes) = SizesOf(address);
         var path = PathOf(address);
@@ -36,7 +36,7 @@ internal sealed unsafe class LinuxRingFile : RingFile
                 ring.MapNew(address, count, bytes);
             ring.TakeNumber();
             if (existing is null && !Libc.NameIn(names, Path.GetFileName(path), ring._file))
-                throw Libc.Failure(Status.System, $"cannot give the new ring its name {path}");
+                throw Libc.Failure(IpcStatus.System, $"cannot give the new ring its name {path}");
             return ring;
         }
         catch
@@ -46,16 +46,16 @@ internal sealed unsafe class LinuxRingFile : RingFile
         }
     }
 
-    public static void RemoveName(Address address)
+    public static void RemoveName(IpcAddress address)
     {
         var path = PathOf(address);
         using var names = LocalNames.Lock(Folder);
         using var existing = OpenExisting(path, address);
         var openSomewhere = existing is not null && AnybodyElse(existing);
         if (existing is not null && Libc.Unlink(path) != 0)
-            throw Libc.Failure(Status.System, $"cannot remove {path}");
+            throw Libc.Failure(IpcStatus.System, $"cannot remove {path}");
         if (!openSomewhere)
-            throw new IpcException(Status.NoServer, $"nobody has a ring open at {address}: there is nothing to remove");
+            throw new IpcException(IpcStatus.NoServer, $"nobody has a ring open at {address}: there is nothing to remove");
     }
 
     public override void Dispose()
@@ -87,12 +87,12 @@ internal sealed unsafe class LinuxRingFile : RingFile
             return true;
         return Libc.LastError is Libc.EAGAIN or Libc.EACCES or Libc.EINTR
             ? false
-            : throw Libc.Failure(Status.System, $"cannot lock a place in the ring {Address}");
+            : throw Libc.Failure(IpcStatus.System, $"cannot lock a place in the ring {Address}");
     }
 
     protected override bool IsSigned(uint number) => Libc.AreBytesLocked(_file, number, 1);
 
-    private static string PathOf(Address address)
+    private static string PathOf(IpcAddress address)
     {
         PlainName.Check(address);
         return $"{Folder}/ring-{address.Name}";
@@ -101,7 +101,7 @@ internal sealed unsafe class LinuxRingFile : RingFile
     private static bool AnybodyElse(Descriptor file) => Libc.AreBytesLocked(file, 1, RingState.MostOwners);
 
     // What stands at the name, null if nothing does. Under the folder's lock.
-    private static Descriptor? OpenExisting(string path, Address address)
+    private static Descriptor? OpenExisting(string path, IpcAddress address)
     {
         var file = Libc.Open(path, Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_NONBLOCK);
         if (file is null && Libc.LastError == Libc.ENOENT)
@@ -109,18 +109,18 @@ internal sealed unsafe class LinuxRingFile : RingFile
         if (file is null || !Libc.GetStatus(file, out var status) || status.Kind != Libc.S_IFREG || status.User != Libc.EffectiveUser())
         {
             file?.Dispose();
-            throw new IpcException(Status.NoPermission, $"what stands at {path} for {address} is not a file of this user: remove it");
+            throw new IpcException(IpcStatus.NoPermission, $"what stands at {path} for {address} is not a file of this user: remove it");
         }
         // The magic alone tells whose file it is: what is not ours is not ours to remove.
         uint magic = 0;
         if (Libc.Read(file, (byte*)&magic, sizeof(uint)) == sizeof(uint) && magic == RingBlocks.Magic)
             return file;
         file.Dispose();
-        throw new IpcException(Status.NotOurProtocol, $"the file {path} for {address} is not a ring: move it away");
+        throw new IpcException(IpcStatus.NotOurProtocol, $"the file {path} for {address} is not a ring: move it away");
     }
 
     // Without a name, which it gets once it is complete: no half-made ring stays behind, wherever we are killed.
-    private static Descriptor Make(Descriptor folder, Address address, uint count, uint blockBytes)
+    private static Descriptor Make(Descriptor folder, IpcAddress address, uint count, uint blockBytes)
     {
         var bytes = RingBlocks.FileBytes(count, blockBytes);
         var file = Libc.OpenNameless(folder, 0b110_000_000);
@@ -129,11 +129,11 @@ internal sealed unsafe class LinuxRingFile : RingFile
         if (error == 0)
             return file!;
         file?.Dispose();
-        throw Libc.Failure(error is Libc.ENOMEM or Libc.ENOSPC ? Status.OutOfMemory : Status.System,
+        throw Libc.Failure(error is Libc.ENOMEM or Libc.ENOSPC ? IpcStatus.OutOfMemory : IpcStatus.System,
             $"cannot make {bytes} bytes of shared memory in {Folder} for {address}", error);
     }
 
-    private void MapNew(Address address, uint count, uint blockBytes)
+    private void MapNew(IpcAddress address, uint count, uint blockBytes)
     {
         Map(RingBlocks.FileBytes(count, blockBytes));
         Format(address, count, blockBytes);
@@ -154,7 +154,7 @@ internal sealed unsafe class LinuxRingFile : RingFile
     {
         var memory = Libc.Map(null, (nuint)bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, _file, 0);
         if (memory == -1)
-            throw Libc.Failure(Status.System, $"cannot map {bytes} bytes of shared memory for {Address}");
+            throw Libc.Failure(IpcStatus.System, $"cannot map {bytes} bytes of shared memory for {Address}");
         SetMemory((byte*)memory, bytes);
     }
 }

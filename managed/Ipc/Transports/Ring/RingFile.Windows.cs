@@ -10,9 +10,9 @@ internal sealed unsafe class WindowsRingFile : RingFile
     private readonly Win32Handle _file;
     private NamedPlaces? _places;
 
-    private WindowsRingFile(PrivateFile place, Win32Handle file, Address address) : base(address) => (_place, _file) = (place, file);
+    private WindowsRingFile(PrivateFile place, Win32Handle file, IpcAddress address) : base(address) => (_place, _file) = (place, file);
 
-    public static WindowsRingFile OpenOrMake(Address address)
+    public static WindowsRingFile OpenOrMake(IpcAddress address)
     {
         var (count, blockBytes) = SizesOf(address);
         var place = new PrivateFile(address, "ring-");
@@ -54,7 +54,7 @@ internal sealed unsafe class WindowsRingFile : RingFile
         }
     }
 
-    public static void RemoveName(Address address)
+    public static void RemoveName(IpcAddress address)
     {
         var place = new PrivateFile(address, "ring-");
         using var folder = place.LockFolder();
@@ -67,7 +67,7 @@ internal sealed unsafe class WindowsRingFile : RingFile
         }
         place.Sweep();
         if (!openSomewhere)
-            throw new IpcException(Status.NoServer, $"nobody has a ring open at {address}: there is nothing to remove");
+            throw new IpcException(IpcStatus.NoServer, $"nobody has a ring open at {address}: there is nothing to remove");
     }
 
     public override void Dispose()
@@ -87,7 +87,7 @@ internal sealed unsafe class WindowsRingFile : RingFile
     {
         if (PrivateFile.TryLockNumber(_file, number))
             return true;
-        return PrivateFile.IsTaken(Win32.LastError) ? false : throw Win32.Failure(Status.System, $"cannot lock a place in the ring {Address}", Win32.LastError);
+        return PrivateFile.IsTaken(Win32.LastError) ? false : throw Win32.Failure(IpcStatus.System, $"cannot lock a place in the ring {Address}", Win32.LastError);
     }
 
     protected override bool IsSigned(uint number) => PrivateFile.AreNumbersLocked(_file, number, 1);
@@ -105,7 +105,7 @@ internal sealed unsafe class WindowsRingFile : RingFile
         if (PrivateFile.ReadBeginning(file, (byte*)&magic, sizeof(uint)) && magic == RingBlocks.Magic)
             return file;
         file.Dispose();
-        throw new IpcException(Status.NotOurProtocol, $"the file {place.Path} for {place.Address} is not a ring: move it away");
+        throw new IpcException(IpcStatus.NotOurProtocol, $"the file {place.Path} for {place.Address} is not a ring: move it away");
     }
 
     private void MapExisting()

@@ -2,11 +2,11 @@ namespace Ipc;
 
 /// <summary>The file ring-&lt;name&gt;, mapped, and this opener's place among those who have it open: its number, which stands in the state
 /// of every block it claims and on whose byte it holds a lock for as long as it lives.</summary>
-internal abstract unsafe class RingFile(Address address) : IDisposable
+internal abstract unsafe class RingFile(IpcAddress address) : IDisposable
 {
     private byte* _memory;
 
-    /// <summary>The address, for sentences.</summary>
+    /// <summary>The address, for error messages.</summary>
     public string Address { get; } = address.ToString();
     public byte* Memory => _memory;
     public RingOrder Order { get; private set; }
@@ -17,15 +17,15 @@ internal abstract unsafe class RingFile(Address address) : IDisposable
     protected ulong Bytes { get; private set; }
 
     /// <summary>Opens the ring of this name, or makes one as the address's options say; a ring that nobody has open is made anew.</summary>
-    public static RingFile Open(Address address)
+    public static RingFile Open(IpcAddress address)
     {
         if (OperatingSystem.IsLinux())
             return LinuxRingFile.OpenOrMake(address);
         return OperatingSystem.IsWindows() ? WindowsRingFile.OpenOrMake(address) : throw new PlatformNotSupportedException();
     }
 
-    /// <summary>Removes the name. <see cref="Status.NoServer"/> if there is none, or one that nobody has open.</summary>
-    public static void Remove(Address address)
+    /// <summary>Removes the name. <see cref="IpcStatus.NoServer"/> if there is none, or one that nobody has open.</summary>
+    public static void Remove(IpcAddress address)
     {
         if (OperatingSystem.IsLinux())
             LinuxRingFile.RemoveName(address);
@@ -53,7 +53,7 @@ internal abstract unsafe class RingFile(Address address) : IDisposable
 
     protected void Forget() => _memory = null;
 
-    protected void Format(Address address, uint count, uint blockBytes)
+    protected void Format(IpcAddress address, uint count, uint blockBytes)
     {
         (Order, BlockCount, BlockBytes) = (address.Option("order") == "lifo" ? RingOrder.Lifo : RingOrder.Fifo, count, blockBytes);
         RingBlocks.Format(_memory, Order, count, blockBytes);
@@ -79,13 +79,13 @@ internal abstract unsafe class RingFile(Address address) : IDisposable
             Number = number;
             return;
         }
-        throw new IpcException(Status.System, $"the ring {Address} is open {RingState.MostOwners} times already: share handles between threads");
+        throw new IpcException(IpcStatus.System, $"the ring {Address} is open {RingState.MostOwners} times already: share handles between threads");
     }
 
     protected IpcException Damaged(string path) =>
-        new(Status.NotOurProtocol, $"the ring {Address} at {path} is damaged or of another version: end all who have it open");
+        new(IpcStatus.NotOurProtocol, $"the ring {Address} at {path} is damaged or of another version: end all who have it open");
 
-    protected static (uint Count, uint BlockBytes) SizesOf(Address address)
+    protected static (uint Count, uint BlockBytes) SizesOf(IpcAddress address)
     {
         var count = address.OptionCount("blocks");
         var bytes = address.OptionSize("block");

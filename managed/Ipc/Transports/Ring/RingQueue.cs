@@ -5,7 +5,7 @@ namespace Ipc;
 
 /// <summary>One opener's handle on a ring: messages copied in and out, waiting, and finishing for the dead; twin of
 /// native/src/transports/ring/ring_queue.cpp.</summary>
-internal sealed unsafe class RingQueue : MessageQueue
+internal sealed unsafe class RingQueue : IpcQueue
 {
     private static readonly long s_slice = SharedMemoryWait.SliceMilliseconds * Stopwatch.Frequency / 1000;
 
@@ -16,7 +16,7 @@ internal sealed unsafe class RingQueue : MessageQueue
     private readonly WaitPolicy _policy;
     private readonly bool _inOrder;
     private readonly uint _me;
-    private long _lastBurial;
+    private long _lastReclaim;
     private HandleGate<ThreadDoors> _gate;
     private volatile bool _closed;
 
@@ -32,11 +32,11 @@ internal sealed unsafe class RingQueue : MessageQueue
         _policy = policy;
         _inOrder = file.Order == RingOrder.Fifo;
         _me = file.Number;
-        Limit = Math.Min(limit, (int)file.BlockBytes);
+        MaxMessageLength = Math.Min(limit, (int)file.BlockBytes);
         Sweep(true);
     }
 
-    public override int Limit { get; }
+    public override int MaxMessageLength { get; }
 
     public override bool TryEnqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = 0)
     {
@@ -45,7 +45,7 @@ internal sealed unsafe class RingQueue : MessageQueue
         {
             // Nothing here can throw, so no try block is paid for.
             var claim = RingClaim.Blocked;
-            if (!_closed && message.Length <= Limit && timeoutMilliseconds >= Channel.Forever)
+            if (!_closed && message.Length <= MaxMessageLength && timeoutMilliseconds >= Timeout.Infinite)
                 claim = new Writing(this, message).Try();
             door.Leave();
             if (claim == RingClaim.Taken)
@@ -53,7 +53,7 @@ internal sealed unsafe class RingQueue : MessageQueue
             if (claim == RingClaim.Damaged)
                 throw Damaged();
         }
-        if (timeoutMilliseconds < Channel.Forever)
+        if (timeoutMilliseconds < Timeout.Infinite)
             throw BadTimeout(timeoutMilliseconds);
         return Enqueue(message, timeoutMilliseconds, CancellationToken.None);
     }
@@ -61,13 +61,13 @@ internal sealed unsafe class RingQueue : MessageQueue
     internal override bool TryEnqueue(ReadOnlySpan<byte> message, CancellationToken cancellation)
     {
         using var waking = cancellation.UnsafeRegister(ring => ((RingQueue)ring!).WakeAllHere(), this);
-        return Enqueue(message, Channel.Forever, cancellation);
+        return Enqueue(message, Timeout.Infinite, cancellation);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool Enqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds, CancellationToken cancellation)
     {
-        if (message.Length > Limit)
+        if (message.Length > MaxMessageLength)
             throw TooLarge(message.Length);
         using var visit = new ThreadVisit(ref _gate);
         if (_closed)
@@ -86,21 +86,21 @@ internal sealed unsafe class RingQueue : MessageQueue
 
     public override bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
     {
-        if (timeoutMilliseconds < Channel.Forever)
+        if (timeoutMilliseconds < Timeout.Infinite)
             throw BadTimeout(timeoutMilliseconds);
         var status = Take(buffer, out length, timeoutMilliseconds);
-        if (status == Status.BufferTooSmall)
+        if (status == IpcStatus.BufferTooSmall)
         {
             var needed = length;
             length = 0;
-            throw new IpcException(Status.BufferTooSmall,
+            throw new IpcException(IpcStatus.BufferTooSmall,
                 $"the next message of {_file.Address} has {needed} bytes, the buffer {buffer.Length}: ask again with room for it");
         }
-        return status == Status.Ok;
+        return status == IpcStatus.Ok;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal override Status Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
+    internal override IpcStatus Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
     {
         ref var door = ref _gate.Doors.Mine(out var isMine);
         if (isMine && door.TryEnter())
@@ -111,21 +111,21 @@ internal sealed unsafe class RingQueue : MessageQueue
             door.Leave();
             length = (int)attempt.Length;
             if (claim == RingClaim.Taken)
-                return Status.Ok;
+                return IpcStatus.Ok;
             if (claim == RingClaim.Damaged)
                 throw Damaged();
         }
         return Dequeue(buffer, out length, timeoutMilliseconds, CancellationToken.None);
     }
 
-    internal override Status Take(Span<byte> buffer, out int length, CancellationToken cancellation)
+    internal override IpcStatus Take(Span<byte> buffer, out int length, CancellationToken cancellation)
     {
         using var waking = cancellation.UnsafeRegister(ring => ((RingQueue)ring!).WakeAllHere(), this);
-        return Dequeue(buffer, out length, Channel.Forever, cancellation);
+        return Dequeue(buffer, out length, Timeout.Infinite, cancellation);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private Status Dequeue(Span<byte> buffer, out int length, int timeoutMilliseconds, CancellationToken cancellation)
+    private IpcStatus Dequeue(Span<byte> buffer, out int length, int timeoutMilliseconds, CancellationToken cancellation)
     {
         using var visit = new ThreadVisit(ref _gate);
         if (_closed)
@@ -137,9 +137,9 @@ internal sealed unsafe class RingQueue : MessageQueue
         length = claim is RingClaim.Taken or RingClaim.TooSmall ? (int)attempt.Length : 0;
         return claim switch
         {
-            RingClaim.Taken => Status.Ok,
-            RingClaim.Blocked or RingClaim.Contended => Status.TimedOut,
-            RingClaim.TooSmall => Status.BufferTooSmall,
+            RingClaim.Taken => IpcStatus.Ok,
+            RingClaim.Blocked or RingClaim.Contended => IpcStatus.TimedOut,
+            RingClaim.TooSmall => IpcStatus.BufferTooSmall,
             _ => throw Damaged(),
         };
     }
@@ -254,7 +254,7 @@ internal sealed unsafe class RingQueue : MessageQueue
             return claim;
         var deadline = new Deadline(timeoutMilliseconds);
         // Also a caller that only polls gets past the dead.
-        if (deadline.Expired && Bury(side, attempt.Blocker))
+        if (deadline.Expired && Reclaim(side, attempt.Blocker))
             claim = attempt.Try();
         if (_policy.Mode != WaitMode.Block)
             claim = Spin(ref attempt, side, claim, deadline, cancellation);
@@ -271,7 +271,7 @@ internal sealed unsafe class RingQueue : MessageQueue
         long start = 0, spun = 0;
         while (Waits(claim) && !deadline.Expired)
         {
-            for (var look = 0; look < SharedMemoryWait.LooksInABout && Waits(claim); look++)
+            for (var iteration = 0; iteration < SharedMemoryWait.SpinIterations && Waits(claim); iteration++)
             {
                 SharedMemoryWait.Relax();
                 claim = attempt.Try();
@@ -289,7 +289,7 @@ internal sealed unsafe class RingQueue : MessageQueue
             if (SharedMemoryWait.OneProcessor || spun >= SharedMemoryWait.YieldAfter)
                 SharedWord.YieldProcessor();
             if (spun >= s_slice)
-                Bury(side, attempt.Blocker);
+                Reclaim(side, attempt.Blocker);
         }
         return claim;
     }
@@ -313,7 +313,7 @@ internal sealed unsafe class RingQueue : MessageQueue
             if (claim == RingClaim.Contended)
                 continue;
             // Not only after a whole slice: traffic behind a dead owner's block may wake us again and again.
-            if (slept && Bury(side, attempt.Blocker))
+            if (slept && Reclaim(side, attempt.Blocker))
             {
                 slept = false;
                 continue;
@@ -329,14 +329,14 @@ internal sealed unsafe class RingQueue : MessageQueue
 
     // Finishes for owners that died with a block in the way. At most once in 50 ms: it asks the kernel. True if a block was freed
     // or skipped.
-    private bool Bury(RingSide side, ulong blocker)
+    private bool Reclaim(RingSide side, ulong blocker)
     {
         // A dead writer's block in a list keeps nobody from reading the others.
         if (_inOrder ? !RingState.IsClaimed(blocker) : side == RingSide.Readers)
             return false;
-        var last = Volatile.Read(ref _lastBurial);
+        var last = Volatile.Read(ref _lastReclaim);
         var now = Stopwatch.GetTimestamp();
-        if ((last != 0 && now - last < s_slice - (s_slice / 10)) || Interlocked.CompareExchange(ref _lastBurial, now, last) != last)
+        if ((last != 0 && now - last < s_slice - (s_slice / 10)) || Interlocked.CompareExchange(ref _lastReclaim, now, last) != last)
             return false;
         return _inOrder ? !_file.IsAlive(RingState.Owner(blocker)) && _fifo.Recover(blocker) : Sweep(false);
     }
@@ -367,13 +367,13 @@ internal sealed unsafe class RingQueue : MessageQueue
     }
 
     private static IpcException BadTimeout(int timeoutMilliseconds) =>
-        new(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        Deadline.NotATimeout(timeoutMilliseconds);
 
-    private IpcException IsClosed() => new(Status.Closed, $"this handle on {_file.Address} was closed here");
+    private IpcException IsClosed() => new(IpcStatus.Closed, $"this handle on {_file.Address} was closed here");
 
-    private IpcException TooLarge(int length) => new(Status.MessageTooLarge,
-        $"a message of {length} bytes does not fit into {_file.Address}, whose blocks have {_blocks.BlockBytes} (this handle's limit is {Limit}): make the ring with a larger block=");
+    private IpcException TooLarge(int length) => new(IpcStatus.MessageTooLarge,
+        $"a message of {length} bytes does not fit into {_file.Address}, whose blocks have {_blocks.BlockBytes} (this handle's limit is {MaxMessageLength}): make the ring with a larger block=");
 
-    private IpcException Damaged() => new(Status.NotOurProtocol,
+    private IpcException Damaged() => new(IpcStatus.NotOurProtocol,
         $"the shared memory of {_file.Address} holds what no writer or reader leaves there: end all processes that have it open and start again");
 }

@@ -19,18 +19,18 @@ internal sealed class ShmTransport : Transport
             TransportTable.Add("shm", new ShmTransport());
     }
 
-    public override Listener Listen(Address address) =>
+    public override IpcListener Listen(IpcAddress address) =>
         SharedMemoryHandover.Listen("shm-", address, SharedMemoryLayout.Slots, SlotsPerRing, SizeOf(address),
-            link => new ShmChannel(link, address.Limit, address.ToString()), MemoryOptions.Of(address));
+            segment => new ShmChannel(segment, address.MaxMessageLength, address.ToString()), MemoryOptions.Of(address));
 
-    public override Channel Connect(Address address, int timeoutMilliseconds)
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds)
     {
         SizeOf(address);
         return new ShmChannel(SharedMemoryHandover.Connect("shm-", address, SharedMemoryLayout.Slots, timeoutMilliseconds, MemoryOptions.Of(address)),
-            address.Limit, address.ToString());
+            address.MaxMessageLength, address.ToString());
     }
 
-    private static ulong SizeOf(Address address)
+    private static ulong SizeOf(IpcAddress address)
     {
         var size = address.OptionSize("size");
         return size is >= SmallestSize and <= LargestSize && long.IsPow2(size) ? (ulong)size : throw address.BadValue("size", "a power of two from 64k to 4G");

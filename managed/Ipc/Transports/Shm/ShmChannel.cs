@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Ipc;
 
-/// <summary>Frames over one ring each way, docs/wire-formats.md "slots and data"; owns the link.</summary>
+/// <summary>Frames over one ring each way, docs/wire-formats.md "slots and data"; owns the segment.</summary>
 internal sealed unsafe class ShmChannel : SharedMemoryChannel
 {
     // Large enough that a record's fixed cost does not show, small enough that both sides copy at the same time.
@@ -28,15 +28,15 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     private readonly GatherBuffer _gathered = new();
     private int _toSkip; // bytes still to come of such a message that was released unseen
 
-    /// <param name="link">Owned from now on.</param>
+    /// <param name="segment">Owned from now on.</param>
     /// <param name="limit">Of messages, in bytes.</param>
-    /// <param name="address">For sentences.</param>
+    /// <param name="address">For error messages.</param>
     /// <param name="firstSlot">Starting position of both rings on both sides, 0 but in tests.</param>
     /// <param name="firstData">The same in the data areas.</param>
-    public ShmChannel(SharedMemoryLink link, int limit, string address, ulong firstSlot = 0, ulong firstData = 0) : base(link, limit, address)
+    public ShmChannel(SharedMemorySegment segment, int limit, string address, ulong firstSlot = 0, ulong firstData = 0) : base(segment, limit, address)
     {
-        _writer = new ShmRingWriter(link, firstSlot, firstData);
-        _reader = new ShmRingReader(link, firstSlot, firstData);
+        _writer = new ShmRingWriter(segment, firstSlot, firstData);
+        _reader = new ShmRingReader(segment, firstSlot, firstData);
         _wholeRecord = Math.Min(LongestSingleRecord, _writer.LargestRecord);
     }
 
@@ -128,12 +128,12 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     private IpcException SendFailed(WaitResult result, bool begun, Deadline deadline)
     {
         if (_writer.IsDamaged)
-            return Fail(Status.NotOurProtocol, $"the peer at {Name} says it has read what was never written: reconnect");
+            return Fail(IpcStatus.NotOurProtocol, $"the peer at {Name} says it has read what was never written: reconnect");
         if (result != WaitResult.TimedOut || !begun)
             return CannotSend(result, deadline);
-        var failure = Fail(Status.TimedOut, $"the time-out passed half-way through a message to {Name}, so the channel is broken: reconnect");
+        var failure = Fail(IpcStatus.TimedOut, $"the time-out passed half-way through a message to {Name}, so the channel is broken: reconnect");
         // The peer must not wait for a rest that will not come.
-        Link.Close();
+        Segment.Close();
         return failure;
     }
 
@@ -227,7 +227,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             throw Damaged();
         _inSeveral = (_reader.Flags & ShmRingMemory.More) != 0;
         var length = _inSeveral ? CheckedTotal() : _reader.Length;
-        if (length > Limit)
+        if (length > MaxMessageLength)
             throw TooLarge((ulong)length);
         // Kept field by field and returned from registers: reading the three fields back as one block would stall on their stores.
         var frame = new FrameInfo((FrameKind)_reader.Kind, _reader.Id, length);
@@ -239,7 +239,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     private int CheckedTotal()
     {
         _gathered.Clear();
-        if (_reader.TotalLength > (ulong)Limit)
+        if (_reader.TotalLength > (ulong)MaxMessageLength)
             throw TooLarge(_reader.TotalLength);
         return (int)_reader.TotalLength;
     }
@@ -260,14 +260,14 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     protected override bool TryTakeNext(FrameKind kind, uint id, bool awaited, Span<byte> buffer, out int length)
     {
         if (!_hasFrame && _toSkip == 0)
-            return _reader.TryTakeNext((uint)kind, id, awaited, buffer.Length > Limit ? buffer[..Limit] : buffer, out length);
+            return _reader.TryTakeNext((uint)kind, id, awaited, buffer.Length > MaxMessageLength ? buffer[..MaxMessageLength] : buffer, out length);
         length = 0;
         return false;
     }
 
     protected override bool TryViewNext(FrameKind kind, bool awaited, out ReadOnlySpan<byte> payload, out uint id)
     {
-        if (_hasFrame || _toSkip != 0 || !_reader.TryLook((uint)kind, awaited, Limit))
+        if (_hasFrame || _toSkip != 0 || !_reader.TryLook((uint)kind, awaited, MaxMessageLength))
         {
             payload = default;
             id = 0;
@@ -288,7 +288,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     }
 
     protected override int TakeMany(Span<byte> buffer, Span<int> lengths) =>
-        _hasFrame || _toSkip > 0 ? 0 : _reader.TakeMany((uint)FrameKind.Message, buffer[..Math.Min(buffer.Length, Limit)], lengths);
+        _hasFrame || _toSkip > 0 ? 0 : _reader.TakeMany((uint)FrameKind.Message, buffer[..Math.Min(buffer.Length, MaxMessageLength)], lengths);
 
     private void TakeSeveral(Span<byte> buffer, Deadline deadline)
     {
@@ -296,7 +296,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
         var have = _gathered.Count;
         while (have < buffer.Length)
         {
-            if (!TryPiece(have, deadline))
+            if (!TryFragment(have, deadline))
             {
                 // The buffer is its owner's again: what has come is kept here for the next attempt.
                 _gathered.Clear();
@@ -316,7 +316,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             return _reader.Bytes;
         while (_gathered.Count < _frame.Length)
         {
-            if (!TryPiece(_gathered.Count, deadline))
+            if (!TryFragment(_gathered.Count, deadline))
                 throw CannotReceive(WaitResult.TimedOut, true, deadline);
             _gathered.Append(_reader.Bytes);
             _reader.Consume();
@@ -326,7 +326,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
 
     // Waits for the record after the first `have` bytes of a message in several, unless it is the first one, which is here.
     // False: timed out.
-    private bool TryPiece(int have, Deadline deadline)
+    private bool TryFragment(int have, Deadline deadline)
     {
         if (have > 0)
         {
@@ -360,12 +360,12 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     {
         while (_toSkip > 0)
         {
-            if (!TryPiece(_frame.Length - _toSkip, deadline))
+            if (!TryFragment(_frame.Length - _toSkip, deadline))
                 throw CannotReceive(WaitResult.TimedOut, true, deadline);
             _toSkip -= _reader.Length;
             _reader.Consume();
         }
     }
 
-    private IpcException Damaged() => Fail(Status.NotOurProtocol, $"the peer at {Name} wrote a damaged record: reconnect");
+    private IpcException Damaged() => Fail(IpcStatus.NotOurProtocol, $"the peer at {Name} wrote a damaged record: reconnect");
 }

@@ -4,6 +4,6 @@ namespace Ipc;
 
 internal readonly partial struct ShmRingMemory
 {
-    /// <summary>Copies a payload in or out. The fences around it are the caller's, by its reads and writes of the stamp.</summary>
+    /// <summary>Copies a payload in or out. The fences around it are the caller's, by its reads and writes of the sequence.</summary>
     public static void Copy(ref byte from, ref byte to, int length) => Unsafe.CopyBlockUnaligned(ref to, ref from, (uint)length);
 }

@@ -37,14 +37,14 @@ internal readonly unsafe partial struct ShmRingMemory
     private readonly ulong _slotMask;
     private readonly ulong _dataMask;
 
-    public ShmRingMemory(SharedMemoryLink link, int ring)
+    public ShmRingMemory(SharedMemorySegment segment, int ring)
     {
-        var slotsBytes = (ulong)link.SlotCount * SharedMemoryLayout.SlotBytes;
-        var slots = link.Memory + SharedMemoryLayout.HeaderBytes;
+        var slotsBytes = (ulong)segment.SlotCount * SharedMemoryLayout.SlotBytes;
+        var slots = segment.Memory + SharedMemoryLayout.HeaderBytes;
         _slots = slots + ((ulong)ring * slotsBytes);
-        _data = slots + SharedMemoryLayout.PageUp(2 * slotsBytes) + ((ulong)ring * link.DataBytes);
-        _slotMask = link.SlotCount - 1;
-        _dataMask = link.DataBytes - 1;
+        _data = slots + SharedMemoryLayout.PageUp(2 * slotsBytes) + ((ulong)ring * segment.DataBytes);
+        _slotMask = segment.SlotCount - 1;
+        _dataMask = segment.DataBytes - 1;
     }
 
     public ulong SlotCount => _slotMask + 1;
@@ -54,13 +54,13 @@ internal readonly unsafe partial struct ShmRingMemory
     /// <summary>The longest message, in bytes, that goes into slots: half of them must do.</summary>
     public int LongestInSlots => (int)Math.Min(MostBytesInSlots, (SlotCount / 2 * SharedMemoryLayout.SlotBytes) - HeaderBytes);
 
-    /// <summary>Offsets in a slot: 0 stamp, 4 length, 8 kind and flags, 12 id, 16 payload.</summary>
+    /// <summary>Offsets in a slot: 0 sequence, 4 length, 8 kind and flags, 12 id, 16 payload.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public byte* Slot(ulong position) => _slots + ((position & _slotMask) * SharedMemoryLayout.SlotBytes);
 
-    /// <summary>The stamp, in the low half of a slot's first word, with which a record at this position becomes the reader's.</summary>
+    /// <summary>The sequence, in the low half of a slot's first word, with which a record at this position becomes the reader's.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static uint Stamp(ulong position) => (uint)(position + 1);
+    public static uint Sequence(ulong position) => (uint)(position + 1);
 
     /// <summary>How many slots a message in slots takes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -6,7 +6,7 @@ namespace Ipc;
 /// <summary>The reader's half of a ring. A record is looked at, then consumed; its room goes back to the writer in portions.</summary>
 internal sealed unsafe class ShmRingReader
 {
-    private readonly SharedMemoryLink _link;
+    private readonly SharedMemorySegment _segment;
     private readonly ShmRingMemory _memory;
     private readonly RingControl _control;
     private ulong _slotPosition;
@@ -14,11 +14,11 @@ internal sealed unsafe class ShmRingReader
     private ulong _slotsGivenBack;
     private ulong _dataGivenBack;
     private readonly SpinBudget _spinBudget = new();
-    private readonly int _looks; // in a bout
+    private readonly int _iterations; // between two readings of the clock
     private readonly int _longestInSlots;
     private byte* _slot;      // the next one
     private int _longestHere; // bytes that a message there can have in slots, whatever its writer says
-    private ulong _restamped; // up to here
+    private ulong _invalidated; // up to here
     private bool _spans; // since then some message took several slots
 
     // The run that is being read.
@@ -31,18 +31,18 @@ internal sealed unsafe class ShmRingReader
     private int _length;
     private uint _kindAndFlags;
 
-    /// <param name="link">The mapping; the peer's ring is read.</param>
+    /// <param name="segment">The mapping; the peer's ring is read.</param>
     /// <param name="firstSlot">Both sides' starting position, 0 but in tests.</param>
     /// <param name="firstData">The same in the data area, a multiple of 64.</param>
-    public ShmRingReader(SharedMemoryLink link, ulong firstSlot = 0, ulong firstData = 0)
+    public ShmRingReader(SharedMemorySegment segment, ulong firstSlot = 0, ulong firstData = 0)
     {
-        _link = link;
-        _memory = new ShmRingMemory(link, link.Side ^ 1);
-        _control = link.Incoming;
-        _looks = link.LooksInABout;
+        _segment = segment;
+        _memory = new ShmRingMemory(segment, segment.Side ^ 1);
+        _control = segment.Incoming;
+        _iterations = segment.SpinIterations;
         _longestInSlots = _memory.LongestInSlots;
         (_slotPosition, _dataPosition) = (firstSlot, firstData);
-        (_slotsGivenBack, _restamped, _dataGivenBack) = (firstSlot, firstSlot, firstData);
+        (_slotsGivenBack, _invalidated, _dataGivenBack) = (firstSlot, firstSlot, firstData);
         LookAhead();
         if (firstSlot != 0 || firstData != 0)
             GiveBack();
@@ -66,9 +66,9 @@ internal sealed unsafe class ShmRingReader
     public WaitResult Wait(Deadline deadline)
     {
         var slot = _slot;
-        if (!LookForIt(slot, deadline.IsNow ? 1 : _looks, out var word))
+        if (!LookForIt(slot, deadline.IsNow ? 1 : _iterations, out var word))
         {
-            var result = WaitLonger(new StampCondition((ulong*)slot, ShmRingMemory.Stamp(_slotPosition)), deadline);
+            var result = WaitLonger(new SequenceCondition((ulong*)slot, ShmRingMemory.Sequence(_slotPosition)), deadline);
             if (result != WaitResult.Ready)
                 return result;
             word = Volatile.Read(ref *(ulong*)slot);
@@ -83,7 +83,7 @@ internal sealed unsafe class ShmRingReader
     }
 
     /// <summary>Takes the next message if it is one of exactly this kind and id, lies in slots and fits, in the fewest steps between its
-    /// arrival and its use. One that is <paramref name="awaited"/> may arrive within a bout of looks, as the answer does that a caller spins
+    /// arrival and its use. One that is <paramref name="awaited"/> may arrive within the spin iterations, as the answer does that a caller spins
     /// for; otherwise it has to be there, as the next one of a stream is. False: nothing was touched.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryTakeNext(uint kind, uint id, bool awaited, Span<byte> to, out int length)
@@ -91,7 +91,7 @@ internal sealed unsafe class ShmRingReader
         length = 0;
         var slot = _slot;
         // Flags, which would stand beside the kind, are none.
-        if (!LookForIt(slot, awaited ? _looks : 1, out var word) || *(ulong*)(slot + 8) != (((ulong)id << 32) | kind))
+        if (!LookForIt(slot, awaited ? _iterations : 1, out var word) || *(ulong*)(slot + 8) != (((ulong)id << 32) | kind))
             return false;
         var bytes = (int)(word >> 32);
         if ((uint)bytes > (uint)to.Length || bytes > _longestHere)
@@ -108,7 +108,7 @@ internal sealed unsafe class ShmRingReader
     public bool TryLook(uint kind, bool awaited, int limit)
     {
         var slot = _slot;
-        if (!LookForIt(slot, awaited ? _looks : 1, out var word))
+        if (!LookForIt(slot, awaited ? _iterations : 1, out var word))
             return false;
         // Each word is read once: the writer may change it while it is being checked.
         var length = (int)(word >> 32);
@@ -124,16 +124,16 @@ internal sealed unsafe class ShmRingReader
     // Looks for the next record at most so often; _looks is how often a wait does before it first reads the clock. Here rather than in
     // the wait, so that no way back from a method lies between a record's arrival and its use.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool LookForIt(byte* slot, int looks, out ulong word)
+    private bool LookForIt(byte* slot, int iterations, out ulong word)
     {
-        var stamp = ShmRingMemory.Stamp(_slotPosition);
+        var sequence = ShmRingMemory.Sequence(_slotPosition);
         for (; ; SharedMemoryWait.Relax())
         {
-            // Acquire: pairs with the writer's release of the stamp.
+            // Acquire: pairs with the writer's release of the sequence.
             word = Volatile.Read(ref *(ulong*)slot);
-            if ((uint)word == stamp)
+            if ((uint)word == sequence)
                 return true;
-            if (--looks <= 0)
+            if (--iterations <= 0)
                 return false;
         }
     }
@@ -174,7 +174,7 @@ internal sealed unsafe class ShmRingReader
         {
             var slot = _slot;
             var word = Volatile.Read(ref *(ulong*)slot);
-            if ((uint)word != ShmRingMemory.Stamp(_slotPosition))
+            if ((uint)word != ShmRingMemory.Sequence(_slotPosition))
                 break;
             var length = (int)(word >> 32);
             // The id of a plain message is 0 and its flags are none; anything else is for the caller to look at in peace.
@@ -228,7 +228,7 @@ internal sealed unsafe class ShmRingReader
         get => _slotPosition - _slotsGivenBack >= _memory.ShortLap / 4;
     }
 
-    // The writer goes on at the ring's first slot; it has seen to the stamps of those it has left out. False at the first slot, so
+    // The writer goes on at the ring's first slot; it has seen to the sequences of those it has left out. False at the first slot, so
     // that a peer cannot lead us round for ever.
     private bool PassesOverRest()
     {
@@ -236,9 +236,9 @@ internal sealed unsafe class ShmRingReader
         if (toEnd == _memory.SlotCount)
             return false;
         if (_spans)
-            Restamp();
+            Invalidate();
         _slotPosition += toEnd;
-        _restamped = _slotPosition;
+        _invalidated = _slotPosition;
         LookAhead();
         if (OwesSlots)
             GiveBackAndWake();
@@ -255,12 +255,12 @@ internal sealed unsafe class ShmRingReader
     }
 
     // While this run is copied and used, the next one is on its way: most likely one of the same length, if there is one already.
-    // The look at its stamp delays nothing: the processor goes on as if it were right.
+    // The look at its sequence delays nothing: the processor goes on as if it were right.
     private void FetchNextRun()
     {
         if (_memory.SlotsToEnd(_slotPosition) == 1)
             return;
-        if ((uint)*(ulong*)(_slot + SharedMemoryLayout.SlotBytes) != ShmRingMemory.Stamp(_slotPosition + 1))
+        if ((uint)*(ulong*)(_slot + SharedMemoryLayout.SlotBytes) != ShmRingMemory.Sequence(_slotPosition + 1))
             return;
         var next = _memory.EndOf(_dataPosition, _runBytes);
         SharedMemoryWait.FetchToRead(_memory.Data(_memory.Place(next, _runBytes)), Math.Min(_runBytes, ShmRingMemory.MostBytesOfRun));
@@ -334,48 +334,48 @@ internal sealed unsafe class ShmRingReader
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private WaitResult WaitLonger(StampCondition condition, Deadline deadline)
+    private WaitResult WaitLonger(SequenceCondition condition, Deadline deadline)
     {
         // The writer may be waiting for the room we still hold, and we are about to wait for it.
         if (_slotsGivenBack != _slotPosition)
             GiveBackAndWake();
-        return _link.Wait(condition, _control.ReaderParked, _spinBudget, deadline);
+        return _segment.Wait(condition, _control.ReaderParked, _spinBudget, deadline);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void GiveBackAndWake()
     {
         GiveBack();
-        _link.WakeIfParked(_control.WriterParked);
+        _segment.WakeIfParked(_control.WriterParked);
     }
 
     private void GiveBack()
     {
         if (_spans)
-            Restamp();
-        (_slotsGivenBack, _restamped, _dataGivenBack) = (_slotPosition, _slotPosition, _dataPosition);
+            Invalidate();
+        (_slotsGivenBack, _invalidated, _dataGivenBack) = (_slotPosition, _slotPosition, _dataPosition);
         // Release: our reading is over before the writer sees the room given back.
         Volatile.Write(ref *_control.DataRead, _dataPosition);
         Volatile.Write(ref *_control.SlotsRead, _slotPosition);
     }
 
-    // Where a message went on through a slot, its bytes stand where the stamp of a later message will be looked for and might be
-    // mistaken for it: every slot goes back with the stamp of this lap, which is never that of another.
-    private void Restamp()
+    // Where a message went on through a slot, its bytes stand where the sequence of a later message will be looked for and might be
+    // mistaken for it: every slot goes back with the sequence of this lap, which is never that of another.
+    private void Invalidate()
     {
         _spans = false;
-        for (var position = _restamped; position != _slotPosition; position++)
+        for (var position = _invalidated; position != _slotPosition; position++)
         {
             var word = (ulong*)_memory.Slot(position);
-            if ((uint)*word != ShmRingMemory.Stamp(position))
-                *word = ShmRingMemory.Stamp(position);
+            if ((uint)*word != ShmRingMemory.Sequence(position))
+                *word = ShmRingMemory.Sequence(position);
         }
     }
 
-    private readonly struct StampCondition(ulong* word, uint stamp) : IWaitCondition
+    private readonly struct SequenceCondition(ulong* word, uint sequence) : IWaitCondition
     {
-        // Acquire: pairs with the writer's release of the stamp.
+        // Acquire: pairs with the writer's release of the sequence.
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        public bool IsMet() => (uint)Volatile.Read(ref *word) == stamp;
+        public bool IsMet() => (uint)Volatile.Read(ref *word) == sequence;
     }
 }

@@ -7,7 +7,7 @@ namespace Ipc;
 /// that the reader's line is fetched only when the ring seems full.</summary>
 internal sealed unsafe class ShmRingWriter
 {
-    private readonly SharedMemoryLink _link;
+    private readonly SharedMemorySegment _segment;
     private readonly ShmRingMemory _memory;
     private readonly RingControl _control;
     private readonly SpinBudget _spinBudget = new();
@@ -18,16 +18,16 @@ internal sealed unsafe class ShmRingWriter
     private byte* _slot;     // the next one
     private ulong _freeHere; // slots from there that are free for certain and come before the boundary
     private ulong _boundary; // where the writer next decides how to go on: every ShortLap slots
-    private bool _lastLapWasLong; // it went through all of the ring: no slot has a stamp older than that
+    private bool _lastLapWasLong; // it went through all of the ring: no slot has a sequence older than that
 
-    /// <param name="link">The mapping; this side's own ring is written.</param>
+    /// <param name="segment">The mapping; this side's own ring is written.</param>
     /// <param name="firstSlot">Both sides' starting position, 0 but in tests.</param>
     /// <param name="firstData">The same in the data area, a multiple of 64.</param>
-    public ShmRingWriter(SharedMemoryLink link, ulong firstSlot = 0, ulong firstData = 0)
+    public ShmRingWriter(SharedMemorySegment segment, ulong firstSlot = 0, ulong firstData = 0)
     {
-        _link = link;
-        _memory = new ShmRingMemory(link, link.Side);
-        _control = link.Outgoing;
+        _segment = segment;
+        _memory = new ShmRingMemory(segment, segment.Side);
+        _control = segment.Outgoing;
         LongestInSlots = _memory.LongestInSlots;
         (_slotPosition, _slotsRead, _dataPosition, _dataRead) = (firstSlot, firstSlot, firstData, firstData);
         _boundary = (firstSlot | (_memory.ShortLap - 1)) + 1;
@@ -46,7 +46,7 @@ internal sealed unsafe class ShmRingWriter
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public WaitResult WaitForSlots(int length, Deadline deadline)
     {
-        if (_link.PeerHasClosed)
+        if (_segment.PeerHasClosed)
             return WaitResult.PeerGone;
         var count = ShmRingMemory.SlotsFor(length);
         return count <= _freeHere ? WaitResult.Ready : WaitLongerForSlots(count, deadline);
@@ -54,7 +54,7 @@ internal sealed unsafe class ShmRingWriter
 
     /// <summary>Whether WaitForSlots would find them at once.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool HasSlotsNow(int length) => !_link.PeerHasClosed && ShmRingMemory.SlotsFor(length) <= _freeHere && !IsDamaged;
+    public bool HasSlotsNow(int length) => !_segment.PeerHasClosed && ShmRingMemory.SlotsFor(length) <= _freeHere && !IsDamaged;
 
     /// <summary>After WaitForSlots: the place of the message's bytes.</summary>
     public byte* SlotRoom => _slot + ShmRingMemory.HeaderBytes;
@@ -65,7 +65,7 @@ internal sealed unsafe class ShmRingWriter
     {
         PutHeader(kind, id, length);
         Advance(ShmRingMemory.SlotsFor(length));
-        _link.WakeIfParked(_control.ReaderParked);
+        _segment.WakeIfParked(_control.ReaderParked);
     }
 
     /// <summary>Copies in messages that lie back to back, as many as there is room for now, and makes them visible together. Returns
@@ -74,7 +74,7 @@ internal sealed unsafe class ShmRingWriter
     public int PublishMany(uint kind, ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, out int wanted)
     {
         wanted = 0;
-        if (_link.PeerHasClosed)
+        if (_segment.PeerHasClosed)
             return 0;
         byte* first = null;
         var firstWord = 0UL;
@@ -98,8 +98,8 @@ internal sealed unsafe class ShmRingWriter
             }
             var bytes = together * length;
             *(ulong*)(_slot + 8) = kind | flags;
-            var word = ((ulong)(uint)bytes << 32) | ShmRingMemory.Stamp(_slotPosition);
-            // The reader waits at the first record's stamp. That comes last, so that the reader does not come after each
+            var word = ((ulong)(uint)bytes << 32) | ShmRingMemory.Sequence(_slotPosition);
+            // The reader waits at the first record's sequence. That comes last, so that the reader does not come after each
             // single line while the next ones are being written.
             if (first == null)
             {
@@ -117,7 +117,7 @@ internal sealed unsafe class ShmRingWriter
         if (first != null)
         {
             Volatile.Write(ref *(ulong*)first, firstWord);
-            _link.WakeIfParked(_control.ReaderParked);
+            _segment.WakeIfParked(_control.ReaderParked);
         }
         return done;
     }
@@ -157,7 +157,7 @@ internal sealed unsafe class ShmRingWriter
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public WaitResult WaitForData(int length, Deadline deadline)
     {
-        if (_link.PeerHasClosed)
+        if (_segment.PeerHasClosed)
             return WaitResult.PeerGone;
         return _freeHere != 0 && HasData(length) ? WaitResult.Ready : WaitLongerForData(length, deadline);
     }
@@ -176,7 +176,7 @@ internal sealed unsafe class ShmRingWriter
         _dataPosition = _memory.EndOf(_dataPosition, length);
         PutHeader(kindAndFlags | ShmRingMemory.InData, id, length);
         Advance(1);
-        _link.WakeIfParked(_control.ReaderParked);
+        _segment.WakeIfParked(_control.ReaderParked);
     }
 
     // ----
@@ -186,8 +186,8 @@ internal sealed unsafe class ShmRingWriter
     {
         var slot = _slot;
         *(ulong*)(slot + 8) = ((ulong)id << 32) | kindAndFlags;
-        // Release: whoever sees the stamp sees all of the record.
-        Volatile.Write(ref *(ulong*)slot, ((ulong)(uint)length << 32) | ShmRingMemory.Stamp(_slotPosition));
+        // Release: whoever sees the sequence sees all of the record.
+        Volatile.Write(ref *(ulong*)slot, ((ulong)(uint)length << 32) | ShmRingMemory.Sequence(_slotPosition));
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -243,11 +243,11 @@ internal sealed unsafe class ShmRingWriter
         }
         else
         {
-            // Slots that short laps have left out hold stamps of long ago. Each loses its own before the reader can look at it:
-            // stamps come again after 2^32 slots.
+            // Slots that short laps have left out hold sequences of long ago. Each loses its own before the reader can look at it:
+            // sequences come again after 2^32 slots.
             var next = _boundary + _memory.ShortLap;
             if (!_lastLapWasLong)
-                Disown(_boundary + 1, Math.Min(next + 1, end));
+                Invalidate(_boundary + 1, Math.Min(next + 1, end));
             _boundary = next;
         }
         LookAhead();
@@ -261,19 +261,19 @@ internal sealed unsafe class ShmRingWriter
 
     // Goes on at the ring's first slot. A message is never split at the ring's end: what is left there is passed over. No wake-up:
     // the message follows.
-    private void SkipToStart(ulong disownedEnd)
+    private void SkipToStart(ulong invalidatedEnd)
     {
-        Disown(_slotPosition + 1, disownedEnd);
+        Invalidate(_slotPosition + 1, invalidatedEnd);
         PutHeader(ShmRingMemory.Skip, 0, 0);
         _slotPosition += _memory.SlotsToEnd(_slotPosition);
         _boundary = _slotPosition + _memory.ShortLap;
     }
 
-    // Gives slots that are ours the stamps of the last lap, which are never those of another.
-    private void Disown(ulong position, ulong end)
+    // Gives slots that are ours the sequences of the last lap, which are never those of another.
+    private void Invalidate(ulong position, ulong end)
     {
         for (; position < end; position++)
-            *(ulong*)_memory.Slot(position) = ShmRingMemory.Stamp(position - _memory.SlotCount);
+            *(ulong*)_memory.Slot(position) = ShmRingMemory.Sequence(position - _memory.SlotCount);
     }
 
     // Whether so many slots are free now and come before the boundary.
@@ -319,7 +319,7 @@ internal sealed unsafe class ShmRingWriter
 
     private WaitResult Wait(RoomCondition condition, Deadline deadline)
     {
-        var result = _link.Wait(condition, _control.WriterParked, _spinBudget, deadline);
+        var result = _segment.Wait(condition, _control.WriterParked, _spinBudget, deadline);
         return IsDamaged ? WaitResult.Ready : result;
     }
 

@@ -15,12 +15,12 @@ internal sealed class ShmEventTransport : Transport
     }
 
     // A block holds the largest message; its pages cost memory only once they are written.
-    public override Listener Listen(Address address) =>
+    public override IpcListener Listen(IpcAddress address) =>
         SharedMemoryHandover.Listen("event-", address, SharedMemoryLayout.Event, 0,
-            SharedMemoryLayout.PageUp((ulong)address.Limit), link => new ShmEventChannel(link, address.Limit, address.ToString()));
+            SharedMemoryLayout.PageUp((ulong)address.MaxMessageLength), segment => new ShmEventChannel(segment, address.MaxMessageLength, address.ToString()));
 
-    public override Channel Connect(Address address, int timeoutMilliseconds) =>
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds) =>
         new ShmEventChannel(
             SharedMemoryHandover.Connect("event-", address, SharedMemoryLayout.Event, timeoutMilliseconds),
-            address.Limit, address.ToString());
+            address.MaxMessageLength, address.ToString());
 }

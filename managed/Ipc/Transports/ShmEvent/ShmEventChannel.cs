@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace Ipc;
 
-/// <summary>Frames over one block each way, docs/wire-formats.md "one block each way"; owns the link.</summary>
+/// <summary>Frames over one block each way, docs/wire-formats.md "one block each way"; owns the segment.</summary>
 internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
 {
     private readonly SpinBudget _sendBudget = new();
@@ -15,13 +15,13 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
     private bool _hasFrame;
     private FrameInfo _frame;
 
-    /// <param name="link">Owned from now on.</param>
+    /// <param name="segment">Owned from now on.</param>
     /// <param name="limit">Of messages, in bytes; the server's blocks may be smaller, and then bound it.</param>
-    /// <param name="address">For sentences.</param>
-    public ShmEventChannel(SharedMemoryLink link, int limit, string address) : base(link, (int)Math.Min((ulong)limit, link.DataBytes), address)
+    /// <param name="address">For error messages.</param>
+    public ShmEventChannel(SharedMemorySegment segment, int limit, string address) : base(segment, (int)Math.Min((ulong)limit, segment.DataBytes), address)
     {
-        _out = new EventBlock(link, link.Side);
-        _in = new EventBlock(link, link.Side ^ 1);
+        _out = new EventBlock(segment, segment.Side);
+        _in = new EventBlock(segment, segment.Side ^ 1);
     }
 
     // ---- sender's half
@@ -31,7 +31,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
         WaitUntilEmpty(deadline);
         payload.CopyTo(_out.Room(payload.Length));
         _out.Fill(kind, id, payload.Length);
-        Link.WakeIfParked(Link.Outgoing.ReaderParked);
+        Segment.WakeIfParked(Segment.Outgoing.ReaderParked);
     }
 
     protected override bool TrySendNow(FrameKind kind, uint id, ReadOnlySpan<byte> payload)
@@ -40,7 +40,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
             return false;
         payload.CopyTo(_out.Room(payload.Length));
         _out.Fill(kind, id, payload.Length);
-        Link.WakeIfParked(Link.Outgoing.ReaderParked);
+        Segment.WakeIfParked(Segment.Outgoing.ReaderParked);
         return true;
     }
 
@@ -54,7 +54,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
     protected override bool TryCommitNow(FrameKind kind, uint id, int length)
     {
         _out.Fill(kind, id, length);
-        Link.WakeIfParked(Link.Outgoing.ReaderParked);
+        Segment.WakeIfParked(Segment.Outgoing.ReaderParked);
         return true;
     }
 
@@ -76,7 +76,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
     private bool HasRoomNow
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => !Link.PeerHasClosed && Volatile.Read(ref *_out.State) == Empty;
+        get => !Segment.PeerHasClosed && Volatile.Read(ref *_out.State) == Empty;
     }
 
     protected override Span<byte> ReserveFrame(int length, Deadline deadline)
@@ -88,7 +88,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
     protected override void CommitFrame(FrameKind kind, uint id, int length, Deadline deadline)
     {
         _out.Fill(kind, id, length);
-        Link.WakeIfParked(Link.Outgoing.ReaderParked);
+        Segment.WakeIfParked(Segment.Outgoing.ReaderParked);
     }
 
     // The request's block is empty before the reply is to be seen, so that the client's next request never waits for it;
@@ -108,15 +108,15 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
         _hasFrame = false;
         Volatile.Write(ref *_in.State, Empty);
         _out.Fill(kind, id, length);
-        Link.WakeIfParked(Link.Outgoing.ReaderParked, Link.Incoming.WriterParked);
+        Segment.WakeIfParked(Segment.Outgoing.ReaderParked, Segment.Incoming.WriterParked);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void WaitUntilEmpty(Deadline deadline)
     {
-        var result = Link.PeerHasClosed
+        var result = Segment.PeerHasClosed
             ? WaitResult.PeerGone
-            : Link.Wait(new StateCondition(_out.State, Empty), Link.Outgoing.WriterParked, _sendBudget, deadline);
+            : Segment.Wait(new StateCondition(_out.State, Empty), Segment.Outgoing.WriterParked, _sendBudget, deadline);
         if (result != WaitResult.Ready)
             throw CannotSend(result, deadline);
     }
@@ -126,7 +126,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
     protected override bool AwaitFrame(Deadline deadline) => _hasFrame || Await(deadline) != WaitResult.TimedOut;
 
     private WaitResult Await(Deadline deadline) =>
-        Link.Wait(new StateCondition(_in.State, Full), Link.Incoming.ReaderParked, _receiveBudget, deadline);
+        Segment.Wait(new StateCondition(_in.State, Full), Segment.Incoming.ReaderParked, _receiveBudget, deadline);
 
     protected override FrameInfo NextFrame(Deadline deadline)
     {
@@ -138,8 +138,8 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
         // Copied once: the peer can change them while we check.
         var (kind, id, length) = _in.Header;
         if (kind - 1 > 3)
-            throw Fail(Status.NotOurProtocol, $"the peer at {Name} wrote a damaged block: reconnect");
-        if (length > (uint)Limit)
+            throw Fail(IpcStatus.NotOurProtocol, $"the peer at {Name} wrote a damaged block: reconnect");
+        if (length > (uint)MaxMessageLength)
             throw TooLarge(length);
         _frame = new FrameInfo((FrameKind)kind, id, (int)length);
         _hasFrame = true;
@@ -186,7 +186,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
         frame = default;
         if (_hasFrame)
             return false;
-        for (var looks = awaited ? Link.LooksInABout : 1; Volatile.Read(ref *_in.State) != Full; SharedMemoryWait.Relax())
+        for (var looks = awaited ? Segment.SpinIterations : 1; Volatile.Read(ref *_in.State) != Full; SharedMemoryWait.Relax())
         {
             if (--looks <= 0)
                 return false;
@@ -194,7 +194,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
         // Copied once: the peer can change them while we check.
         var (kind, id, length) = _in.Header;
         frame = new FrameInfo((FrameKind)kind, id, (int)length);
-        return length <= (uint)Limit;
+        return length <= (uint)MaxMessageLength;
     }
 
     protected override void TakeFrame(Span<byte> buffer, Deadline deadline)
@@ -218,13 +218,13 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
     {
         // Release: our reading is over before the writer writes again.
         Volatile.Write(ref *_in.State, Empty);
-        Link.WakeIfParked(Link.Incoming.WriterParked);
+        Segment.WakeIfParked(Segment.Incoming.WriterParked);
     }
 
-    private readonly struct EventBlock(SharedMemoryLink link, int side)
+    private readonly struct EventBlock(SharedMemorySegment segment, int side)
     {
-        private readonly byte* _control = link.Memory + 2048 + (64 * side);
-        private readonly byte* _data = link.Memory + SharedMemoryLayout.HeaderBytes + ((ulong)side * link.DataBytes);
+        private readonly byte* _control = segment.Memory + 2048 + (64 * side);
+        private readonly byte* _data = segment.Memory + SharedMemoryLayout.HeaderBytes + ((ulong)side * segment.DataBytes);
 
         public uint* State => (uint*)_control;
         public (uint Kind, uint Id, uint Length) Header => (*(uint*)(_control + 8), *(uint*)(_control + 12), *(uint*)(_control + 4));

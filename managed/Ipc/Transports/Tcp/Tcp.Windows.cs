@@ -18,7 +18,7 @@ internal sealed class WindowsTcpTransport : Transport
             TransportTable.Add("tcp", new WindowsTcpTransport());
     }
 
-    public override Listener Listen(Address address)
+    public override IpcListener Listen(IpcAddress address)
     {
         var (place, port) = TcpPlace.Parse(address);
         var where = new IPEndPoint(place.Resolve()[0], port);
@@ -28,9 +28,9 @@ internal sealed class WindowsTcpTransport : Transport
         return new WindowsTcpListener(full, address, socket);
     }
 
-    public override Channel Connect(Address address, int timeoutMilliseconds) => TcpReach.ConnectToFirst(address, timeoutMilliseconds, ConnectTo);
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds) => TcpReach.ConnectToFirst(address, timeoutMilliseconds, ConnectTo);
 
-    private static StreamChannel ConnectTo(IPEndPoint server, Address address, Deadline deadline)
+    private static StreamChannel ConnectTo(IPEndPoint server, IpcAddress address, Deadline deadline)
     {
         var socket = WindowsTcpSocket.Connect(server, address, deadline);
         try
@@ -49,29 +49,29 @@ internal sealed class WindowsTcpTransport : Transport
 
 /// <summary>Accepts from any number of threads; closing interrupts them.</summary>
 [SupportedOSPlatform("windows")]
-internal sealed unsafe class WindowsTcpListener : Listener
+internal sealed unsafe class WindowsTcpListener : IpcListener
 {
-    private readonly Address _address;
+    private readonly IpcAddress _address;
     private readonly Socket _socket; // guarded by itself
     private readonly Win32Handle _came = Win32.CreateEvent();
     private readonly Win32Handle _closing = Win32.CreateEvent();
     private bool _closed; // guarded by _socket
 
-    public WindowsTcpListener(string full, Address address, Socket socket)
+    public WindowsTcpListener(string full, IpcAddress address, Socket socket)
     {
         Address = full;
         _address = address;
         _socket = socket;
         if (Win32.SelectEvents(socket.Handle, _came, Win32.FD_ACCEPT) != 0)
-            throw Win32.Failure(Status.System, "cannot watch a socket", Win32.LastError);
+            throw Win32.Failure(IpcStatus.System, "cannot watch a socket", Win32.LastError);
     }
 
     public override string Address { get; }
 
-    public override Channel Accept(int timeoutMilliseconds)
+    public override IpcChannel Accept(int timeoutMilliseconds)
     {
-        if (timeoutMilliseconds < Channel.Forever)
-            throw new IpcException(Status.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Forever (-1)");
+        if (timeoutMilliseconds < Timeout.Infinite)
+            throw Deadline.NotATimeout(timeoutMilliseconds);
         var deadline = new Deadline(timeoutMilliseconds);
         var events = stackalloc nint[] { _closing.DangerousGetHandle(), _came.DangerousGetHandle() };
         while (true)
@@ -79,7 +79,7 @@ internal sealed unsafe class WindowsTcpListener : Listener
             if (TryAccept() is not { } client)
             {
                 if (!Win32.WaitForSocket(events, 2, deadline))
-                    throw new IpcException(Status.TimedOut, $"no client came to {Address} within the time-out");
+                    throw new IpcException(IpcStatus.TimedOut, $"no client came to {Address} within the time-out");
                 continue;
             }
             if (Welcome(client) is { } channel)
@@ -92,7 +92,7 @@ internal sealed unsafe class WindowsTcpListener : Listener
         lock (_socket)
         {
             if (_closed)
-                throw new IpcException(Status.Closed, $"the listener at {Address} was closed here");
+                throw new IpcException(IpcStatus.Closed, $"the listener at {Address} was closed here");
             // First, so that whoever comes after the look sets it.
             _ = Win32.ResetEvent(_came);
             try
@@ -105,7 +105,7 @@ internal sealed unsafe class WindowsTcpListener : Listener
             }
             catch (SocketException e)
             {
-                throw Win32.Failure(Status.System, $"cannot accept a client at {Address}", e.ErrorCode);
+                throw Win32.Failure(IpcStatus.System, $"cannot accept a client at {Address}", e.ErrorCode);
             }
         }
     }

@@ -17,7 +17,7 @@ internal sealed class TcpTransport : Transport
             TransportTable.Add("tcp", new TcpTransport());
     }
 
-    public override Listener Listen(Address address)
+    public override IpcListener Listen(IpcAddress address)
     {
         var (place, port) = TcpPlace.Parse(address);
         var where = new IPEndPoint(place.Resolve()[0], port);
@@ -28,9 +28,9 @@ internal sealed class TcpTransport : Transport
         return new TcpListener(full, address, socket);
     }
 
-    public override Channel Connect(Address address, int timeoutMilliseconds) => TcpReach.ConnectToFirst(address, timeoutMilliseconds, ConnectTo);
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds) => TcpReach.ConnectToFirst(address, timeoutMilliseconds, ConnectTo);
 
-    private static StreamChannel ConnectTo(IPEndPoint server, Address address, Deadline deadline)
+    private static StreamChannel ConnectTo(IPEndPoint server, IpcAddress address, Deadline deadline)
     {
         var socket = TcpSocket.Connect(server, address, deadline);
         try
@@ -48,9 +48,9 @@ internal sealed class TcpTransport : Transport
 }
 
 [SupportedOSPlatform("linux")]
-internal sealed class TcpListener(string full, Address address, Descriptor socket) : SocketListener(full, socket)
+internal sealed class TcpListener(string full, IpcAddress address, Descriptor socket) : SocketListener(full, socket)
 {
-    protected override Channel? Welcome(Descriptor connection)
+    protected override IpcChannel? Welcome(Descriptor connection)
     {
         if (TcpReach.ChecksUsers(address) && !TcpUsers.IsOwnClient(TcpSocket.RemoteEndPoint(connection), TcpSocket.LocalEndPoint(connection), () => LocalSocket.HasLeft(connection)))
         {

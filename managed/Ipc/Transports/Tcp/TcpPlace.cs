@@ -8,15 +8,15 @@ namespace Ipc;
 internal sealed class TcpPlace
 {
     private readonly string _host; // as written; empty for a port alone
-    private readonly Address _address;
+    private readonly IpcAddress _address;
 
-    private TcpPlace(string host, Address address)
+    private TcpPlace(string host, IpcAddress address)
     {
         _host = host;
         _address = address;
     }
 
-    public static (TcpPlace Place, int Port) Parse(Address address)
+    public static (TcpPlace Place, int Port) Parse(IpcAddress address)
     {
         var name = address.Name;
         var colon = name.LastIndexOf(':');
@@ -24,7 +24,7 @@ internal sealed class TcpPlace
         var bracketed = host.StartsWith('[') && host.EndsWith(']');
         if (colon == 0 || (!bracketed && host.AsSpan().IndexOfAny('[', ']', ':') >= 0) ||
             !int.TryParse(name[(colon + 1)..], NumberStyles.None, CultureInfo.InvariantCulture, out var port) || port > IPEndPoint.MaxPort)
-            throw new IpcException(Status.BadAddress, $"'{address}' has no usable port: write tcp://port, tcp://host:port or tcp://[ipv6]:port");
+            throw new IpcException(IpcStatus.BadAddress, $"'{address}' has no usable port: write tcp://port, tcp://host:port or tcp://[ipv6]:port");
         return (new TcpPlace(host, address), port);
     }
 
@@ -44,7 +44,7 @@ internal sealed class TcpPlace
         }
         catch (Exception e) when (e is SocketException or ArgumentException)
         {
-            throw new IpcException(Status.NoServer, $"the host '{_host}' in '{_address}' is not known here: check its name", e);
+            throw new IpcException(IpcStatus.NoServer, $"the host '{_host}' in '{_address}' is not known here: check its name", e);
         }
     }
 }
@@ -52,21 +52,21 @@ internal sealed class TcpPlace
 /// <summary>How far a tcp address may reach: the system can say whose the other end is only if it is on this machine.</summary>
 internal static class TcpReach
 {
-    public static bool ChecksUsers(Address address) => address.Option("users") == "same";
+    public static bool ChecksUsers(IpcAddress address) => address.Option("users") == "same";
 
-    public static void Check(IPAddress reach, Address address)
+    public static void Check(IPAddress reach, IpcAddress address)
     {
         if (ChecksUsers(address) && !IPAddress.IsLoopback(reach))
-            throw new IpcException(Status.BadOption,
+            throw new IpcException(IpcStatus.BadOption,
                 $"'{address}' reaches beyond this machine, where users=same cannot be checked: add users=any, or use 127.0.0.1");
     }
 
     /// <summary>Tries the addresses that the name stands for, in order, until somebody listens; the first refusal if nobody does.</summary>
-    public static Channel ConnectToFirst(Address address, int timeoutMilliseconds, Func<IPEndPoint, Address, Deadline, Channel> connectTo)
+    public static IpcChannel ConnectToFirst(IpcAddress address, int timeoutMilliseconds, Func<IPEndPoint, IpcAddress, Deadline, IpcChannel> connectTo)
     {
         var (place, port) = TcpPlace.Parse(address);
         if (port == 0)
-            throw new IpcException(Status.BadAddress, $"'{address}' has port 0, which only a listener can have: give the port it chose");
+            throw new IpcException(IpcStatus.BadAddress, $"'{address}' has port 0, which only a listener can have: give the port it chose");
         var deadline = new Deadline(timeoutMilliseconds);
         IpcException? first = null;
         foreach (var candidate in place.Resolve())
@@ -76,7 +76,7 @@ internal static class TcpReach
             {
                 return connectTo(new IPEndPoint(candidate, port), address, deadline);
             }
-            catch (IpcException e) when (e.Status == Status.NoServer)
+            catch (IpcException e) when (e.Status == IpcStatus.NoServer)
             {
                 first ??= e;
             }

@@ -11,7 +11,7 @@ internal static unsafe class WindowsTcpSocket
     private const int Backlog = int.MaxValue; // SOMAXCONN: as many as the system likes
     private const int InitialRetries = unchecked((int)0x98000011); // SIO_TCP_INITIAL_RTO
 
-    public static Socket Listen(IPEndPoint where, Address address)
+    public static Socket Listen(IPEndPoint where, IpcAddress address)
     {
         var socket = Make(where, address);
         try
@@ -29,7 +29,7 @@ internal static unsafe class WindowsTcpSocket
         }
     }
 
-    public static Socket Connect(IPEndPoint server, Address address, Deadline deadline)
+    public static Socket Connect(IPEndPoint server, IpcAddress address, Deadline deadline)
     {
         var socket = Make(server, address);
         try
@@ -65,7 +65,7 @@ internal static unsafe class WindowsTcpSocket
         }
     }
 
-    private static Socket Make(IPEndPoint where, Address address)
+    private static Socket Make(IPEndPoint where, IpcAddress address)
     {
         try
         {
@@ -73,7 +73,7 @@ internal static unsafe class WindowsTcpSocket
         }
         catch (SocketException e)
         {
-            throw Win32.Failure(Status.System, $"cannot make a socket for {address}", e.ErrorCode);
+            throw Win32.Failure(IpcStatus.System, $"cannot make a socket for {address}", e.ErrorCode);
         }
     }
 
@@ -118,21 +118,21 @@ internal static unsafe class WindowsTcpSocket
         return Win32.EnumerateEvents(socket.Handle, 0, &events) == 0 ? (SocketError)events.Errors[Win32.FD_CONNECT_BIT] : (SocketError)Win32.LastError;
     }
 
-    private static IpcException ListenFailed(Address address, SocketException e) => e.SocketErrorCode switch
+    private static IpcException ListenFailed(IpcAddress address, SocketException e) => e.SocketErrorCode switch
     {
-        SocketError.AddressAlreadyInUse or SocketError.AccessDenied => new IpcException(Status.NameInUse,
+        SocketError.AddressAlreadyInUse or SocketError.AccessDenied => new IpcException(IpcStatus.NameInUse,
             $"cannot listen at {address}: another listener has this port, or the system keeps it for itself; close it or choose another, or 0"),
-        SocketError.AddressNotAvailable => Win32.Failure(Status.BadAddress, $"{address} is no address of this machine", e.ErrorCode),
-        _ => Win32.Failure(Status.System, $"cannot listen at {address}", e.ErrorCode),
+        SocketError.AddressNotAvailable => Win32.Failure(IpcStatus.BadAddress, $"{address} is no address of this machine", e.ErrorCode),
+        _ => Win32.Failure(IpcStatus.System, $"cannot listen at {address}", e.ErrorCode),
     };
 
-    private static IpcException ConnectFailed(Address address, SocketError error) => error switch
+    private static IpcException ConnectFailed(IpcAddress address, SocketError error) => error switch
     {
-        SocketError.ConnectionRefused => new IpcException(Status.NoServer, $"nobody listens at {address}: start the server first"),
-        SocketError.WouldBlock => new IpcException(Status.TimedOut, $"the server at {address} did not answer within the time-out"),
+        SocketError.ConnectionRefused => new IpcException(IpcStatus.NoServer, $"nobody listens at {address}: start the server first"),
+        SocketError.WouldBlock => new IpcException(IpcStatus.TimedOut, $"the server at {address} did not answer within the time-out"),
         SocketError.TimedOut or SocketError.HostUnreachable or SocketError.NetworkUnreachable or SocketError.AddressNotAvailable =>
-            Win32.Failure(Status.NoServer, $"{address} cannot be reached", (int)error),
-        SocketError.AccessDenied => Win32.Failure(Status.NoPermission, $"may not connect to {address}", (int)error),
-        _ => Win32.Failure(Status.System, $"cannot connect to {address}", (int)error),
+            Win32.Failure(IpcStatus.NoServer, $"{address} cannot be reached", (int)error),
+        SocketError.AccessDenied => Win32.Failure(IpcStatus.NoPermission, $"may not connect to {address}", (int)error),
+        _ => Win32.Failure(IpcStatus.System, $"cannot connect to {address}", (int)error),
     };
 }

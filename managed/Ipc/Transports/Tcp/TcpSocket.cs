@@ -13,7 +13,7 @@ internal static unsafe class TcpSocket
     private const int LongestAddress = 128;
     private const int Address4Bytes = 16, Address6Bytes = 28; // sockaddr_in, sockaddr_in6
 
-    public static Descriptor Listen(IPEndPoint where, Address address)
+    public static Descriptor Listen(IPEndPoint where, IpcAddress address)
     {
         var socket = Make(where, Libc.SOCK_NONBLOCK, address);
         try
@@ -37,7 +37,7 @@ internal static unsafe class TcpSocket
         }
     }
 
-    public static Descriptor Connect(IPEndPoint server, Address address, Deadline deadline)
+    public static Descriptor Connect(IPEndPoint server, IpcAddress address, Deadline deadline)
     {
         var socket = Make(server, Libc.SOCK_NONBLOCK, address);
         try
@@ -48,7 +48,7 @@ internal static unsafe class TcpSocket
                 if (Libc.Poll(socket, Libc.POLLOUT, deadline.LeftMilliseconds) != 0)
                     error = PendingError(socket);
                 else if (deadline.Expired)
-                    throw new IpcException(Status.TimedOut, $"the server at {address} did not answer within the time-out");
+                    throw new IpcException(IpcStatus.TimedOut, $"the server at {address} did not answer within the time-out");
             }
             if (error != 0)
                 throw ConnectFailed(address, error);
@@ -56,7 +56,7 @@ internal static unsafe class TcpSocket
             if (LocalEndPoint(socket).Equals(server))
                 throw ConnectFailed(address, Libc.ECONNREFUSED);
             if (Libc.FileControl(socket, Libc.F_SETFL, 0) != 0)
-                throw Libc.Failure(Status.System, $"cannot make the socket of {address} wait");
+                throw Libc.Failure(IpcStatus.System, $"cannot make the socket of {address} wait");
             SetNoDelay(socket);
             return socket;
         }
@@ -73,7 +73,7 @@ internal static unsafe class TcpSocket
     {
         var raw = stackalloc byte[LongestAddress];
         var length = (uint)LongestAddress;
-        return Libc.GetSocketName(socket, raw, &length) == 0 ? EndPointOf(raw) : throw Libc.Failure(Status.System, "cannot ask where a socket is");
+        return Libc.GetSocketName(socket, raw, &length) == 0 ? EndPointOf(raw) : throw Libc.Failure(IpcStatus.System, "cannot ask where a socket is");
     }
 
     /// <summary>Null when the peer is gone already.</summary>
@@ -88,7 +88,7 @@ internal static unsafe class TcpSocket
     public static bool HasEnded(Descriptor socket) =>
         (Libc.Poll(socket, Libc.POLLRDHUP, 0) & (Libc.POLLHUP | Libc.POLLRDHUP | Libc.POLLERR)) != 0;
 
-    private static Descriptor Make(IPEndPoint where, int flags, Address address) =>
+    private static Descriptor Make(IPEndPoint where, int flags, IpcAddress address) =>
         Libc.Socket(SystemFamily(where), Libc.SOCK_STREAM | flags, address.ToString());
 
     private static int SystemFamily(IPEndPoint where) => where.AddressFamily == AddressFamily.InterNetwork ? Libc.AF_INET : Libc.AF_INET6;
@@ -133,20 +133,20 @@ internal static unsafe class TcpSocket
     private static void SetOption(Descriptor socket, int level, int option, int value) =>
         _ = Libc.SetSocketOption(socket, level, option, &value, sizeof(int));
 
-    private static IpcException ListenFailed(Address address, int error) => error switch
+    private static IpcException ListenFailed(IpcAddress address, int error) => error switch
     {
-        Libc.EADDRINUSE => new IpcException(Status.NameInUse, $"cannot listen at {address}: another listener has this port; close it or choose another, or 0"),
-        Libc.EACCES or Libc.EPERM => Libc.Failure(Status.NoPermission, $"may not listen at {address}: choose a port above 1023", error),
-        Libc.EADDRNOTAVAIL => Libc.Failure(Status.BadAddress, $"{address} is no address of this machine", error),
-        _ => Libc.Failure(Status.System, $"cannot listen at {address}", error),
+        Libc.EADDRINUSE => new IpcException(IpcStatus.NameInUse, $"cannot listen at {address}: another listener has this port; close it or choose another, or 0"),
+        Libc.EACCES or Libc.EPERM => Libc.Failure(IpcStatus.NoPermission, $"may not listen at {address}: choose a port above 1023", error),
+        Libc.EADDRNOTAVAIL => Libc.Failure(IpcStatus.BadAddress, $"{address} is no address of this machine", error),
+        _ => Libc.Failure(IpcStatus.System, $"cannot listen at {address}", error),
     };
 
-    private static IpcException ConnectFailed(Address address, int error) => error switch
+    private static IpcException ConnectFailed(IpcAddress address, int error) => error switch
     {
-        Libc.ECONNREFUSED => new IpcException(Status.NoServer, $"nobody listens at {address}: start the server first"),
+        Libc.ECONNREFUSED => new IpcException(IpcStatus.NoServer, $"nobody listens at {address}: start the server first"),
         Libc.ETIMEDOUT or Libc.EHOSTUNREACH or Libc.ENETUNREACH or Libc.EADDRNOTAVAIL =>
-            Libc.Failure(Status.NoServer, $"{address} cannot be reached", error),
-        Libc.EACCES or Libc.EPERM => Libc.Failure(Status.NoPermission, $"may not connect to {address}", error),
-        _ => Libc.Failure(Status.System, $"cannot connect to {address}", error),
+            Libc.Failure(IpcStatus.NoServer, $"{address} cannot be reached", error),
+        Libc.EACCES or Libc.EPERM => Libc.Failure(IpcStatus.NoPermission, $"may not connect to {address}", error),
+        _ => Libc.Failure(IpcStatus.System, $"cannot connect to {address}", error),
     };
 }

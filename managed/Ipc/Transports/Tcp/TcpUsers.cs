@@ -16,15 +16,15 @@ internal static class TcpUsers
     }
 
     /// <summary>Refuses a server that belongs to another user, or of which that cannot be said.</summary>
-    public static void CheckServer(IPEndPoint client, IPEndPoint server, Address address, Func<bool> hasEnded)
+    public static void CheckServer(IPEndPoint client, IPEndPoint server, IpcAddress address, Func<bool> hasEnded)
     {
         // Until the server accepts, its end has no owner yet; then whoever listens there is asked for.
         var owner = Persistently(() => TcpOwners.Here.OwnerOf(server, client, out _) ?? TcpOwners.Here.OwnerOfListener(server), () => false);
         if (owner == TcpOwners.Here.Self)
             return;
         if (owner is null && hasEnded())
-            throw new IpcException(Status.NoServer, $"the server at {address} ended before it accepted this client: start it and connect again");
-        throw new IpcException(Status.NoPermission, owner is null
+            throw new IpcException(IpcStatus.NoServer, $"the server at {address} ended before it accepted this client: start it and connect again");
+        throw new IpcException(IpcStatus.NoPermission, owner is null
             ? $"the system cannot say whose the server at {address} is: add users=any if it may be anybody's"
             : $"the server at {address} belongs to {owner}, not to this one: run both as the same user, or add users=any");
     }

@@ -16,11 +16,11 @@ internal sealed class UnixTransport : Transport
             TransportTable.Add("unix", new UnixTransport());
     }
 
-    public override Listener Listen(Address address) => LocalStreams.Listen(NameOf(address), address);
+    public override IpcListener Listen(IpcAddress address) => LocalStreams.Listen(NameOf(address), address);
 
-    public override Channel Connect(Address address, int timeoutMilliseconds) => LocalStreams.Connect(NameOf(address), address, timeoutMilliseconds);
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds) => LocalStreams.Connect(NameOf(address), address, timeoutMilliseconds);
 
-    private static LocalName NameOf(Address address)
+    private static LocalName NameOf(IpcAddress address)
     {
         if (address.Name[0] != '/')
             return LocalNames.InPrivateFolder(address, "unix-");
@@ -33,10 +33,10 @@ internal sealed class UnixTransport : Transport
 [SupportedOSPlatform("linux")]
 internal static class LocalStreams
 {
-    public static Listener Listen(LocalName name, Address address) =>
+    public static IpcListener Listen(LocalName name, IpcAddress address) =>
         LocalListener.Open(name, connection => new StreamChannel(new SocketStream(connection), address));
 
-    public static Channel Connect(LocalName name, Address address, int timeoutMilliseconds)
+    public static IpcChannel Connect(LocalName name, IpcAddress address, int timeoutMilliseconds)
     {
         var connection = LocalSocket.Connect(name, new Deadline(timeoutMilliseconds));
         return new StreamChannel(new SocketStream(connection, patience => LocalSocket.ForgetDeadServer(name, connection, patience)), address);

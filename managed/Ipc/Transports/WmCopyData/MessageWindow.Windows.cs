@@ -19,11 +19,11 @@ internal static unsafe class MessageWindow
         {
             var description = new WindowClass { Size = (uint)sizeof(WindowClass), Procedure = procedure, Module = module, Name = p };
             if (RegisterClassExW(&description) == 0 && Marshal.GetLastPInvokeError() != ERROR_CLASS_ALREADY_EXISTS)
-                throw new IpcException(Status.System, $"cannot register a window class: {Win32.ErrorText(Win32.LastError)}");
+                throw new IpcException(IpcStatus.System, $"cannot register a window class: {Win32.ErrorText(Win32.LastError)}");
         }
         var window = CreateWindowExW(0, name, title, 0, 0, 0, 0, 0, HWND_MESSAGE, 0, module, 0);
         if (window == 0)
-            throw new IpcException(Status.System, $"cannot make a message-only window: {Win32.ErrorText(Win32.LastError)}");
+            throw new IpcException(IpcStatus.System, $"cannot make a message-only window: {Win32.ErrorText(Win32.LastError)}");
         if (self.IsAllocated)
             SetWindowLongPtrW(window, GWLP_USERDATA, GCHandle.ToIntPtr(self));
         return window;

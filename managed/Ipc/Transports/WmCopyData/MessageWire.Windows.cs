@@ -4,7 +4,7 @@ using static Ipc.Win32Messages;
 
 namespace Ipc;
 
-/// <summary>What stands before each piece of a payload, docs/wire-formats.md "Window messages". Kinds 1 to 4 are those of frames.</summary>
+/// <summary>What stands before each fragment of a payload, docs/wire-formats.md "Window messages". Kinds 1 to 4 are those of frames.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal struct MessageHead
 {
@@ -13,7 +13,7 @@ internal struct MessageHead
     public const uint Hello = 16, Taken = 17, Ended = 18;
     public const int Size = 48;
     /// <summary>A longer payload goes in several messages, in order: not every system takes longer ones (Wine ends at two).</summary>
-    public const int MostInPiece = 1024 * 1024;
+    public const int MostInFragment = 1024 * 1024;
 
     public uint Magic;
     public uint Version;
@@ -23,7 +23,7 @@ internal struct MessageHead
     public uint Length;
     /// <summary>Of the exchange: 1, 2, 3 ...; its answer repeats it.</summary>
     public uint Number;
-    /// <summary>Of this piece in the payload.</summary>
+    /// <summary>Of this fragment in the payload.</summary>
     public uint Offset;
     public uint Zero;
     /// <summary>The connection's.</summary>
@@ -48,34 +48,34 @@ internal struct MessageHead
     }
 }
 
-/// <summary>What a WM_COPYDATA brought: its head, and the piece of the payload behind it.</summary>
+/// <summary>What a WM_COPYDATA brought: its head, and the fragment of the payload behind it.</summary>
 [SupportedOSPlatform("windows")]
-internal readonly unsafe ref struct MessagePiece(MessageHead head, ReadOnlySpan<byte> bytes)
+internal readonly unsafe ref struct MessageFragment(MessageHead head, ReadOnlySpan<byte> bytes)
 {
     public MessageHead Head { get; } = head;
     public ReadOnlySpan<byte> Bytes { get; } = bytes;
 
-    /// <summary>False if it is none of ours: wrong magic, version or lengths. The piece lies within its payload.</summary>
-    public static bool TryRead(nint copied, out MessagePiece piece)
+    /// <summary>False if it is none of ours: wrong magic, version or lengths. The fragment lies within its payload.</summary>
+    public static bool TryRead(nint copied, out MessageFragment fragment)
     {
-        piece = default;
+        fragment = default;
         if (copied == 0)
             return false;
         // In one process this is the sender's own memory: copied before it is looked at.
         var given = *(CopyData*)copied;
-        if (given.Bytes == null || given.Data != MessageHead.OurMagic || given.Length is < MessageHead.Size or > MessageHead.Size + MessageHead.MostInPiece)
+        if (given.Bytes == null || given.Data != MessageHead.OurMagic || given.Length is < MessageHead.Size or > MessageHead.Size + MessageHead.MostInFragment)
             return false;
         var head = *(MessageHead*)given.Bytes;
         var length = given.Length - MessageHead.Size;
         if (head.Magic != MessageHead.OurMagic || head.Version != MessageHead.OurVersion || head.Offset > head.Length ||
             length > head.Length - head.Offset || (length == 0 && head.Length != 0))
             return false;
-        piece = new MessagePiece(head, new ReadOnlySpan<byte>(given.Bytes + MessageHead.Size, (int)length));
+        fragment = new MessageFragment(head, new ReadOnlySpan<byte>(given.Bytes + MessageHead.Size, (int)length));
         return true;
     }
 }
 
-/// <summary>Brings a payload together from its pieces. They come in order; one may come again.</summary>
+/// <summary>Brings a payload together from its fragments. They come in order; one may come again.</summary>
 [SupportedOSPlatform("windows")]
 internal sealed unsafe class ArrivingMessage : IDisposable
 {
@@ -88,24 +88,24 @@ internal sealed unsafe class ArrivingMessage : IDisposable
     /// <summary>The payload, not managed memory; as long as nothing else begins.</summary>
     public byte* Bytes { get; private set; }
 
-    /// <summary>The first piece of a payload; one over the limit is complete at once, and not kept.</summary>
-    public Outcome Begin(MessagePiece piece, int limit)
+    /// <summary>The first fragment of a payload; one over the limit is complete at once, and not kept.</summary>
+    public Outcome Begin(MessageFragment fragment, int limit)
     {
         _length = _arrived = 0;
-        if (piece.Head.Offset != 0)
+        if (fragment.Head.Offset != 0)
             return Outcome.Refused;
-        if (piece.Head.Length > (uint)limit)
+        if (fragment.Head.Length > (uint)limit)
             return Outcome.Complete;
-        _length = (int)piece.Head.Length;
-        return Append(piece.Bytes);
+        _length = (int)fragment.Head.Length;
+        return Append(fragment.Bytes);
     }
 
-    /// <summary>A further piece, or one that has come before.</summary>
-    public Outcome GoOn(MessagePiece piece)
+    /// <summary>A further fragment, or one that has come before.</summary>
+    public Outcome GoOn(MessageFragment fragment)
     {
-        if (piece.Head.Offset < (uint)_arrived || _arrived == _length)
+        if (fragment.Head.Offset < (uint)_arrived || _arrived == _length)
             return Outcome.Repeated;
-        return piece.Head.Offset == (uint)_arrived && piece.Head.Length == (uint)_length ? Append(piece.Bytes) : Outcome.Refused;
+        return fragment.Head.Offset == (uint)_arrived && fragment.Head.Length == (uint)_length ? Append(fragment.Bytes) : Outcome.Refused;
     }
 
     // The room grows with what has come, never by what is announced: at most twice what a peer has really sent.
@@ -137,25 +137,25 @@ internal sealed unsafe class OutgoingMessage : IDisposable
 {
     public enum Sent { Taken, Refused, TimedOut, WindowGone }
 
-    private CopyData* _copied; // the head and the piece lie behind it
+    private CopyData* _copied; // the head and the fragment lie behind it
     private int _capacity;
 
-    /// <summary>One piece: what the head says, and at most MostInPiece bytes of the payload from its offset on.</summary>
+    /// <summary>One fragment: what the head says, and at most MostInFragment bytes of the payload from its offset on.</summary>
     public void Make(MessageHead head, ReadOnlySpan<byte> payload)
     {
-        var piece = payload[(int)head.Offset..];
-        piece = piece[..Math.Min(piece.Length, MessageHead.MostInPiece)];
-        var total = MessageHead.Size + piece.Length;
+        var fragment = payload[(int)head.Offset..];
+        fragment = fragment[..Math.Min(fragment.Length, MessageHead.MostInFragment)];
+        var total = MessageHead.Size + fragment.Length;
         if (_capacity < total)
         {
-            _capacity = Math.Min(MessageHead.Size + MessageHead.MostInPiece, Math.Max(total, 2 * _capacity));
+            _capacity = Math.Min(MessageHead.Size + MessageHead.MostInFragment, Math.Max(total, 2 * _capacity));
             NativeMemory.Free(_copied);
             _copied = (CopyData*)NativeMemory.Alloc((nuint)(sizeof(CopyData) + _capacity));
         }
         var bytes = (byte*)(_copied + 1);
         *_copied = new CopyData { Data = MessageHead.OurMagic, Length = (uint)total, Bytes = bytes };
         *(MessageHead*)bytes = head;
-        piece.CopyTo(new Span<byte>(bytes + MessageHead.Size, piece.Length));
+        fragment.CopyTo(new Span<byte>(bytes + MessageHead.Size, fragment.Length));
     }
 
     /// <summary>Sends it and waits at most so long for the window's thread to take it; meanwhile messages sent to this thread's own

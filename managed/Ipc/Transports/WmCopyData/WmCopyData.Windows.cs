@@ -18,13 +18,13 @@ internal sealed class WmCopyDataTransport : Transport
             TransportTable.Add("wm-copydata", new WmCopyDataTransport());
     }
 
-    public override Listener Listen(Address address)
+    public override IpcListener Listen(IpcAddress address)
     {
         PlainName.Check(address);
         return new WmCopyDataListener(address);
     }
 
-    public override Channel Connect(Address address, int timeoutMilliseconds)
+    public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds)
     {
         PlainName.Check(address);
         return new CallClientChannel(new WmCopyDataClient(address, address.Name, new Deadline(timeoutMilliseconds)), address);
@@ -35,14 +35,14 @@ internal sealed class WmCopyDataTransport : Transport
 [SupportedOSPlatform("windows")]
 internal sealed unsafe class WmCopyDataListener : CallListener
 {
-    private readonly Address _address;
+    private readonly IpcAddress _address;
     private readonly NameClaim _claim;
     private readonly Thread _thread;
     private nint _window;
     private IpcException? _failure;
     private volatile bool _closing;
 
-    public WmCopyDataListener(Address address) : base(address.ToString())
+    public WmCopyDataListener(IpcAddress address) : base(address.ToString())
     {
         _address = address;
         // A window's title can be taken several times.
@@ -96,15 +96,15 @@ internal sealed unsafe class WmCopyDataListener : CallListener
     // The window of a new session; 0 for whoever is no client of this user's.
     private nint Welcome(nint from, nint copied)
     {
-        if (!MessagePiece.TryRead(copied, out var piece) || piece.Head.Kind != MessageHead.Hello || piece.Head.Length != 0)
+        if (!MessageFragment.TryRead(copied, out var fragment) || fragment.Head.Kind != MessageHead.Hello || fragment.Head.Length != 0)
             return 0;
         var process = MessageWindow.ProcessOf(from);
         try
         {
             var client = new PeerProcess(process, _address);
             var session = new CallSession(_address);
-            var window = WmCopyDataSession.Start(session, piece.Head.Token, client, process);
-            if (window != 0 && Admit(session) == Status.Ok)
+            var window = WmCopyDataSession.Start(session, fragment.Head.Token, client, process);
+            if (window != 0 && Admit(session) == IpcStatus.Ok)
                 return window;
             session.Close();
         }

@@ -19,7 +19,7 @@ internal sealed unsafe class WmCopyDataClient : CallClient
     {
         public readonly Guid Token = token;
         public readonly uint Number = number;
-        public readonly int Limit = limit;
+        public readonly int MaxMessageLength = limit;
         public readonly ArrivingMessage Room = room;
         public readonly Waiting? Outer = outer;
         public bool Begun;
@@ -32,7 +32,7 @@ internal sealed unsafe class WmCopyDataClient : CallClient
     [ThreadStatic]
     private static nint t_window; // goes with the thread
 
-    private readonly Address _address;
+    private readonly IpcAddress _address;
     private readonly PeerProcess _process;
     private readonly nint _server; // the window of our session
     private readonly Guid _token;
@@ -42,7 +42,7 @@ internal sealed unsafe class WmCopyDataClient : CallClient
     private volatile bool _closed;
     private uint _number;
 
-    public WmCopyDataClient(Address address, string title, Deadline deadline)
+    public WmCopyDataClient(IpcAddress address, string title, Deadline deadline)
     {
         _address = address;
         (var listener, var owner, _process) = FindListener(title);
@@ -57,10 +57,10 @@ internal sealed unsafe class WmCopyDataClient : CallClient
                 throw sent switch
                 {
                     OutgoingMessage.Sent.Refused =>
-                        new IpcException(Status.PeerClosed, $"the server at {address} takes no more clients, or is closing: try again"),
+                        new IpcException(IpcStatus.PeerClosed, $"the server at {address} takes no more clients, or is closing: try again"),
                     OutgoingMessage.Sent.TimedOut =>
-                        new IpcException(Status.TimedOut, $"the server at {address} is there but does not answer within the time-out"),
-                    _ => new IpcException(Status.NoServer, $"nobody listens at {address} any more: start the server first"),
+                        new IpcException(IpcStatus.TimedOut, $"the server at {address} is there but does not answer within the time-out"),
+                    _ => new IpcException(IpcStatus.NoServer, $"nobody listens at {address} any more: start the server first"),
                 };
             _server = (nint)session;
             // Not the listener's window: it may have gone already, with a server that wants one client only.
@@ -89,10 +89,10 @@ internal sealed unsafe class WmCopyDataClient : CallClient
             }
             catch (IpcException e)
             {
-                refused = e.Status == Status.PeerClosed ? refused : e;
+                refused = e.Status == IpcStatus.PeerClosed ? refused : e;
             }
         }
-        throw refused ?? new IpcException(Status.NoServer, $"nobody listens at {_address}: start the server first");
+        throw refused ?? new IpcException(IpcStatus.NoServer, $"nobody listens at {_address}: start the server first");
     }
 
     // This thread's window, at which answers arrive while it waits for them.
@@ -107,22 +107,22 @@ internal sealed unsafe class WmCopyDataClient : CallClient
             return DefWindowProcW(window, message, from, copied);
         if (message != WM_COPYDATA)
             return 0;
-        if (!MessagePiece.TryRead(copied, out var piece))
+        if (!MessageFragment.TryRead(copied, out var fragment))
             return 0;
         var waiting = t_innermost;
-        while (waiting is not null && !(waiting.Token == piece.Head.Token && waiting.Number == piece.Head.Number))
+        while (waiting is not null && !(waiting.Token == fragment.Head.Token && waiting.Number == fragment.Head.Number))
             waiting = waiting.Outer;
         // Else the late answer to an exchange that was given up.
         if (waiting is null || waiting.Answered)
             return 1;
         // One that is too long is told of, and not kept.
-        var outcome = waiting.Begun ? waiting.Room.GoOn(piece) : waiting.Room.Begin(piece, waiting.Limit);
+        var outcome = waiting.Begun ? waiting.Room.GoOn(fragment) : waiting.Room.Begin(fragment, waiting.MaxMessageLength);
         if (outcome == ArrivingMessage.Outcome.Refused)
             return 0;
         waiting.Begun = true;
         if (outcome == ArrivingMessage.Outcome.Complete)
         {
-            waiting.Answer = piece.Head;
+            waiting.Answer = fragment.Head;
             waiting.Answered = true;
         }
         return 1;
@@ -131,14 +131,14 @@ internal sealed unsafe class WmCopyDataClient : CallClient
     public override CallReply Exchange(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
     {
         var own = WindowOfThisThread;
-        var waiting = new Waiting(_token, ++_number, _address.Limit, _reply, t_innermost);
+        var waiting = new Waiting(_token, ++_number, _address.MaxMessageLength, _reply, t_innermost);
         t_innermost = waiting;
         try
         {
             Deliver(own, MessageHead.Make((uint)kind, id, waiting.Number, _token, payload.Length), payload, deadline, waiting);
             AwaitAnswer(own, deadline, waiting);
         }
-        catch (IpcException e) when (e.Status == Status.TimedOut)
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
         {
             _ = SendNotifyMessageW(_server, WM_APP + 1, (nint)MessageHead.Words(_token).First, (nint)waiting.Number);
             throw;
@@ -151,7 +151,7 @@ internal sealed unsafe class WmCopyDataClient : CallClient
         if (answer.Kind == MessageHead.Ended)
             throw ServerGone();
         if ((answer.Kind == MessageHead.Taken) != (kind == FrameKind.Message))
-            throw new IpcException(Status.NotOurProtocol, $"what {_address} answered is not an answer to what it was sent: reconnect");
+            throw new IpcException(IpcStatus.NotOurProtocol, $"what {_address} answered is not an answer to what it was sent: reconnect");
         return new CallReply { Kind = (FrameKind)answer.Kind, Id = answer.Id, Bytes = _reply.Bytes, Length = answer.Length };
     }
 
@@ -168,10 +168,10 @@ internal sealed unsafe class WmCopyDataClient : CallClient
                 if (sent == OutgoingMessage.Sent.WindowGone)
                     throw ServerGone();
                 if (sent == OutgoingMessage.Sent.Refused)
-                    throw new IpcException(Status.NotOurProtocol, $"the window behind {_address} does not take our messages: reconnect");
+                    throw new IpcException(IpcStatus.NotOurProtocol, $"the window behind {_address} does not take our messages: reconnect");
                 LookAround(deadline, "did not take the message");
             }
-            head.Offset += Math.Min(head.Length - head.Offset, MessageHead.MostInPiece);
+            head.Offset += Math.Min(head.Length - head.Offset, MessageHead.MostInFragment);
         }
         while (head.Offset < head.Length && !waiting.Answered);
     }
@@ -196,14 +196,14 @@ internal sealed unsafe class WmCopyDataClient : CallClient
     private void LookAround(Deadline deadline, string what)
     {
         if (_closed)
-            throw new IpcException(Status.Closed, $"the channel to {_address} was closed here");
+            throw new IpcException(IpcStatus.Closed, $"the channel to {_address} was closed here");
         if (_process.Ended || MessageWindow.ProcessOf(_server) == 0)
             throw ServerGone();
         if (deadline.Expired)
-            throw new IpcException(Status.TimedOut, $"the server at {_address} {what} within the time-out");
+            throw new IpcException(IpcStatus.TimedOut, $"the server at {_address} {what} within the time-out");
     }
 
-    private IpcException ServerGone() => new(Status.PeerClosed, $"the server at {_address} has closed or died: reconnect");
+    private IpcException ServerGone() => new(IpcStatus.PeerClosed, $"the server at {_address} has closed or died: reconnect");
 
     public override void Close()
     {

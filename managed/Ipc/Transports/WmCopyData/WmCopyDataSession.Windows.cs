@@ -121,15 +121,15 @@ internal sealed unsafe class WmCopyDataSession : IReplySink
     // Takes in what may be anything and anybody's. 0: refused.
     private nint Take(nint from, nint copied)
     {
-        if (!MessagePiece.TryRead(copied, out var piece))
+        if (!MessageFragment.TryRead(copied, out var fragment))
             return 0;
-        var head = piece.Head;
+        var head = fragment.Head;
         if (head.Token != _token || MessageWindow.ProcessOf(from) != _clientProcess || head.Kind is not ((uint)FrameKind.Message or (uint)FrameKind.Request))
             return 0;
         var newer = (int)(head.Number - _newest);
         if (newer < 0)
             return 1; // of an exchange that was given up
-        var outcome = newer == 0 ? _arriving.GoOn(piece) : _arriving.Begin(piece, _session.Limit);
+        var outcome = newer == 0 ? _arriving.GoOn(fragment) : _arriving.Begin(fragment, _session.MaxMessageLength);
         if (outcome == ArrivingMessage.Outcome.Refused)
             return 0;
         if (outcome == ArrivingMessage.Outcome.Repeated)
@@ -148,7 +148,7 @@ internal sealed unsafe class WmCopyDataSession : IReplySink
         var request = _arriving;
         (_arriving, _spare) = (_spare, _arriving);
         var status = _session.Answer(kind, _head.Id, request.Bytes, _head.Length, this);
-        if (status != Status.Ok)
+        if (status != IpcStatus.Ok)
             Answer(MessageHead.Ended, 0, []);
         else if (kind == FrameKind.Message)
             Answer(MessageHead.Taken, 0, []);
@@ -170,7 +170,7 @@ internal sealed unsafe class WmCopyDataSession : IReplySink
                 if (sent != OutgoingMessage.Sent.TimedOut || GivenUp)
                     return;
             }
-            head.Offset += Math.Min(head.Length - head.Offset, MessageHead.MostInPiece);
+            head.Offset += Math.Min(head.Length - head.Offset, MessageHead.MostInFragment);
         }
         while (head.Offset < head.Length);
     }

@@ -4,15 +4,15 @@ namespace Ipc.Conformance.Puppets;
 public sealed class ConformanceException(string message, Exception? inner = null) : Exception(message, inner);
 
 /// <summary>What a puppet answered to a command, and how long it took as seen from here.</summary>
-internal sealed record Answer(PuppetProcess Puppet, string Command, string Word, Status Status, string Text, TimeSpan Elapsed)
+internal sealed record Answer(PuppetProcess Puppet, string Command, string Word, IpcStatus Status, string Text, TimeSpan Elapsed)
 {
     /// <summary>Reads the rest of an answering line after the worker's name.</summary>
     public static Answer Parse(PuppetProcess puppet, string command, string line, TimeSpan elapsed)
     {
         var words = line.Split(' ', 3);
         return words[0] == "error"
-            ? new Answer(puppet, command, "error", (Status)int.Parse(words[1], null), words.ElementAtOrDefault(2) ?? "", elapsed)
-            : new Answer(puppet, command, words[0], Status.Ok, line.Length > words[0].Length ? line[(words[0].Length + 1)..] : "", elapsed);
+            ? new Answer(puppet, command, "error", (IpcStatus)int.Parse(words[1], null), words.ElementAtOrDefault(2) ?? "", elapsed)
+            : new Answer(puppet, command, words[0], IpcStatus.Ok, line.Length > words[0].Length ? line[(words[0].Length + 1)..] : "", elapsed);
     }
 
     public bool IsOk => Word == "ok";
@@ -32,13 +32,13 @@ internal sealed record Answer(PuppetProcess Puppet, string Command, string Word,
             throw Unexpected($"'{text}'");
     }
 
-    /// <summary>Was refused with one of the statuses and a sentence.</summary>
-    public Answer Refused(params Status[] statuses)
+    /// <summary>Was refused with one of the statuses and an error message.</summary>
+    public Answer Refused(params IpcStatus[] statuses)
     {
         if (Word != "error" || !statuses.Contains(Status))
             throw Unexpected(string.Join(" or ", statuses));
         if (Text.Length == 0)
-            throw Unexpected($"a sentence with {Status}");
+            throw Unexpected($"an error message with {Status}");
         return this;
     }
 

@@ -4,7 +4,7 @@ using System.Globalization;
 
 namespace Ipc.Conformance.Puppets;
 
-/// <summary>One puppet process (native/tests/puppet/README.md) and the conversation with it. Any thread may use it.</summary>
+/// <summary>One puppet process (native/tests/puppet/README.md) and the session with it. Any thread may use it.</summary>
 internal sealed class PuppetProcess : IDisposable
 {
     private const int LinesKept = 40;
@@ -100,7 +100,7 @@ internal sealed class PuppetProcess : IDisposable
     public async Task Ok(string command, object text) => (await Give("main", command)).Ok(text);
 
     /// <summary>A command for the main worker that the library must refuse so.</summary>
-    public async Task<Answer> Refuses(Status status, string command) => (await Give("main", command)).Refused(status);
+    public async Task<Answer> Refuses(IpcStatus status, string command) => (await Give("main", command)).Refused(status);
 
     /// <summary>SIGKILL, and waits until the process is gone.</summary>
     public void Kill()

@@ -5,7 +5,7 @@ using System.Text;
 
 namespace Ipc.Conformance.Raw;
 
-/// <summary>The FIFO rendezvous of docs/wire-formats.md, by hand, from both ends.</summary>
+/// <summary>The FIFO handshake of docs/wire-formats.md, by hand, from both ends.</summary>
 internal static partial class RawFifo
 {
     private const uint RecordMagic = 0x46435049;
@@ -15,16 +15,16 @@ internal static partial class RawFifo
     /// <summary>Connects as a client.</summary>
     public static async Task<RawConnection> Connect(string name)
     {
-        var meeting = Names.PathOf("fifo", name);
+        var handshakeFifo = Names.PathOf("fifo", name);
         var token = Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(16));
-        var (up, down) = ($"{meeting}.{token}.up", $"{meeting}.{token}.down");
+        var (up, down) = ($"{handshakeFifo}.{token}.up", $"{handshakeFifo}.{token}.down");
         Make(up);
         Make(down);
         try
         {
             // Opened for reading and writing, because that never waits for the other end.
             var input = Open(down, FileAccess.ReadWrite);
-            await using (var record = Open(meeting, FileAccess.Write))
+            await using (var record = Open(handshakeFifo, FileAccess.Write))
                 await record.WriteAsync(Record(token));
             await Expect(input);
             // From now on the peer's end shows, because only the peer has it open for writing.
@@ -42,12 +42,12 @@ internal static partial class RawFifo
     }
 
     /// <summary>The server's end: the FIFO where clients leave their records.</summary>
-    public sealed class Rendezvous : IDisposable
+    public sealed class Handshake : IDisposable
     {
         private readonly string _path;
         private readonly FileStream _records;
 
-        public Rendezvous(string name)
+        public Handshake(string name)
         {
             _path = Names.PathOf("fifo", name);
             Make(_path);

@@ -10,7 +10,7 @@ internal sealed class RawListener : IDisposable
 
     private readonly string? _path;
     private readonly Socket? _socket;
-    private readonly RawFifo.Rendezvous? _rendezvous;
+    private readonly RawFifo.Handshake? _handshakeFifo;
 
     /// <param name="transport">The transport's registry id.</param>
     /// <param name="name">The case's name; tcp takes a port of the system's choice instead.</param>
@@ -20,7 +20,7 @@ internal sealed class RawListener : IDisposable
         Names.MakePrivateFolder();
         if (transport == "fifo")
         {
-            _rendezvous = new RawFifo.Rendezvous(name);
+            _handshakeFifo = new RawFifo.Handshake(name);
             return;
         }
         _path = transport == "tcp" ? null : Names.PathOf(transport, name);
@@ -38,13 +38,13 @@ internal sealed class RawListener : IDisposable
     public string Address { get; }
 
     public async Task<RawConnection> Accept() => _socket is null
-        ? await _rendezvous!.Accept()
+        ? await _handshakeFifo!.Accept()
         : RawConnection.Of(await _socket.AcceptAsync().WaitAsync(s_patience));
 
     public void Dispose()
     {
         _socket?.Dispose();
-        _rendezvous?.Dispose();
+        _handshakeFifo?.Dispose();
         if (_path is not null)
             File.Delete(_path);
     }

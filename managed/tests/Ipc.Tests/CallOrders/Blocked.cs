@@ -22,7 +22,7 @@ internal static class Blocked
                     case 1: Take(end.Channel.Peek()); break;
                     case 2: Take(end.Channel.ReceiveRequest()); break;
                     case 3: Length = end.Channel.Call(request, buffer); break;
-                    case 4: Subject.TryReceive(end.Channel, buffer, out var length, Channel.Forever); Length = length; break;
+                    case 4: Subject.TryReceive(end.Channel, buffer, out var length, Timeout.Infinite); Length = length; break;
                     default: end.Channel.Serve((asked, reply) => asked.CopyTo(reply.Reserve(asked.Length))); break;
                 }
             }
@@ -69,11 +69,11 @@ internal static class Blocked
         var status = thread.Join();
         if (small)
             Finish(steps, end, status, sent!, ref expected);
-        else if (status == Status.Ok && sent is not null)
+        else if (status == IpcStatus.Ok && sent is not null)
             steps.Same(sent, waiting.Buffer.AsSpan(0, waiting.Length));
         if (status != expected)
             steps.Wrong($"the blocked call, kind {kind}, ended by {ending} with {status} instead of {expected}: {waiting.Text}");
-        if (status == Status.PeerClosed)
+        if (status == IpcStatus.PeerClosed)
             end.Broken = status;
         // A call whose request the peer may or may not have had before the end.
         end.Closed |= ending <= Ending.CloseAndTheWokenDisposes;
@@ -84,9 +84,9 @@ internal static class Blocked
     }
 
     private static bool IsBusy(EndModel end) =>
-        !end.IsUsable || end.IsGone || end.Refusal != Status.Ok || end.Incoming.Count > 0 || end.Holding != EndModel.Held.Nothing || end.Reserved >= 0;
+        !end.IsUsable || end.IsGone || end.Refusal != IpcStatus.Ok || end.Incoming.Count > 0 || end.Holding != EndModel.Held.Nothing || end.Reserved >= 0;
 
-    private static Status End(Steps steps, Connection connection, EndModel end, int kind, Ending ending, int seed, out Frame? sent)
+    private static IpcStatus End(Steps steps, Connection connection, EndModel end, int kind, Ending ending, int seed, out Frame? sent)
     {
         var peer = end.Peer;
         sent = null;
@@ -94,10 +94,10 @@ internal static class Blocked
         {
             case Ending.Close or Ending.CloseAndTheWokenDisposes:
                 end.Channel.Close();
-                return Status.Closed;
+                return IpcStatus.Closed;
             case Ending.Dispose:
                 end.Channel.Dispose();
-                return Status.Closed;
+                return IpcStatus.Closed;
             case Ending.PeerCloses:
                 peer.Channel.Close();
                 peer.Closed = true;
@@ -111,9 +111,9 @@ internal static class Blocked
                 break;
             default:
                 sent = Fulfil(steps, end, kind, seed);
-                return Status.Ok;
+                return IpcStatus.Ok;
         }
-        return kind == 5 ? Status.Ok : Status.PeerClosed; // Serve: the client has all it wanted
+        return kind == 5 ? IpcStatus.Ok : IpcStatus.PeerClosed; // Serve: the client has all it wanted
     }
 
     private static Frame? Fulfil(Steps steps, EndModel end, int kind, int seed)
@@ -124,19 +124,19 @@ internal static class Blocked
         {
             case 2:
                 var request = new Frame(FrameKind.Request, ++peer.CallId, 300, seed);
-                steps.Timely(1, () => peer.Channel.Call(request.Bytes, reply, 1), Status.TimedOut);
+                steps.Timely(1, () => peer.Channel.Call(request.Bytes, reply, 1), IpcStatus.TimedOut);
                 peer.Push(request);
                 (end.Holding, end.InPlace) = (EndModel.Held.Request, request);
                 return request;
             case 3:
                 var answer = new Frame(FrameKind.Reply, end.CallId, 1000, seed + 1);
-                steps.Timely(2000, () => _ = peer.Channel.ReceiveRequest(2000), Status.Ok);
-                steps.Timely(0, () => peer.Channel.Reply(answer.Bytes, 0), Status.Ok);
+                steps.Timely(2000, () => _ = peer.Channel.ReceiveRequest(2000), IpcStatus.Ok);
+                steps.Timely(0, () => peer.Channel.Reply(answer.Bytes, 0), IpcStatus.Ok);
                 peer.Incoming.Clear();
                 return answer;
             case 5:
                 var asked = Pair.Bytes(500, seed);
-                steps.Timely(2000, () => peer.Channel.Call(asked, reply, 2000), Status.Ok);
+                steps.Timely(2000, () => peer.Channel.Call(asked, reply, 2000), IpcStatus.Ok);
                 if (!reply.AsSpan(0, 500).SequenceEqual(asked))
                     steps.Wrong("the handler's reply is not what it wrote");
                 peer.Channel.Close();
@@ -144,7 +144,7 @@ internal static class Blocked
                 return null;
             default:
                 var message = new Frame(FrameKind.Message, 0, 1500, seed);
-                steps.Timely(2000, () => peer.Channel.Send(message.Bytes, 2000), Status.Ok);
+                steps.Timely(2000, () => peer.Channel.Send(message.Bytes, 2000), IpcStatus.Ok);
                 if (kind == 1)
                 {
                     peer.Push(message);
@@ -155,13 +155,13 @@ internal static class Blocked
     }
 
     // The reply did not fit: it is kept.
-    private static void Finish(Steps steps, EndModel end, Status status, Frame sent, ref Status expected)
+    private static void Finish(Steps steps, EndModel end, IpcStatus status, Frame sent, ref IpcStatus expected)
     {
-        expected = Status.BufferTooSmall;
+        expected = IpcStatus.BufferTooSmall;
         if (status != expected)
             return;
         end.Peer.Push(sent);
         end.Holding = EndModel.Held.KeptReply;
-        steps.Timely(0, () => Subject.ReceiveReply(end.Channel, new byte[10], 0), Status.BufferTooSmall);
+        steps.Timely(0, () => Subject.ReceiveReply(end.Channel, new byte[10], 0), IpcStatus.BufferTooSmall);
     }
 }

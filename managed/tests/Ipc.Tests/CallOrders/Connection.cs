@@ -37,7 +37,7 @@ internal sealed class Connection : IDisposable
     {
         if (_ends is null || Client.OneBlock || Client.IsGone || Client.HasSent || Server.IsGone || Server.CallId != 0)
             return false;
-        var writer = new ShmRingWriter(_ends.ClientLink);
+        var writer = new ShmRingWriter(_ends.ClientSegment);
         Assert.Equal(WaitResult.Ready, writer.WaitForData(1000, new Deadline(0)));
         writer.PutTotal(40_000);
         writer.PublishInData((uint)FrameKind.Reply | ShmRingMemory.More, 1, 1000);

@@ -7,11 +7,11 @@ internal sealed record Frame(FrameKind Kind, uint Id, int Length, int Seed)
 }
 
 /// <summary>What one end of a channel is in, and what the library must therefore answer.</summary>
-internal sealed class EndModel(Channel channel, string name)
+internal sealed class EndModel(IpcChannel channel, string name)
 {
     public enum Held { Nothing, KeptReply, Message, ReplyInPlace, Request }
 
-    public Channel Channel { get; } = channel;
+    public IpcChannel Channel { get; } = channel;
     public string Name { get; } = name;
     public EndModel Peer { get; set; } = null!;
 
@@ -22,7 +22,7 @@ internal sealed class EndModel(Channel channel, string name)
     public bool Killed { get; set; } // its process, as far as the peer can tell; never used again
     public bool Stopped { get; set; } // in the middle of a frame; never used again
     public bool Unsure { get; set; } // two answers were right, and the model does not know which state each leaves; never used again
-    public Status Broken { get; set; }
+    public IpcStatus Broken { get; set; }
     public int Reserved { get; set; } = -1;
     public bool ReservedForReply { get; set; }
     public int ReservedSeed { get; set; }
@@ -35,7 +35,7 @@ internal sealed class EndModel(Channel channel, string name)
     public bool IsUsable => !Killed && !Stopped && !Unsure;
 
     /// <summary>Why any operation fails before it looks at anything else.</summary>
-    public Status Refusal => Closed ? Status.Closed : Broken;
+    public IpcStatus Refusal => Closed ? IpcStatus.Closed : Broken;
 
     /// <summary>A frame of this end's cannot be written now, because the one before it has not been consumed.</summary>
     public bool IsFull => OneBlock && Peer.Incoming.Count > 0;
@@ -50,7 +50,7 @@ internal sealed class EndModel(Channel channel, string name)
     public bool HoldsInPlace => Holding is Held.Message or Held.ReplyInPlace or Held.Request;
 
     /// <summary>What a receiving function that wants such a frame finds: drops what is late, as it does, and breaks where it breaks.</summary>
-    public Status Next(FrameKind wanted, out Frame? frame)
+    public IpcStatus Next(FrameKind wanted, out Frame? frame)
     {
         frame = null;
         if (Holding == Held.KeptReply)
@@ -62,14 +62,14 @@ internal sealed class EndModel(Channel channel, string name)
             if (wanted == FrameKind.Reply ? answers && next.Id == CallId : next.Kind == wanted)
             {
                 frame = next;
-                return Status.Ok;
+                return IpcStatus.Ok;
             }
             // Late: of a call that this end has given up.
             if (!answers || CallId == 0)
-                return Broken = Status.NotOurProtocol;
+                return Broken = IpcStatus.NotOurProtocol;
             Incoming.RemoveAt(0);
         }
-        return Peer.IsGone ? Broken = Status.PeerClosed : Status.TimedOut;
+        return Peer.IsGone ? Broken = IpcStatus.PeerClosed : IpcStatus.TimedOut;
     }
 
     public void Consume()

@@ -58,8 +58,8 @@ internal sealed class Steps(Connection connection)
             case 18: Reserve(end, length, forReply: true); break;
             case 19: Commit(end, length, forReply: true); break;
             case 20 or 21: Blocked.Run(this, connection, end, detail, ++_seed); break;
-            case 22 when detail % 8 == 0: Timely(0, channel.Close, Status.Ok); end.Closed = true; break;
-            case 22 when detail % 8 == 1: Timely(0, channel.Dispose, Status.Ok); end.Closed = true; break;
+            case 22 when detail % 8 == 0: Timely(0, channel.Close, IpcStatus.Ok); end.Closed = true; break;
+            case 22 when detail % 8 == 1: Timely(0, channel.Dispose, IpcStatus.Ok); end.Closed = true; break;
             case 23 when detail % 8 == 0 && connection is { CanKill: true, Client: { IsGone: false, IsUsable: true } }: connection.KillClient(); break;
             case 23 when detail % 8 == 1: connection.TryStopClient(); break;
         }
@@ -78,39 +78,39 @@ internal sealed class Steps(Connection connection)
         var frame = new Frame(FrameKind.Message, 0, length, ++_seed);
         var sent = 0;
         var expected = SendingStatus(end);
-        var status = Timely(0, () => sent = end.Channel.SendBatch(frame.Bytes, [length], 0), expected == Status.TimedOut ? Status.Ok : expected);
-        if (status == Status.Ok && sent == 1)
+        var status = Timely(0, () => sent = end.Channel.SendBatch(frame.Bytes, [length], 0), expected == IpcStatus.TimedOut ? IpcStatus.Ok : expected);
+        if (status == IpcStatus.Ok && sent == 1)
             Sent(end, frame, status);
-        else if (status == Status.Ok && !end.IsFull && !end.Peer.IsGone)
+        else if (status == IpcStatus.Ok && !end.IsFull && !end.Peer.IsGone)
             Wrong("the batch did not go out though there is room");
     }
 
-    private static void Sent(EndModel end, Frame frame, Status status)
+    private static void Sent(EndModel end, Frame frame, IpcStatus status)
     {
-        if (status == Status.Ok && !end.Peer.IsGone)
+        if (status == IpcStatus.Ok && !end.Peer.IsGone)
             end.Push(frame);
     }
 
-    private static Status SendingStatus(EndModel end)
+    private static IpcStatus SendingStatus(EndModel end)
     {
-        if (end.Refusal != Status.Ok)
+        if (end.Refusal != IpcStatus.Ok)
             return end.Refusal;
         if (end.Reserved >= 0)
-            return Status.WrongState;
+            return IpcStatus.WrongState;
         return RoomStatus(end);
     }
 
     // Ok stands for PeerClosed, too, when the peer is gone.
-    private static Status RoomStatus(EndModel end) => end.Peer.IsGone || !end.IsFull ? Status.Ok : Status.TimedOut;
+    private static IpcStatus RoomStatus(EndModel end) => end.Peer.IsGone || !end.IsFull ? IpcStatus.Ok : IpcStatus.TimedOut;
 
     private void Reserve(EndModel end, int length, bool forReply)
     {
         var expected = end.Refusal;
-        if (expected == Status.Ok)
-            expected = forReply && end.Holding != EndModel.Held.Request ? Status.WrongState : RoomStatus(end);
+        if (expected == IpcStatus.Ok)
+            expected = forReply && end.Holding != EndModel.Held.Request ? IpcStatus.WrongState : RoomStatus(end);
         var status = Timely(0, () => Write(forReply ? end.Channel.ReserveReply(length, 0) : end.Channel.Reserve(length, 0)), expected);
-        if (status != Status.WrongState)
-            (end.Reserved, end.ReservedForReply) = (status == Status.Ok ? length : -1, forReply);
+        if (status != IpcStatus.WrongState)
+            (end.Reserved, end.ReservedForReply) = (status == IpcStatus.Ok ? length : -1, forReply);
 
         void Write(Span<byte> room)
         {
@@ -124,14 +124,14 @@ internal sealed class Steps(Connection connection)
     private void Commit(EndModel end, int length, bool forReply)
     {
         var expected = end.Refusal;
-        if (expected == Status.Ok && ((forReply && end.Holding != EndModel.Held.Request) || end.Reserved < 0 || end.ReservedForReply != forReply))
-            expected = Status.WrongState;
-        if (expected == Status.Ok)
+        if (expected == IpcStatus.Ok && ((forReply && end.Holding != EndModel.Held.Request) || end.Reserved < 0 || end.ReservedForReply != forReply))
+            expected = IpcStatus.WrongState;
+        if (expected == IpcStatus.Ok)
             length = end.Reserved; // what was written there
         var status = Timely(0, () => Commit(), expected);
-        if (end.Refusal != Status.Ok)
+        if (end.Refusal != IpcStatus.Ok)
             end.Reserved = -1; // whatever it was lent for
-        if (expected != Status.Ok)
+        if (expected != IpcStatus.Ok)
             return;
         Sent(end, new Frame(forReply ? FrameKind.Reply : FrameKind.Message, forReply ? end.Incoming[0].Id : 0, length, end.ReservedSeed), status);
         end.Reserved = -1;
@@ -149,7 +149,7 @@ internal sealed class Steps(Connection connection)
 
     private void Cancel(EndModel end)
     {
-        Timely(0, () => Subject.Cancel(end.Channel), end.Reserved >= 0 ? Status.Ok : Status.WrongState);
+        Timely(0, () => Subject.Cancel(end.Channel), end.Reserved >= 0 ? IpcStatus.Ok : IpcStatus.WrongState);
         end.Reserved = -1;
     }
 
@@ -160,9 +160,9 @@ internal sealed class Steps(Connection connection)
         var expected = Expected(end, FrameKind.Message, out var frame);
         var buffer = new byte[small ? 10 : 2000];
         if (frame is not null && frame.Length > buffer.Length)
-            expected = Status.BufferTooSmall;
+            expected = IpcStatus.BufferTooSmall;
         var length = -1;
-        var quiet = expected == Status.TimedOut && tries ? Status.Ok : expected;
+        var quiet = expected == IpcStatus.TimedOut && tries ? IpcStatus.Ok : expected;
         UntilTold(end, frame, quiet, timeout =>
         {
             if (!tries)
@@ -170,7 +170,7 @@ internal sealed class Steps(Connection connection)
             else if (!Subject.TryReceive(end.Channel, buffer, out length, timeout))
                 length = -1;
         }, () => length);
-        if (expected != Status.Ok)
+        if (expected != IpcStatus.Ok)
             return;
         Same(frame!, buffer.AsSpan(0, Math.Max(length, 0)), length);
         end.Consume();
@@ -178,18 +178,18 @@ internal sealed class Steps(Connection connection)
 
     private void Peek(EndModel end)
     {
-        var again = end.Refusal == Status.Ok && end.Holding == EndModel.Held.Message;
+        var again = end.Refusal == IpcStatus.Ok && end.Holding == EndModel.Held.Message;
         Frame? frame = again ? end.InPlace : null;
-        var expected = again ? Status.Ok : Expected(end, FrameKind.Message, out frame);
+        var expected = again ? IpcStatus.Ok : Expected(end, FrameKind.Message, out frame);
         UntilTold(end, frame, expected, timeout => Same(frame, end.Channel.Peek(timeout)), null);
-        if (expected == Status.Ok)
+        if (expected == IpcStatus.Ok)
             (end.Holding, end.InPlace) = (EndModel.Held.Message, frame);
     }
 
     private void Release(EndModel end)
     {
         var holds = end.Holding is EndModel.Held.Message or EndModel.Held.ReplyInPlace;
-        Timely(0, end.Channel.Release, holds ? Status.Ok : Status.WrongState);
+        Timely(0, end.Channel.Release, holds ? IpcStatus.Ok : IpcStatus.WrongState);
         if (holds)
             end.Consume();
     }
@@ -198,19 +198,19 @@ internal sealed class Steps(Connection connection)
     {
         var expected = Expected(end, FrameKind.Request, out var frame);
         UntilTold(end, frame, expected, timeout => Same(frame, end.Channel.ReceiveRequest(timeout)), null);
-        if (expected == Status.Ok)
+        if (expected == IpcStatus.Ok)
             (end.Holding, end.InPlace) = (EndModel.Held.Request, frame);
     }
 
     private void Answer(EndModel end, int length, FrameKind kind)
     {
         var expected = end.Refusal;
-        if (expected == Status.Ok)
-            expected = end.Holding != EndModel.Held.Request || end.Reserved >= 0 ? Status.WrongState : RoomStatus(end);
+        if (expected == IpcStatus.Ok)
+            expected = end.Holding != EndModel.Held.Request || end.Reserved >= 0 ? IpcStatus.WrongState : RoomStatus(end);
         var text = new string('x', length);
         var frame = new Frame(kind, end.Holding == EndModel.Held.Request ? end.InPlace!.Id : 0, length, ++_seed);
         var status = Timely(0, Answer, expected);
-        if (status is Status.TimedOut or Status.WrongState || end.Refusal != Status.Ok)
+        if (status is IpcStatus.TimedOut or IpcStatus.WrongState || end.Refusal != IpcStatus.Ok)
             return;
         Sent(end, frame, status);
         end.Consume();
@@ -230,12 +230,12 @@ internal sealed class Steps(Connection connection)
     {
         var request = new Frame(FrameKind.Request, end.CallId + 1, length, ++_seed);
         var expected = end.Refusal;
-        if (expected == Status.Ok && (end.HoldsInPlace || end.Reserved >= 0))
-            expected = Status.WrongState;
+        if (expected == IpcStatus.Ok && (end.HoldsInPlace || end.Reserved >= 0))
+            expected = IpcStatus.WrongState;
         // Whether it drops the kept reply before it is refused makes no difference but to ReceiveReply.
-        if (expected == Status.WrongState && !end.HoldsInPlace)
+        if (expected == IpcStatus.WrongState && !end.HoldsInPlace)
             end.Holding = EndModel.Held.Nothing;
-        if (expected != Status.Ok)
+        if (expected != IpcStatus.Ok)
         {
             Timely(Short, Call, expected);
             return;
@@ -243,12 +243,12 @@ internal sealed class Steps(Connection connection)
         end.CallId++;
         if (end.Peer.IsGone)
         {
-            Timely(Short, Call, Status.PeerClosed, Status.TimedOut, Status.NotOurProtocol);
+            Timely(Short, Call, IpcStatus.PeerClosed, IpcStatus.TimedOut, IpcStatus.NotOurProtocol);
             end.Unsure = true;
             return;
         }
         expected = RoomStatus(end);
-        if (expected == Status.Ok)
+        if (expected == IpcStatus.Ok)
         {
             end.Push(request);
             expected = end.Next(FrameKind.Reply, out _);
@@ -268,14 +268,14 @@ internal sealed class Steps(Connection connection)
     private void ReceiveReply(EndModel end, bool small)
     {
         var expected = end.Refusal;
-        if (expected == Status.Ok && end.Holding != EndModel.Held.KeptReply)
-            expected = Status.WrongState;
+        if (expected == IpcStatus.Ok && end.Holding != EndModel.Held.KeptReply)
+            expected = IpcStatus.WrongState;
         var buffer = new byte[small ? 10 : 2000];
-        if (expected == Status.Ok && end.Incoming[0].Length > buffer.Length)
-            expected = Status.BufferTooSmall;
+        if (expected == IpcStatus.Ok && end.Incoming[0].Length > buffer.Length)
+            expected = IpcStatus.BufferTooSmall;
         var length = 0;
         Timely(0, () => length = Subject.ReceiveReply(end.Channel, buffer, 0), expected);
-        if (expected != Status.Ok)
+        if (expected != IpcStatus.Ok)
             return;
         Same(end.Incoming[0], buffer.AsSpan(0, length));
         end.Consume();
@@ -294,24 +294,24 @@ internal sealed class Steps(Connection connection)
             6 => () => _ = end.Channel.Peek(Short),
             _ => end.Channel.Release,
         };
-        Timely(Short, action, Status.TimedOut, Status.BufferTooSmall, Status.WrongState, Status.NotOurProtocol, Status.Closed, Status.PeerClosed);
+        Timely(Short, action, IpcStatus.TimedOut, IpcStatus.BufferTooSmall, IpcStatus.WrongState, IpcStatus.NotOurProtocol, IpcStatus.Closed, IpcStatus.PeerClosed);
     }
 
     // ---- what must come of it
 
-    private static Status Expected(EndModel end, FrameKind kind, out Frame? frame)
+    private static IpcStatus Expected(EndModel end, FrameKind kind, out Frame? frame)
     {
         frame = null;
-        if (end.Refusal != Status.Ok)
+        if (end.Refusal != IpcStatus.Ok)
             return end.Refusal;
-        return end.HoldsInPlace ? Status.WrongState : end.Next(kind, out frame);
+        return end.HoldsInPlace ? IpcStatus.WrongState : end.Next(kind, out frame);
     }
 
     // What is on its way has a moment to arrive; a killed peer is noticed by looking again and again.
-    private void UntilTold(EndModel end, Frame? frame, Status expected, Action<int> receive, Func<int>? taken)
+    private void UntilTold(EndModel end, Frame? frame, IpcStatus expected, Action<int> receive, Func<int>? taken)
     {
         var timeout = frame is null ? 0 : 2000;
-        if (expected != Status.PeerClosed || end.Broken != Status.PeerClosed)
+        if (expected != IpcStatus.PeerClosed || end.Broken != IpcStatus.PeerClosed)
         {
             Timely(timeout, () => receive(timeout), expected);
             return;
@@ -320,19 +320,19 @@ internal sealed class Steps(Connection connection)
         while (true)
         {
             var status = Outcome(() => receive(0));
-            if (status == Status.PeerClosed)
+            if (status == IpcStatus.PeerClosed)
                 return;
-            if (!(status == Status.TimedOut || (status == Status.Ok && taken?.Invoke() == -1)) || clock.ElapsedMilliseconds > 2000)
+            if (!(status == IpcStatus.TimedOut || (status == IpcStatus.Ok && taken?.Invoke() == -1)) || clock.ElapsedMilliseconds > 2000)
                 Wrong($"{status} for {clock.ElapsedMilliseconds} ms where the peer is gone");
         }
     }
 
-    public static Status Outcome(Action action)
+    public static IpcStatus Outcome(Action action)
     {
         try
         {
             action();
-            return Status.Ok;
+            return IpcStatus.Ok;
         }
         catch (IpcException e)
         {
@@ -340,11 +340,11 @@ internal sealed class Steps(Connection connection)
         }
     }
 
-    public Status Timely(int timeout, Action action, params ReadOnlySpan<Status> expected)
+    public IpcStatus Timely(int timeout, Action action, params ReadOnlySpan<IpcStatus> expected)
     {
         var clock = Stopwatch.StartNew();
         var status = Outcome(action);
-        if (!expected.Contains(status) && !(expected[0] == Status.Ok && IsPeersEnd(status)))
+        if (!expected.Contains(status) && !(expected[0] == IpcStatus.Ok && IsPeersEnd(status)))
             Wrong($"{status} instead of {string.Join(" or ", expected.ToArray().Distinct())}");
         if (clock.ElapsedMilliseconds > timeout + Slack)
             Wrong($"took {clock.ElapsedMilliseconds} ms with a time-out of {timeout}");
@@ -355,10 +355,10 @@ internal sealed class Steps(Connection connection)
     public void Same(Frame? frame, ReadOnlySpan<byte> found) => Same(frame, found, found.Length);
 
     // Sending to a peer that is gone fails sooner or later; one that was killed may first look as if it merely did not read.
-    private bool IsPeersEnd(Status status) => status switch
+    private bool IsPeersEnd(IpcStatus status) => status switch
     {
-        Status.PeerClosed => connection.Client.IsGone || connection.Server.IsGone,
-        Status.TimedOut => connection.Client is { Killed: true, OneBlock: true },
+        IpcStatus.PeerClosed => connection.Client.IsGone || connection.Server.IsGone,
+        IpcStatus.TimedOut => connection.Client is { Killed: true, OneBlock: true },
         _ => false,
     };
 

@@ -24,12 +24,12 @@ boost::posix_time::ptime in(int64_t nanoseconds) {
 
 } // namespace
 
-Status Queue::create(const std::string& name, size_t depth, size_t piece_bytes, std::unique_ptr<Queue>* queue) {
+Status Queue::create(const std::string& name, size_t depth, size_t fragment_bytes, std::unique_ptr<Queue>* queue) {
     auto made = std::make_unique<Queue>();
     try {
         bi::permissions only_this_user(0600);
-        made->queue_.emplace(bi::create_only, name.c_str(), depth, piece_bytes, only_this_user);
-        Status status = made->map_header(name, depth, piece_bytes);
+        made->queue_.emplace(bi::create_only, name.c_str(), depth, fragment_bytes, only_this_user);
+        Status status = made->map_header(name, depth, fragment_bytes);
         if (!status) status = made->make_robust();
         if (status) {
             remove(name);
@@ -37,17 +37,17 @@ Status Queue::create(const std::string& name, size_t depth, size_t piece_bytes, 
         }
     } catch (const bi::interprocess_exception& e) {
         return fail(IPC_SYSTEM, "Boost.Interprocess cannot make the message queue %s of %zu x %zu bytes: %s",
-                    name.c_str(), depth, piece_bytes, e.what());
+                    name.c_str(), depth, fragment_bytes, e.what());
     }
     *queue = std::move(made);
     return IPC_OK;
 }
 
-Status Queue::open(const std::string& name, size_t depth, size_t piece_bytes, std::unique_ptr<Queue>* queue) {
+Status Queue::open(const std::string& name, size_t depth, size_t fragment_bytes, std::unique_ptr<Queue>* queue) {
     auto made = std::make_unique<Queue>();
     try {
         made->queue_.emplace(bi::open_only, name.c_str());
-        if (Status s = made->map_header(name, depth, piece_bytes)) return s;
+        if (Status s = made->map_header(name, depth, fragment_bytes)) return s;
     } catch (const bi::interprocess_exception& e) {
         return fail(IPC_SYSTEM, "Boost.Interprocess cannot open the server's message queue %s: %s", name.c_str(),
                     e.what());
@@ -60,16 +60,16 @@ void Queue::remove(const std::string& name) {
     bi::message_queue::remove(name.c_str());
 }
 
-Status Queue::map_header(const std::string& name, size_t depth, size_t piece_bytes) {
+Status Queue::map_header(const std::string& name, size_t depth, size_t fragment_bytes) {
     constexpr size_t offset = Creation::ManagedOpenOrCreateUserOffset;
     const bi::shared_memory_object memory(bi::open_only, name.c_str(), bi::read_write);
     header_ = bi::mapped_region(memory, bi::read_write, 0, offset + sizeof(Header));
     auto* header = reinterpret_cast<Header*>(static_cast<char*>(header_.get_address()) + offset);
     // Also tells whether this version of Boost lays the queue out as the one this was written for.
-    if (queue_->get_max_msg() != depth || queue_->get_max_msg_size() != piece_bytes || header->m_max_num_msg != depth ||
-        header->m_max_msg_size != piece_bytes)
+    if (queue_->get_max_msg() != depth || queue_->get_max_msg_size() != fragment_bytes ||
+        header->m_max_num_msg != depth || header->m_max_msg_size != fragment_bytes)
         return fail(IPC_NOT_OUR_PROTOCOL, "the message queue %s is not of %zu x %zu bytes, as agreed", name.c_str(),
-                    depth, piece_bytes);
+                    depth, fragment_bytes);
     mutex_ = reinterpret_cast<pthread_mutex_t*>(&header->m_mutex);
     return IPC_OK;
 }

@@ -15,7 +15,7 @@ namespace ipc::boost_mq {
 //
 // Boost's mutex would stay locked for ever if its holder died, and whoever came next would hang where no time-out reaches.
 // The creator therefore makes that mutex a robust one before anybody else sees the queue: the next to lock it gets an error,
-// which Boost turns into an exception. The queue is then of no more use, and its pieces after that moment are dropped.
+// which Boost turns into an exception. The queue is then of no more use, and its fragments after that moment are dropped.
 //
 // What a peer could write into Boost's own structures Boost trusts: this is a transport to compare with, among processes
 // of one user, not one to put in front of an enemy.
@@ -24,8 +24,8 @@ class Queue {
     enum class Outcome { done, timed_out, peer_died };
 
     // The status is IPC_SYSTEM with Boost's reason, or IPC_NOT_OUR_PROTOCOL when an opened queue is not of the form told.
-    static Status create(const std::string& name, size_t depth, size_t piece_bytes, std::unique_ptr<Queue>* queue);
-    static Status open(const std::string& name, size_t depth, size_t piece_bytes, std::unique_ptr<Queue>* queue);
+    static Status create(const std::string& name, size_t depth, size_t fragment_bytes, std::unique_ptr<Queue>* queue);
+    static Status open(const std::string& name, size_t depth, size_t fragment_bytes, std::unique_ptr<Queue>* queue);
     // Never fails: what is not there is removed.
     static void remove(const std::string& name);
 
@@ -34,7 +34,7 @@ class Queue {
     Outcome receive(void* room, size_t capacity, size_t* length, int64_t patience_ns);
 
   private:
-    Status map_header(const std::string& name, size_t depth, size_t piece_bytes);
+    Status map_header(const std::string& name, size_t depth, size_t fragment_bytes);
     Status make_robust();
     Outcome holder_died();
     bool is_sound();

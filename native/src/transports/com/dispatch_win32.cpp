@@ -133,7 +133,7 @@ Status to_status(HRESULT result, const std::string& address) {
         break;
     }
     if (code > 0x80040200 && code < 0x80040300)
-        return fail(IPC_PEER_CLOSED, "the server at %s has ended the conversation: reconnect", address.c_str());
+        return fail(IPC_PEER_CLOSED, "the server at %s has ended the session: reconnect", address.c_str());
     return win32::fail_windows(IPC_SYSTEM, static_cast<DWORD>(result), "a COM call to %s failed (0x%08x)",
                                address.c_str(), code);
 }

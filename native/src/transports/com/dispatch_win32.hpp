@@ -108,7 +108,7 @@ bool read_frame(const VARIANT& value, FrameInfo* frame, const std::byte** payloa
 inline HRESULT to_result(Status status) {
     return static_cast<HRESULT>(0x80040200u + static_cast<unsigned>(status));
 }
-// What a failed call means to a client. Sets the sentence; `address` is for it.
+// What a failed call means to a client. Sets the error message; `address` is for it.
 Status to_status(HRESULT result, const std::string& address);
 
 // The moniker of an address's name.

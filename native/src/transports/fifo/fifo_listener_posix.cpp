@@ -16,7 +16,7 @@ namespace {
 
 using posix::Descriptor;
 
-// How long a client may take for its last step of the rendezvous, and how many may be at it. When they are too many the oldest goes, but
+// How long a client may take for its last step of the handshake, and how many may be at it. When they are too many the oldest goes, but
 // each has the shortest time at least; meanwhile new ones wait in the FIFO.
 constexpr int64_t longest_handshake_ms = 2000;
 constexpr int64_t shortest_handshake_ms = 20;
@@ -48,7 +48,7 @@ Status FifoListener::open() {
         unlink(path_.c_str());
         return fail_system(IPC_SYSTEM, error, "cannot listen at %s (%s)", address(), path_.c_str());
     }
-    rendezvous_ = std::move(made);
+    handshake_fifo_ = std::move(made);
     return IPC_OK;
 }
 
@@ -80,7 +80,7 @@ Status FifoListener::nobody_came() const {
 
 // One thread looks at all that goes on; the others wait for what it finds, and one of them goes on looking when it leaves.
 Status FifoListener::accept(const Deadline& deadline, FrameChannel** channel) {
-    const std::shared_lock using_rendezvous(in_use_);
+    const std::shared_lock using_fifo(in_use_);
     const posix::Patience patience(deadline);
     posix::Backoff backoff;
     std::unique_lock lock(mutex_);
@@ -114,7 +114,8 @@ Status FifoListener::accept(const Deadline& deadline, FrameChannel** channel) {
 
 // IPC_OK: look again. Anything else ends accept.
 Status FifoListener::look(const Deadline& deadline, posix::Backoff* backoff) {
-    std::vector<pollfd> entries{{interrupt_.descriptor(), POLLIN, 0}, {has_room() ? rendezvous_.get() : -1, POLLIN, 0}};
+    std::vector<pollfd> entries{{interrupt_.descriptor(), POLLIN, 0},
+                                {has_room() ? handshake_fifo_.get() : -1, POLLIN, 0}};
     for (const Handshake& handshake : handshakes_) {
         entries.push_back({handshake.up.get(), POLLIN, 0});
         // Has nothing to report but the loss of its reader, the client.
@@ -219,7 +220,7 @@ bool FifoListener::next_token(std::string* token) {
     for (int reads = 0; !find_record(token); ++reads) {
         if (reads == most_reads) return false; // somebody writes nonsense faster than it is passed over
         const ssize_t count =
-            read(rendezvous_.get(), arrived_.data() + arrived_count_, arrived_.size() - arrived_count_);
+            read(handshake_fifo_.get(), arrived_.data() + arrived_count_, arrived_.size() - arrived_count_);
         if (count <= 0) return false;
         arrived_count_ += static_cast<size_t>(count);
     }
@@ -245,9 +246,9 @@ void FifoListener::close() {
         changed_.notify_all();
     }
     const std::unique_lock alone(in_use_);
-    if (!rendezvous_) return;
+    if (!handshake_fifo_) return;
     posix::remove_name(path_, identity_);
-    rendezvous_.reset();
+    handshake_fifo_.reset();
     handshakes_.clear();
     ready_.clear();
     Descriptor lock;

@@ -18,7 +18,7 @@
 
 namespace ipc {
 
-// Reads the rendezvous FIFO, greets whoever leaves a record there, and makes channels of those that answer. All handshakes go on side by
+// Reads the handshake FIFO, greets whoever leaves a record there, and makes channels of those that answer. All handshakes go on side by
 // side, so that nobody waits for a client that says nothing.
 class FifoListener final : public FrameListener {
   public:
@@ -55,10 +55,10 @@ class FifoListener final : public FrameListener {
 
     const Address address_;
     const std::string path_;
-    posix::Descriptor rendezvous_;
+    posix::Descriptor handshake_fifo_;
     posix::FileIdentity identity_;
     posix::Interrupt interrupt_;
-    // Shared by accept, alone by close: clients in the queue learn that nobody accepts them when the rendezvous is
+    // Shared by accept, alone by close: clients in the queue learn that nobody accepts them when the handshake is
     // closed, which must not happen under an accept in progress.
     std::shared_mutex in_use_;
 

@@ -74,7 +74,7 @@ bool remove_dead_fifo(const std::string& path) {
 }
 
 void forget_dead_fifo_server(const std::string& path) {
-    // A dying process closes its descriptors one by one, perhaps this connection before its rendezvous.
+    // A dying process closes its descriptors one by one, perhaps this connection before its handshake.
     struct stat status {};
     const Deadline patience(100); // as others' servers have it, local_socket.cpp
     for (int waited_ms = 0; waited_ms <= 5 && lstat(path.c_str(), &status) == 0; ++waited_ms) {
@@ -84,8 +84,9 @@ void forget_dead_fifo_server(const std::string& path) {
     }
 }
 
-FifoPair::FifoPair(const std::string& rendezvous, std::string_view token)
-    : up_(rendezvous + "." + std::string(token) + ".up"), down_(rendezvous + "." + std::string(token) + ".down") {}
+FifoPair::FifoPair(const std::string& handshake_fifo, std::string_view token)
+    : up_(handshake_fifo + "." + std::string(token) + ".up"),
+      down_(handshake_fifo + "." + std::string(token) + ".down") {}
 
 // `.down` is made first and removed last: while there is an `.up` there is a `.down`, whose reader tells whether the
 // client lives (remove_dead_pairs).
@@ -105,12 +106,12 @@ Status FifoPair::make(const Deadline& deadline, posix::Descriptor* down) {
     return IPC_OK;
 }
 
-void remove_dead_pairs(const std::string& rendezvous) {
+void remove_dead_pairs(const std::string& handshake_fifo) {
     namespace fs = std::filesystem;
-    const std::string start = fs::path(rendezvous).filename().string() + ".";
+    const std::string start = fs::path(handshake_fifo).filename().string() + ".";
     constexpr std::string_view ending = ".down";
     std::error_code error; // what cannot be listed or removed stays for the next listener
-    fs::directory_iterator entry(fs::path(rendezvous).parent_path(), error);
+    fs::directory_iterator entry(fs::path(handshake_fifo).parent_path(), error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
         const std::string name = entry->path().filename().string();
         if (name.size() != start.size() + fifo_token_size + ending.size() || !name.starts_with(start) ||

@@ -10,7 +10,7 @@
 
 namespace ipc {
 
-// The FIFO rendezvous of docs/wire-formats.md: its record, and what stands in the private folder.
+// The FIFO handshake of docs/wire-formats.md: its record, and what stands in the private folder.
 
 constexpr char fifo_greeting = 0x06;
 constexpr size_t fifo_record_size = 48;
@@ -40,7 +40,7 @@ void forget_dead_fifo_server(const std::string& path);
 class FifoPair {
   public:
     // The names for a token, without making anything: the server's view.
-    FifoPair(const std::string& rendezvous, std::string_view token);
+    FifoPair(const std::string& handshake_fifo, std::string_view token);
     ~FifoPair();
     FifoPair(const FifoPair&) = delete;
     FifoPair& operator=(const FifoPair&) = delete;
@@ -62,7 +62,7 @@ class FifoPair {
     std::string down_;
 };
 
-// Removes pairs that clients killed while connecting to this rendezvous have left. Call with the names locked.
-void remove_dead_pairs(const std::string& rendezvous);
+// Removes pairs that clients killed while connecting to this handshake have left. Call with the names locked.
+void remove_dead_pairs(const std::string& handshake_fifo);
 
 } // namespace ipc

@@ -33,10 +33,10 @@ Status no_server(const posix::LocalName& name, const Deadline& deadline) {
     return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", name.address.c_str());
 }
 
-Status open_rendezvous(const posix::LocalName& name, const Deadline& deadline, Descriptor* rendezvous) {
+Status open_handshake_fifo(const posix::LocalName& name, const Deadline& deadline, Descriptor* handshake_fifo) {
     const bool foreign = is_another_users(name.path);
-    if (!foreign) *rendezvous = open_fifo(name.path, O_WRONLY);
-    if (*rendezvous) return IPC_OK;
+    if (!foreign) *handshake_fifo = open_fifo(name.path, O_WRONLY);
+    if (*handshake_fifo) return IPC_OK;
     if (!foreign && (errno == ENXIO || errno == ENOENT)) return no_server(name, deadline);
     if (foreign || errno == EPERM || errno == EACCES || errno == ELOOP)
         return fail(IPC_NO_PERMISSION, "%s, where %s leads, is not a FIFO of this user: choose another name",
@@ -53,9 +53,9 @@ Status make_token(std::string* token) {
     return IPC_OK;
 }
 
-// Waits for a descriptor, and for the loss of the rendezvous' reader: a server that dies is noticed at once.
-Status wait_for_server(const posix::LocalName& name, pollfd waiting, int rendezvous, const Deadline& deadline) {
-    pollfd entries[2] = {waiting, {rendezvous, 0, 0}};
+// Waits for a descriptor, and for the loss of the handshake FIFO's reader: a server that dies is noticed at once.
+Status wait_for_server(const posix::LocalName& name, pollfd waiting, int handshake_fifo, const Deadline& deadline) {
+    pollfd entries[2] = {waiting, {handshake_fifo, 0, 0}};
     while (true) {
         const int ready = posix::poll_until(entries, 2, deadline);
         if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for a FIFO");
@@ -66,25 +66,26 @@ Status wait_for_server(const posix::LocalName& name, pollfd waiting, int rendezv
     }
 }
 
-Status rendezvous_with_server(const posix::LocalName& name, const Deadline& deadline, Descriptor* up,
-                              Descriptor* down) {
-    Descriptor rendezvous;
+Status handshake_with_server(const posix::LocalName& name, const Deadline& deadline, Descriptor* up, Descriptor* down) {
+    Descriptor handshake_fifo;
     std::string token;
-    if (Status status = open_rendezvous(name, deadline, &rendezvous); status != IPC_OK) return status;
+    if (Status status = open_handshake_fifo(name, deadline, &handshake_fifo); status != IPC_OK) return status;
     if (Status status = make_token(&token); status != IPC_OK) return status;
     FifoPair pair(name.path, token);
     if (Status status = pair.make(deadline, down); status != IPC_OK) return status;
     const FifoRecord record = make_fifo_record(token);
     // Full only while very many clients wait.
-    while (!write_fifo(rendezvous.get(), record.data(), record.size())) {
+    while (!write_fifo(handshake_fifo.get(), record.data(), record.size())) {
         if (errno != EAGAIN) return no_server(name, deadline);
-        const pollfd room{rendezvous.get(), POLLOUT, 0};
-        if (Status status = wait_for_server(name, room, rendezvous.get(), deadline); status != IPC_OK) return status;
+        const pollfd room{handshake_fifo.get(), POLLOUT, 0};
+        if (Status status = wait_for_server(name, room, handshake_fifo.get(), deadline); status != IPC_OK)
+            return status;
     }
     const pollfd answer{down->get(), POLLIN, 0};
     Greeting greeting;
     do {
-        if (Status status = wait_for_server(name, answer, rendezvous.get(), deadline); status != IPC_OK) return status;
+        if (Status status = wait_for_server(name, answer, handshake_fifo.get(), deadline); status != IPC_OK)
+            return status;
         greeting = read_fifo_greeting(down->get());
     } while (greeting == Greeting::awaited);
     if (greeting == Greeting::none) return no_server(name, deadline);
@@ -98,7 +99,7 @@ Status connect_fifo(const Address& address, const Deadline& deadline, FrameChann
     Descriptor up;
     Descriptor down;
     if (Status status = posix::private_name(address, "fifo-", &name); status != IPC_OK) return status;
-    if (Status status = rendezvous_with_server(name, deadline, &up, &down); status != IPC_OK) return status;
+    if (Status status = handshake_with_server(name, deadline, &up, &down); status != IPC_OK) return status;
     return make_fifo_channel(address, std::move(down), std::move(up), name.path, channel);
 }
 

@@ -16,7 +16,7 @@ namespace ipc {
 // of a FIFO, so every wait is a poll that also watches for the interruption.
 class FifoStream final : public ByteStream {
   public:
-    // A client gives its server's rendezvous FIFO, to clear it away should the server die; a server gives "".
+    // A client gives its server's handshake FIFO, to clear it away should the server die; a server gives "".
     FifoStream(posix::Descriptor reading, posix::Descriptor writing, std::string server_path)
         : reading_(std::move(reading)), writing_(std::move(writing)), server_path_(std::move(server_path)) {}
     Status open() { return interrupt_.open(); }
@@ -50,7 +50,7 @@ Status make_fifo_channel(const Address& address, posix::Descriptor reading, posi
 
 // Writes bytes so few that they go as a whole or not at all; false with errno.
 bool write_fifo(int descriptor, const char* bytes, size_t length);
-// The one byte of the rendezvous. Awaited: it is not there, and neither is the writer's end. A poll may say that the writer has left in the
+// The one byte of the handshake. Awaited: it is not there, and neither is the writer's end. A poll may say that the writer has left in the
 // very moment in which it opens the FIFO, because Linux counts it before it is there; reading, which takes the FIFO's lock, knows better.
 enum class Greeting { here, awaited, none };
 Greeting read_fifo_greeting(int descriptor);

@@ -12,7 +12,7 @@ DWORD slice(const Deadline& deadline) {
 
 Status garbage() {
     return fail(IPC_NOT_OUR_PROTOCOL,
-                "what came through the mailslot is no piece of this connection, or one is missing: connect again");
+                "what came through the mailslot is no fragment of this connection, or one is missing: connect again");
 }
 
 } // namespace
@@ -22,11 +22,11 @@ Status garbage() {
 Status MailslotStream::read(void* buffer, size_t capacity, Fill, const Deadline& deadline, size_t* count) {
     *count = 0;
     bool last_look = false;
-    while (piece_begin_ == piece_end_) {
+    while (fragment_begin_ == fragment_end_) {
         if (peer_ended_) return IPC_OK;
-        // A piece goes straight to where it belongs if there is room for it and its trailer.
+        // A fragment goes straight to where it belongs if there is room for it and its trailer.
         const bool in_place = capacity >= room_size;
-        std::byte* room = in_place ? static_cast<std::byte*>(buffer) : piece_.data();
+        std::byte* room = in_place ? static_cast<std::byte*>(buffer) : fragment_.data();
         size_t length = 0;
         const Status status = slots_.in.receive(room, room_size, last_look ? 0 : slice(deadline), interrupt_, &length);
         if (status == IPC_TIMED_OUT) {
@@ -37,22 +37,22 @@ Status MailslotStream::read(void* buffer, size_t capacity, Fill, const Deadline&
             continue;
         }
         if (status != IPC_OK) return status;
-        if (Status s = read_piece(room, length, &length); s != IPC_OK) return s;
+        if (Status s = read_fragment(room, length, &length); s != IPC_OK) return s;
         if (in_place) {
             *count = length;
             return IPC_OK;
         }
-        piece_begin_ = 0;
-        piece_end_ = length;
+        fragment_begin_ = 0;
+        fragment_end_ = length;
     }
-    *count = std::min(capacity, piece_end_ - piece_begin_);
-    std::memcpy(buffer, piece_.data() + piece_begin_, *count);
-    piece_begin_ += *count;
+    *count = std::min(capacity, fragment_end_ - fragment_begin_);
+    std::memcpy(buffer, fragment_.data() + fragment_begin_, *count);
+    fragment_begin_ += *count;
     return IPC_OK;
 }
 
 // Checks what came; *count is 0 for the end and for nothing else.
-Status MailslotStream::read_piece(std::byte* room, size_t length, size_t* count) {
+Status MailslotStream::read_fragment(std::byte* room, size_t length, size_t* count) {
     Trailer trailer{};
     if (length < sizeof trailer || length > most_in_message) return garbage();
     *count = length - sizeof trailer;
@@ -62,7 +62,7 @@ Status MailslotStream::read_piece(std::byte* room, size_t length, size_t* count)
         peer_ended_ = true;
         return IPC_OK;
     }
-    if (trailer.kind != Kind::piece || *count == 0) return garbage();
+    if (trailer.kind != Kind::fragment || *count == 0) return garbage();
     ++read_;
     return read_ % told_after == 0 ? tell_read() : IPC_OK;
 }
@@ -71,7 +71,7 @@ Status MailslotStream::tell_read() {
     const Trailer told{magic, Kind::read, read_};
     const std::lock_guard lock(telling_);
     const Status status = send(slots_.out_read_by_us, &told, sizeof told, Deadline(IPC_FOREVER));
-    // A peer that has gone may still have left pieces to read.
+    // A peer that has gone may still have left fragments to read.
     return status == IPC_PEER_CLOSED ? IPC_OK : status;
 }
 
@@ -83,13 +83,13 @@ Status MailslotStream::write(Chunk head, Chunk body, const Deadline& deadline, s
     while (*written < total) {
         if (Status s = wait_for_window(deadline); s != IPC_OK) return s;
         // A mailslot takes one run of bytes.
-        const size_t count = std::min(total - *written, most_in_piece);
+        const size_t count = std::min(total - *written, most_in_fragment);
         const size_t of_head = *written < head.length ? std::min(count, head.length - *written) : 0;
         const size_t in_body = *written + of_head - head.length;
         if (of_head != 0) std::memcpy(leaving_.data(), static_cast<const std::byte*>(head.data) + *written, of_head);
         if (count != of_head)
             std::memcpy(leaving_.data() + of_head, static_cast<const std::byte*>(body.data) + in_body, count - of_head);
-        const Trailer trailer{magic, Kind::piece, sent_ + 1};
+        const Trailer trailer{magic, Kind::fragment, sent_ + 1};
         std::memcpy(leaving_.data() + count, &trailer, sizeof trailer);
         if (Status s = send(slots_.out, leaving_.data(), count + sizeof trailer, deadline); s != IPC_OK) return s;
         ++sent_;

@@ -15,13 +15,13 @@ namespace ipc::mailslot {
 
 // The four mailslots of a connection: this end reads `in` and `in_read_by_peer`, which the peer writes.
 struct Slots {
-    Slot in;                   // the peer's pieces
+    Slot in;                   // the peer's fragments
     Slot in_read_by_peer;      // what the peer has read of ours
-    SlotWriter out;            // our pieces
+    SlotWriter out;            // our fragments
     SlotWriter out_read_by_us; // what we have read of the peer's
 };
 
-// A stream of bytes in pieces that mailslots carry, docs/wire-formats.md "Mailslots". No more than a window of pieces is
+// A stream of bytes in fragments that mailslots carry, docs/wire-formats.md "Mailslots". No more than a window of fragments is
 // unread: a mailslot itself never says that it is full. The peer's end shows by its last message or by its process's end.
 class MailslotStream final : public ByteStream {
   public:
@@ -38,7 +38,7 @@ class MailslotStream final : public ByteStream {
     // One more than may come: a longer message shows, which not every system refuses.
     static constexpr size_t room_size = most_in_message + 1;
 
-    Status read_piece(std::byte* room, size_t length, size_t* count);
+    Status read_fragment(std::byte* room, size_t length, size_t* count);
     Status tell_read();
     Status wait_for_window(const Deadline& deadline);
     Status take_read(DWORD patience_ms);
@@ -52,14 +52,14 @@ class MailslotStream final : public ByteStream {
 
     // --- the reader's
     std::mutex telling_; // out_read_by_us: the reader, and whoever interrupts
-    uint64_t read_ = 0;  // pieces
-    std::array<std::byte, room_size> piece_;
-    size_t piece_begin_ = 0; // what of piece_ has not been given out yet
-    size_t piece_end_ = 0;
+    uint64_t read_ = 0;  // fragments
+    std::array<std::byte, room_size> fragment_;
+    size_t fragment_begin_ = 0; // what of fragment_ has not been given out yet
+    size_t fragment_end_ = 0;
 
     // --- the writer's
     std::mutex writing_; // out and sent_: the writer, and whoever interrupts
-    uint64_t sent_ = 0;  // pieces
+    uint64_t sent_ = 0;  // fragments
     uint64_t read_by_peer_ = 0;
     std::array<std::byte, most_in_message> leaving_;
 };

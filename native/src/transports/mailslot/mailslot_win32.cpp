@@ -2,7 +2,7 @@
 #include "core/frame_stream.hpp"
 #include "core/plain_name.hpp"
 #include "core/transport.hpp"
-#include "transports/mailslot/meeting_win32.hpp"
+#include "transports/mailslot/handshake_win32.hpp"
 #include "win32/error_text.hpp"
 #include "win32/utf.hpp"
 
@@ -52,14 +52,14 @@ class MailslotListener final : public FrameListener {
     const Names names_;
     win32::Interrupt interrupt_;
     std::timed_mutex reading_; // one thread reads the mailslot at a time, for a slice
-    Slot rendezvous_;
+    Slot handshake_;
 };
 
 Status MailslotListener::open() {
     win32::OnlyThisUser security;
     if (Status s = security.open(); s != IPC_OK) return s;
     if (Status s = interrupt_.open(); s != IPC_OK) return s;
-    const DWORD error = rendezvous_.make(names_.listener, sizeof(Meeting), security.attributes());
+    const DWORD error = handshake_.make(names_.listener, sizeof(Handshake), security.attributes());
     if (error == 0) return IPC_OK;
     if (error == ERROR_ALREADY_EXISTS || error == ERROR_ACCESS_DENIED)
         return fail(IPC_NAME_IN_USE,
@@ -67,19 +67,19 @@ Status MailslotListener::open() {
     return fail_windows(IPC_SYSTEM, error, "cannot listen at %s", address());
 }
 
-// A message that came to the rendezvous; IPC_TIMED_OUT, without a sentence, when none came for a slice.
+// A message that came to the handshake; IPC_TIMED_OUT, without an error message, when none came for a slice.
 Status MailslotListener::next_hello(std::byte* room, size_t capacity, const Deadline& deadline, size_t* length) {
     const auto patience = std::chrono::milliseconds(
         deadline.forever() ? slice_ms : std::min(slice_ms, static_cast<DWORD>(deadline.left_ms())));
     const std::unique_lock lock(reading_, patience);
     if (!lock.owns_lock()) return IPC_TIMED_OUT;
     if (interrupt_.raised()) return IPC_CLOSED;
-    return rendezvous_.receive(room, capacity, static_cast<DWORD>(patience.count()), interrupt_, length);
+    return handshake_.receive(room, capacity, static_cast<DWORD>(patience.count()), interrupt_, length);
 }
 
 Status MailslotListener::accept(const Deadline& deadline, FrameChannel** channel) {
     while (true) {
-        std::byte hello[sizeof(Meeting) + 1];
+        std::byte hello[sizeof(Handshake) + 1];
         size_t length = 0;
         Status status = interrupt_.raised() ? IPC_CLOSED : next_hello(hello, sizeof hello, deadline, &length);
         if (status == IPC_OK) {
@@ -99,7 +99,7 @@ Status MailslotListener::accept(const Deadline& deadline, FrameChannel** channel
 void MailslotListener::close() {
     if (!interrupt_.event() || !interrupt_.raise()) return;
     const std::lock_guard lock(reading_);
-    rendezvous_.reset();
+    handshake_.reset();
 }
 
 Status listen_mailslot(const Address& address, FrameListener** listener) {

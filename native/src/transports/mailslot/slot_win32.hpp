@@ -19,7 +19,7 @@ class Slot {
     DWORD make(const std::wstring& name, size_t most, SECURITY_ATTRIBUTES* security);
 
     // The next message. IPC_TIMED_OUT when none came for `patience_ms` (at most slice_ms), IPC_CLOSED when interrupted, both
-    // without a sentence. `room` is longer than `most`: on a system that does not refuse them, *length shows what is over.
+    // without an error message. `room` is longer than `most`: on a system that does not refuse them, *length shows what is over.
     Status receive(void* room, size_t capacity, DWORD patience_ms, const win32::Interrupt& interrupt, size_t* length);
 
     void reset() { slot_.reset(); }
@@ -36,7 +36,7 @@ class SlotWriter {
     // What GetLastError() said, 0 for success.
     DWORD open(const std::wstring& name);
 
-    // IPC_TIMED_OUT, without a sentence, when there was no room for a slice (Windows has always room, Wine has not); nothing
+    // IPC_TIMED_OUT, without an error message, when there was no room for a slice (Windows has always room, Wine has not); nothing
     // was written then. IPC_PEER_CLOSED, without one, when the slot has gone.
     Status send(const void* message, size_t length);
 

@@ -12,7 +12,7 @@ constexpr uint32_t version = 1;
 constexpr size_t token_length = 32;
 
 // Hello, welcome and confirmation.
-struct Meeting {
+struct Handshake {
     uint32_t magic;
     uint32_t version;
     uint32_t process; // the sender's
@@ -20,21 +20,21 @@ struct Meeting {
     char token[token_length]; // lower-case hexadecimal digits
     char rest[16];            // 0
 };
-static_assert(sizeof(Meeting) == 64);
+static_assert(sizeof(Handshake) == 64);
 
-enum class Kind : uint32_t { piece = 1, end = 2, read = 3 };
+enum class Kind : uint32_t { fragment = 1, end = 2, read = 3 };
 
-// Ends a piece of the stream; alone it is a message of its own.
+// Ends a fragment of the stream; alone it is a message of its own.
 struct Trailer {
     uint32_t magic;
     Kind kind;
-    uint64_t number; // of the piece, from 1; of the last one that was read
+    uint64_t number; // of the fragment, from 1; of the last one that was read
 };
 static_assert(sizeof(Trailer) == 16);
 
-constexpr size_t most_in_piece = 16 * 1024;
-constexpr size_t most_in_message = most_in_piece + sizeof(Trailer);
-// So many pieces may be unread; the reader tells each time it has read so many.
+constexpr size_t most_in_fragment = 16 * 1024;
+constexpr size_t most_in_message = most_in_fragment + sizeof(Trailer);
+// So many fragments may be unread; the reader tells each time it has read so many.
 constexpr uint64_t window = 8;
 constexpr uint64_t told_after = 4;
 

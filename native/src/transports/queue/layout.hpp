@@ -17,16 +17,16 @@ inline constexpr uint32_t smallest_size = 64 * 1024;
 inline constexpr uint32_t largest_size = 1u << 30;
 
 // What is written once, before the file gets its name.
-struct Form {
+struct FileFormat {
     uint32_t magic;
     uint32_t version;
     uint32_t size; // bytes of the data area, a power of two
     uint32_t zero;
 };
 
-// Each word that is written by other parties than its neighbours has a line (and the one the hardware fetches along) of its own.
+// Each word that is written by other participants than its neighbours has a line (and the one the hardware fetches along) of its own.
 struct Header {
-    Form form;
+    FileFormat format;
     alignas(64) uint32_t wake_name[4];                   // Windows: the maker's, before the file gets its name; else 0
     alignas(128) std::atomic<uint32_t> next_participant; // whoever opens
     alignas(128) std::atomic<uint32_t> writer_lock;      // 0 free, else 2 x participant + 1 if somebody sleeps for it
@@ -40,13 +40,13 @@ struct Header {
     alignas(128) std::atomic<uint32_t> writers_parked; // writers, waiting for room
     std::atomic<uint32_t> writers_woken;               // Windows: how often all of them were woken
 };
-static_assert(sizeof(Form) == 16 && offsetof(Header, wake_name) == 64 && offsetof(Header, next_participant) == 128 &&
-              offsetof(Header, writer_lock) == 256 && offsetof(Header, head_seen) == 260 &&
-              offsetof(Header, tail) == 384 && offsetof(Header, readers_parked) == 512 &&
-              offsetof(Header, readers_woken) == 516 && offsetof(Header, reader_lock) == 640 &&
-              offsetof(Header, tail_seen) == 644 && offsetof(Header, head) == 768 &&
-              offsetof(Header, writers_parked) == 896 && offsetof(Header, writers_woken) == 900 &&
-              sizeof(Header) <= header_bytes);
+static_assert(sizeof(FileFormat) == 16 && offsetof(Header, wake_name) == 64 &&
+              offsetof(Header, next_participant) == 128 && offsetof(Header, writer_lock) == 256 &&
+              offsetof(Header, head_seen) == 260 && offsetof(Header, tail) == 384 &&
+              offsetof(Header, readers_parked) == 512 && offsetof(Header, readers_woken) == 516 &&
+              offsetof(Header, reader_lock) == 640 && offsetof(Header, tail_seen) == 644 &&
+              offsetof(Header, head) == 768 && offsetof(Header, writers_parked) == 896 &&
+              offsetof(Header, writers_woken) == 900 && sizeof(Header) <= header_bytes);
 
 // A record in the data area: its length, its own position, the message; then up to the next multiple of 8.
 inline constexpr uint32_t record_header_bytes = 8;

@@ -185,10 +185,10 @@ bool NamedQueue::may_have_room(uint32_t footprint) const {
 }
 
 template <class Ready>
-Status NamedQueue::wait(shared_memory::ParkingWord& parked, const Deadline& deadline, const char* sentence,
+Status NamedQueue::wait(shared_memory::ParkingWord& parked, const Deadline& deadline, const char* error_message,
                         Ready ready) {
     if (ready()) return IPC_OK;
-    if (deadline.expired()) return fail(IPC_TIMED_OUT, "%s", sentence); // who only polls does not spin
+    if (deadline.expired()) return fail(IPC_TIMED_OUT, "%s", error_message); // who only polls does not spin
     const auto stop = [this](bool) { return closed_.load(std::memory_order_seq_cst) ? IPC_CLOSED : IPC_OK; };
     const auto park = [&](int64_t nanoseconds) {
         const uint32_t announced = shared_memory::announce_parking(parked);
@@ -196,7 +196,7 @@ Status NamedQueue::wait(shared_memory::ParkingWord& parked, const Deadline& dead
         return !ready() && !stop(false) && !shared_memory::futex_wait(parked, announced, nanoseconds);
     };
     const Status status = shared_memory::wait_until(policy_, deadline, ready, stop, park);
-    if (status == IPC_TIMED_OUT) return fail(IPC_TIMED_OUT, "%s", sentence);
+    if (status == IPC_TIMED_OUT) return fail(IPC_TIMED_OUT, "%s", error_message);
     return status == IPC_CLOSED ? closed_here() : status;
 }
 

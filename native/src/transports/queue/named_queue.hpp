@@ -2,7 +2,7 @@
 
 #include "core/message_queue.hpp"
 #include "shared_memory/parking.hpp"
-#include "transports/queue/party_lock.hpp"
+#include "transports/queue/owner_lock.hpp"
 #include "transports/queue/queue_file.hpp"
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace ipc::queue {
 
 // Many writers, many readers, one byte ring. Writers take turns by one lock, readers by another. A message becomes part of
 // the queue by the single store of `tail` and leaves it by the single store of `head`: before and after each of them the
-// queue is sound, so a party may die at any instruction and there is nothing to repair (docs/wire-formats.md, "Queues").
+// queue is sound, so a participant may die at any instruction and there is nothing to repair (docs/wire-formats.md, "Queues").
 class NamedQueue final : public MessageQueue {
   public:
     NamedQueue(std::unique_ptr<QueueFile> file, size_t max, shared_memory::WaitPolicy policy);
@@ -46,7 +46,7 @@ class NamedQueue final : public MessageQueue {
     bool may_have_room(uint32_t footprint) const;
 
     template <class Ready>
-    Status wait(shared_memory::ParkingWord& parked, const Deadline& deadline, const char* sentence, Ready ready);
+    Status wait(shared_memory::ParkingWord& parked, const Deadline& deadline, const char* error_message, Ready ready);
 
     Status closed_here() const;
     Status damaged() const;
@@ -60,8 +60,8 @@ class NamedQueue final : public MessageQueue {
     uint32_t mask_;
     uint32_t limit_;
     shared_memory::WaitPolicy policy_;
-    PartyLock writer_lock_;
-    PartyLock reader_lock_;
+    OwnerLock writer_lock_;
+    OwnerLock reader_lock_;
     std::atomic<bool> closed_{false};
 };
 

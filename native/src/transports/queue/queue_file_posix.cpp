@@ -19,7 +19,7 @@ constexpr int most_tries = 100;
 struct Place {
     posix::Descriptor folder;
     std::string name;
-    std::string path; // for sentences
+    std::string path; // for error messages
 };
 
 Status find_place(const Address& address, Place* place) {
@@ -45,8 +45,9 @@ Status make(const Place& place, uint32_t size) {
             place.path.c_str(), size);
     if (error != 0)
         return fail_system(IPC_SYSTEM, error, "cannot take %u bytes for the queue %s", size, place.path.c_str());
-    const Form form{file_magic, file_version, size, 0}; // fresh memory is zero, which is every other word's first value
-    if (pwrite(file.get(), &form, sizeof form, 0) != static_cast<ssize_t>(sizeof form))
+    const FileFormat format{file_magic, file_version, size,
+                            0}; // fresh memory is zero, which is every other word's first value
+    if (pwrite(file.get(), &format, sizeof format, 0) != static_cast<ssize_t>(sizeof format))
         return fail_system(IPC_SYSTEM, errno, "cannot write the queue %s", place.path.c_str());
     if (posix::name_file(file, place.folder.get(), place.name.c_str()) || errno == EEXIST) return IPC_OK;
     return fail_system(IPC_SYSTEM, errno, "cannot name the queue %s", place.path.c_str());
@@ -78,19 +79,19 @@ Status check_file(const posix::Descriptor& file, const Place& place, uint32_t* s
         return fail(IPC_NO_PERMISSION,
                     "the queue %s belongs to another user or is open to others (mode %04o): have it removed",
                     place.path.c_str(), static_cast<unsigned>(about.st_mode & 07777));
-    Form form{};
-    const bool whole = pread(file.get(), &form, sizeof form, 0) == static_cast<ssize_t>(sizeof form);
-    if (!whole || form.magic != file_magic)
+    FileFormat format{};
+    const bool whole = pread(file.get(), &format, sizeof format, 0) == static_cast<ssize_t>(sizeof format);
+    if (!whole || format.magic != file_magic)
         return fail(IPC_NOT_OUR_PROTOCOL, "%s is not a queue, or is damaged: remove it with ipc_queue_remove",
                     place.path.c_str());
-    if (form.version != file_version)
+    if (format.version != file_version)
         return fail(IPC_NOT_OUR_PROTOCOL,
                     "the queue %s was made by version %u of its format and this library has %u: remove it",
-                    place.path.c_str(), form.version, file_version);
-    if (!is_size(form.size) || about.st_size != off_t{header_bytes} + form.size)
+                    place.path.c_str(), format.version, file_version);
+    if (!is_size(format.size) || about.st_size != off_t{header_bytes} + format.size)
         return fail(IPC_NOT_OUR_PROTOCOL, "the queue %s is truncated or damaged: remove it with ipc_queue_remove",
                     place.path.c_str());
-    *size = form.size;
+    *size = format.size;
     return IPC_OK;
 }
 

@@ -21,8 +21,8 @@ std::string shown(const PrivateFile& place) {
 Status make(const PrivateFile& place, uint32_t size, Handle* file) {
     if (Status s = win32::make_private_file(place, uint64_t{header_bytes} + size, file)) return s;
     struct {
-        Form form;
-        char unused[offsetof(Header, wake_name) - sizeof(Form)];
+        FileFormat format;
+        char unused[offsetof(Header, wake_name) - sizeof(FileFormat)];
         uint32_t wake_name[4];
     } beginning{
         {file_magic, file_version, size, 0}, {}, {}}; // fresh memory is zero, which is every other word's first value
@@ -36,18 +36,18 @@ Status make(const PrivateFile& place, uint32_t size, Handle* file) {
 }
 
 Status check_file(const Handle& file, const PrivateFile& place, uint32_t* size) {
-    Form form{};
-    if (!win32::read_beginning(file, &form, sizeof form) || form.magic != file_magic)
+    FileFormat format{};
+    if (!win32::read_beginning(file, &format, sizeof format) || format.magic != file_magic)
         return fail(IPC_NOT_OUR_PROTOCOL, "%s is not a queue, or is damaged: remove it with ipc_queue_remove",
                     shown(place).c_str());
-    if (form.version != file_version)
+    if (format.version != file_version)
         return fail(IPC_NOT_OUR_PROTOCOL,
                     "the queue %s was made by version %u of its format and this library has %u: remove it",
-                    shown(place).c_str(), form.version, file_version);
-    if (!is_size(form.size) || win32::bytes_of(file) != uint64_t{header_bytes} + form.size)
+                    shown(place).c_str(), format.version, file_version);
+    if (!is_size(format.size) || win32::bytes_of(file) != uint64_t{header_bytes} + format.size)
         return fail(IPC_NOT_OUR_PROTOCOL, "the queue %s is truncated or damaged: remove it with ipc_queue_remove",
                     shown(place).c_str());
-    *size = form.size;
+    *size = format.size;
     return IPC_OK;
 }
 

@@ -18,7 +18,7 @@
 
 namespace ipc::ring {
 
-// Where a ring stands: its address, for sentences, and its path.
+// Where a ring stands: its address, for error messages, and its path.
 #if defined(_WIN32)
 using RingName = win32::PrivateFile;
 #else
@@ -42,7 +42,7 @@ class RingFile {
     Order order() const { return order_; }
     uint32_t block_count() const { return block_count_; }
     uint32_t block_bytes() const { return block_bytes_; }
-    const std::string& address() const { return name_.address; } // for sentences
+    const std::string& address() const { return name_.address; } // for error messages
 
     uint32_t number() const { return number_; } // 1 .. most_owners
     // Whether the opener of this number still has the ring open; true also when that cannot be found out.

@@ -6,9 +6,9 @@
 namespace ipc::ring {
 namespace {
 
-using shared_memory::looks_in_a_bout;
 using shared_memory::now_ns;
 using shared_memory::sleep_slice_ns;
+using shared_memory::spin_iterations;
 using shared_memory::WaitMode;
 
 } // namespace
@@ -91,11 +91,11 @@ template <class Attempt>
 Status RingQueue::wait(Side side, const Deadline& deadline, Claim* claim, uint64_t blocker, Attempt attempt) {
     const auto waiting = [&] { return *claim == Claim::blocked || *claim == Claim::contended; };
     // Also a caller that only polls gets past the dead.
-    if (deadline.expired() && bury(side, blocker)) *claim = attempt(&blocker);
+    if (deadline.expired() && reclaim(side, blocker)) *claim = attempt(&blocker);
     if (policy_.mode != WaitMode::block) {
         int64_t start = 0, spun = 0;
         while (waiting() && !deadline.expired()) {
-            for (int look = 0; look < looks_in_a_bout && waiting(); ++look) {
+            for (int iteration = 0; iteration < spin_iterations && waiting(); ++iteration) {
                 shared_memory::relax();
                 *claim = attempt(&blocker);
             }
@@ -109,7 +109,7 @@ Status RingQueue::wait(Side side, const Deadline& deadline, Claim* claim, uint64
             // Something else may need the processor, whoever we wait for first of all.
             if (shared_memory::only_one_processor() || spun >= shared_memory::yield_after_ns)
                 shared_memory::yield_processor();
-            if (spun >= sleep_slice_ns) bury(side, blocker);
+            if (spun >= sleep_slice_ns) reclaim(side, blocker);
         }
     }
     if (!waiting()) return IPC_OK;
@@ -135,7 +135,7 @@ Status RingQueue::park(Side side, const Deadline& deadline, Claim* claim, uint64
         if (status != IPC_OK) break;
         if (*claim == Claim::contended) continue;
         // Not only after a whole slice: traffic behind a dead owner's block may wake us again and again.
-        if (slept && bury(side, blocker)) {
+        if (slept && reclaim(side, blocker)) {
             slept = false;
             continue;
         }
@@ -155,14 +155,14 @@ Status RingQueue::reason_to_stop(Side side, const Deadline& deadline) const {
     return fail(IPC_TIMED_OUT, "%s stayed full for the time-out; nothing was put in", file_->address().c_str());
 }
 
-bool RingQueue::bury(Side side, uint64_t blocker) {
+bool RingQueue::reclaim(Side side, uint64_t blocker) {
     const bool fifo = file_->order() == Order::fifo;
     // A dead writer's block in a list keeps nobody from reading the others.
     if (fifo ? !is_claimed(blocker) : side == Side::readers) return false;
-    int64_t last = last_burial_ns_.load(std::memory_order_relaxed);
+    int64_t last = last_reclaim_ns_.load(std::memory_order_relaxed);
     const int64_t now = now_ns();
     if (last != 0 && now - last < sleep_slice_ns - sleep_slice_ns / 10) return false;
-    if (!last_burial_ns_.compare_exchange_strong(last, now, std::memory_order_relaxed)) return false;
+    if (!last_reclaim_ns_.compare_exchange_strong(last, now, std::memory_order_relaxed)) return false;
     if (!fifo) return sweep(false);
     return !file_->is_alive(owner_of(blocker)) && fifo_.recover(blocker);
 }

@@ -38,7 +38,7 @@ class RingQueue final : public MessageQueue {
 
     // Finishes for owners that died with a block in the way. At most once in 50 ms: it asks the kernel. True if a block
     // was freed or skipped.
-    bool bury(Side side, uint64_t blocker);
+    bool reclaim(Side side, uint64_t blocker);
     // Everything that has this owner. Lifo, where a dead owner's block is in nobody's way but missing; and on opening, what an
     // earlier holder of our own number left.
     bool sweep(bool own_number);
@@ -51,7 +51,7 @@ class RingQueue final : public MessageQueue {
     shared_memory::WaitPolicy policy_;
     size_t limit_;
     std::atomic<bool> closed_{false};
-    std::atomic<int64_t> last_burial_ns_{0};
+    std::atomic<int64_t> last_reclaim_ns_{0};
 };
 
 } // namespace ipc::ring

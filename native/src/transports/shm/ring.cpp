@@ -4,18 +4,18 @@
 
 namespace ipc::shm {
 
-RingMemory ring_memory(const shared_memory::Link& link, unsigned ring) {
-    const size_t slots_bytes = size_t{link.slot_count()} * sizeof(Slot);
-    std::byte* slots = link.memory() + shared_memory::header_bytes;
+RingMemory ring_memory(const shared_memory::Segment& segment, unsigned ring) {
+    const size_t slots_bytes = size_t{segment.slot_count()} * sizeof(Slot);
+    std::byte* slots = segment.memory() + shared_memory::header_bytes;
     std::byte* data = slots + ((2 * slots_bytes + 4095) & ~size_t{4095});
-    return {reinterpret_cast<Slot*>(slots + ring * slots_bytes), link.slot_count(), data + ring * link.data_bytes(),
-            link.data_bytes()};
+    return {reinterpret_cast<Slot*>(slots + ring * slots_bytes), segment.slot_count(),
+            data + ring * segment.data_bytes(), segment.data_bytes()};
 }
 
 // ---- the writer
 
 bool RingWriter::refresh() {
-    const shared_memory::RingControl& control = link_.outgoing();
+    const shared_memory::RingControl& control = segment_.outgoing();
     uint64_t slots = control.slots_read.load(std::memory_order_acquire);
     uint64_t data = control.data_read.load(std::memory_order_acquire);
     if (slots - slots_read_ > slot_position_ - slots_read_ || data - data_read_ > data_position_ - data_read_)
@@ -28,12 +28,12 @@ bool RingWriter::refresh() {
 
 template <class HasRoom>
 Status RingWriter::wait_for_room(HasRoom has_room, const Deadline& deadline) {
-    if (link_.ended())
-        if (Status s = link_.why_ended()) return s;
+    if (segment_.ended())
+        if (Status s = segment_.why_ended()) return s;
     look_ahead();
     if (has_room()) return IPC_OK;
     bool sound = true;
-    Status s = link_.wait(link_.outgoing().writer_parked, spin_budget_, deadline, [&] {
+    Status s = segment_.wait(segment_.outgoing().writer_parked, spin_budget_, deadline, [&] {
         sound = refresh();
         return !sound || has_room();
     });
@@ -70,10 +70,10 @@ void RingWriter::cross_boundary(uint64_t count) {
         skip_to_start(boundary_ + 1);
         last_lap_was_long_ = false;
     } else {
-        // Slots that short laps have left out hold stamps of long ago. Each loses its own before the reader can look at it:
-        // stamps come again after 2^32 slots.
+        // Slots that short laps have left out hold sequences of long ago. Each loses its own before the reader can look at it:
+        // sequences come again after 2^32 slots.
         const uint64_t next = boundary_ + memory_.short_lap();
-        if (!last_lap_was_long_) disown(boundary_ + 1, std::min(next + 1, end));
+        if (!last_lap_was_long_) invalidate(boundary_ + 1, std::min(next + 1, end));
         boundary_ = next;
     }
     look_ahead();
@@ -81,24 +81,24 @@ void RingWriter::cross_boundary(uint64_t count) {
 
 // Goes on at the ring's first slot. A message is never split at the ring's end: what is left there is passed over. No wake-up:
 // the message follows.
-void RingWriter::skip_to_start(uint64_t disowned_end) {
-    disown(slot_position_ + 1, disowned_end);
+void RingWriter::skip_to_start(uint64_t invalidated_end) {
+    invalidate(slot_position_ + 1, invalidated_end);
     put_header(flag_skip, 0, 0);
     slot_position_ += memory_.slots_to_end(slot_position_);
     boundary_ = slot_position_ + memory_.short_lap();
 }
 
-// Gives slots that are ours the stamps of the last lap, which are never those of another.
-void RingWriter::disown(uint64_t position, uint64_t end) {
+// Gives slots that are ours the sequences of the last lap, which are never those of another.
+void RingWriter::invalidate(uint64_t position, uint64_t end) {
     for (; position < end; ++position)
-        memory_.slot(position).stamp_and_length.store(stamp_of(position - memory_.slot_count),
-                                                      std::memory_order_relaxed);
+        memory_.slot(position).sequence_and_length.store(sequence_of(position - memory_.slot_count),
+                                                         std::memory_order_relaxed);
 }
 
 size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const uint32_t* lengths, size_t count,
                                 size_t* wanted) {
     *wanted = 0;
-    if (link_.ended()) return 0;
+    if (segment_.ended()) return 0;
     Slot* first = nullptr;
     uint64_t first_word = 0;
     size_t done = 0;
@@ -118,22 +118,22 @@ size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const 
         }
         const size_t bytes = together * length;
         slot_->kind_and_id.store(Slot::word(kind | flags, 0), std::memory_order_relaxed);
-        const uint64_t word = Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(bytes));
-        // The reader waits at the first record's stamp. That comes last, so that it does not come after each single
+        const uint64_t word = Slot::word(sequence_of(slot_position_), static_cast<uint32_t>(bytes));
+        // The reader waits at the first record's sequence. That comes last, so that it does not come after each single
         // line while the next ones are being written: following closely is what makes messages sent one by one slow.
         if (first == nullptr) {
             first = slot_;
             first_word = word;
         } else {
-            slot_->stamp_and_length.store(word, std::memory_order_release);
+            slot_->sequence_and_length.store(word, std::memory_order_release);
         }
         advance(slots);
         messages += bytes;
         done += together;
     }
     if (first != nullptr) {
-        first->stamp_and_length.store(first_word, std::memory_order_release);
-        link_.wake_if_parked(link_.outgoing().reader_parked);
+        first->sequence_and_length.store(first_word, std::memory_order_release);
+        segment_.wake_if_parked(segment_.outgoing().reader_parked);
     }
     return done;
 }
@@ -174,36 +174,36 @@ size_t RingWriter::put_run(const std::byte* messages, const uint32_t* lengths, s
 
 // ---- the reader
 
-// Where a message went on through a slot, its bytes stand where the stamp of a later message will be looked for and might be
-// mistaken for it: every slot goes back with the stamp of this lap, which is never that of another.
-void RingReader::restamp() {
+// Where a message went on through a slot, its bytes stand where the sequence of a later message will be looked for and might be
+// mistaken for it: every slot goes back with the sequence of this lap, which is never that of another.
+void RingReader::invalidate() {
     spans_ = false;
-    for (uint64_t position = restamped_; position != slot_position_; ++position) {
-        std::atomic<uint64_t>& word = memory_.slot(position).stamp_and_length;
-        if (Slot::low(word.load(std::memory_order_relaxed)) != stamp_of(position))
-            word.store(stamp_of(position), std::memory_order_relaxed);
+    for (uint64_t position = invalidated_; position != slot_position_; ++position) {
+        std::atomic<uint64_t>& word = memory_.slot(position).sequence_and_length;
+        if (Slot::low(word.load(std::memory_order_relaxed)) != sequence_of(position))
+            word.store(sequence_of(position), std::memory_order_relaxed);
     }
 }
 
 void RingReader::give_back() {
-    if (spans_) restamp();
-    shared_memory::RingControl& control = link_.incoming();
-    given_slots_ = restamped_ = slot_position_;
+    if (spans_) invalidate();
+    shared_memory::RingControl& control = segment_.incoming();
+    given_slots_ = invalidated_ = slot_position_;
     given_data_ = data_position_;
     // Release: our use of the records is over before the writer sees them given back.
     control.data_read.store(data_position_, std::memory_order_release);
     control.slots_read.store(slot_position_, std::memory_order_release);
-    link_.wake_if_parked(control.writer_parked);
+    segment_.wake_if_parked(control.writer_parked);
 }
 
-// The writer goes on at the ring's first slot; it has seen to the stamps of those it has left out. False at the first slot, so
+// The writer goes on at the ring's first slot; it has seen to the sequences of those it has left out. False at the first slot, so
 // that a peer cannot lead us round for ever.
 bool RingReader::pass_over_rest() {
     const uint64_t to_end = memory_.slots_to_end(slot_position_);
     if (to_end == memory_.slot_count) return false;
-    if (spans_) restamp();
+    if (spans_) invalidate();
     slot_position_ += to_end;
-    restamped_ = slot_position_;
+    invalidated_ = slot_position_;
     look_ahead();
     if (owes_slots()) give_back();
     return true;
@@ -212,10 +212,10 @@ bool RingReader::pass_over_rest() {
 Status RingReader::really_wait_for_record(const Deadline& deadline) {
     // The writer may be waiting for the room we still hold, and we are about to wait for it.
     if (given_slots_ != slot_position_) give_back();
-    const std::atomic<uint64_t>& word = slot_->stamp_and_length;
-    const uint32_t stamp = stamp_of(slot_position_);
-    return link_.wait(link_.incoming().reader_parked, spin_budget_, deadline,
-                      [&] { return Slot::low(word.load(std::memory_order_acquire)) == stamp; });
+    const std::atomic<uint64_t>& word = slot_->sequence_and_length;
+    const uint32_t sequence = sequence_of(slot_position_);
+    return segment_.wait(segment_.incoming().reader_parked, spin_budget_, deadline,
+                         [&] { return Slot::low(word.load(std::memory_order_acquire)) == sequence; });
 }
 
 // A record that is no message in slots; a peer may have written anything.
@@ -240,10 +240,11 @@ Status RingReader::find_elsewhere(Record* record, const Deadline& deadline) {
 }
 
 // While this run is copied and used, the next one is on its way: most likely one of the same length, if there is one already.
-// The look at its stamp delays nothing: the processor goes on as if it were right.
+// The look at its sequence delays nothing: the processor goes on as if it were right.
 void RingReader::fetch_next_run() const {
     if (memory_.slots_to_end(slot_position_) == 1) return;
-    if (Slot::low(slot_[1].stamp_and_length.load(std::memory_order_relaxed)) != stamp_of(slot_position_ + 1)) return;
+    if (Slot::low(slot_[1].sequence_and_length.load(std::memory_order_relaxed)) != sequence_of(slot_position_ + 1))
+        return;
     const uint64_t next = memory_.end_of(data_position_, run_.bytes);
     const size_t bytes = std::min(run_.bytes, RingMemory::most_bytes_of_run);
     shared_memory::fetch_to_read(memory_.at(memory_.place(next, run_.bytes)), bytes);
@@ -282,10 +283,10 @@ size_t RingReader::take_of_run(std::byte* to, size_t capacity, uint32_t* lengths
 size_t RingReader::take_many(uint32_t kind, std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count) {
     size_t count = 0;
     while (count < max_count) {
-        const uint64_t stamp_and_length = look();
-        if (Slot::low(stamp_and_length) != stamp_of(slot_position_)) break;
+        const uint64_t sequence_and_length = read_slot();
+        if (Slot::low(sequence_and_length) != sequence_of(slot_position_)) break;
         const Slot& slot = *slot_;
-        const size_t length = Slot::high(stamp_and_length);
+        const size_t length = Slot::high(sequence_and_length);
         size_t taken = 1, bytes = length;
         // The id of a plain message is 0 and its flags are none; anything else is for the caller to look at in peace.
         const uint32_t kind_and_flags = Slot::low(slot.kind_and_id.load(std::memory_order_relaxed));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "shared_memory/fetching.hpp"
-#include "shared_memory/link.hpp"
+#include "shared_memory/segment.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,12 +15,12 @@ namespace ipc::shm {
 // One slot, docs/wire-formats.md. A message begins in a slot, behind the slot's header, and goes on through the slots that
 // follow: its bytes are contiguous, and up to 48 of them share the header's cache line, so that a short message crosses
 // between cores as one line and a longer one as neighbouring lines, which are fetched together. The first word is written
-// last: a slot whose stamp is right begins a whole message.
+// last: a slot whose sequence is right begins a whole message.
 struct Slot {
     static constexpr size_t first_bytes = 48; // of payload in the slot that has the header
 
-    alignas(64) std::atomic<uint64_t> stamp_and_length; // stamp in the low half
-    std::atomic<uint64_t> kind_and_id;                  // kind and flags in the low half
+    alignas(64) std::atomic<uint64_t> sequence_and_length; // sequence in the low half
+    std::atomic<uint64_t> kind_and_id;                     // kind and flags in the low half
     std::byte rest[first_bytes];
 
     // Not `rest` itself: the message may go on behind it.
@@ -83,7 +83,7 @@ inline constexpr uint32_t flag_in_data = 4u << 16; // the bytes lie in the data 
 inline constexpr uint32_t flag_skip = 8u << 16;    // no message: go on at the ring's first slot
 inline constexpr uint32_t flag_run = 16u << 16;    // messages of one length back to back in the data area
 
-inline uint32_t stamp_of(uint64_t position) {
+inline uint32_t sequence_of(uint64_t position) {
     return static_cast<uint32_t>(position + 1);
 }
 
@@ -137,14 +137,14 @@ struct RingMemory {
     size_t largest_record() const { return static_cast<size_t>(data_bytes / 2); }
 };
 
-RingMemory ring_memory(const shared_memory::Link& link, unsigned ring);
+RingMemory ring_memory(const shared_memory::Segment& segment, unsigned ring);
 
 // The writer's half of a ring: knows how far it has written and, as of its last look, how far the reader has read.
 class RingWriter {
   public:
-    RingWriter(shared_memory::Link& link, uint64_t first_position = 0)
-        : link_(link), memory_(ring_memory(link, link.side())), longest_in_slots_(memory_.longest_in_slots()),
-          slot_position_(first_position), slots_read_(first_position),
+    RingWriter(shared_memory::Segment& segment, uint64_t first_position = 0)
+        : segment_(segment), memory_(ring_memory(segment, segment.side())),
+          longest_in_slots_(memory_.longest_in_slots()), slot_position_(first_position), slots_read_(first_position),
           boundary_((first_position | (memory_.short_lap() - 1)) + 1) {
         look_ahead();
     }
@@ -157,7 +157,7 @@ class RingWriter {
     // Waits until the slots for so many bytes are free.
     Status wait_for_slots(size_t length, const Deadline& deadline) {
         const uint64_t count = slots_for(length);
-        if (count <= free_here_ && !link_.ended()) [[likely]]
+        if (count <= free_here_ && !segment_.ended()) [[likely]]
             return IPC_OK;
         return really_wait_for_slots(count, deadline);
     }
@@ -167,7 +167,7 @@ class RingWriter {
     void publish_in_slots(uint32_t kind, uint32_t id, size_t length) {
         put_header(kind, id, length);
         advance(slots_for(length));
-        link_.wake_if_parked(link_.outgoing().reader_parked);
+        segment_.wake_if_parked(segment_.outgoing().reader_parked);
     }
     // Copies in messages that lie back to back, as many as there is room for now, and makes them visible together. Returns
     // how many; stops at one that does not go into slots, and where a run lacks room in the data area: so many bytes are
@@ -179,7 +179,7 @@ class RingWriter {
 
     // Waits until a slot and `length` contiguous bytes are free.
     Status wait_for_data(size_t length, const Deadline& deadline) {
-        if (free_here_ != 0 && has_data(length) && !link_.ended()) [[likely]]
+        if (free_here_ != 0 && has_data(length) && !segment_.ended()) [[likely]]
             return IPC_OK;
         return really_wait_for_data(length, deadline);
     }
@@ -190,15 +190,15 @@ class RingWriter {
         data_position_ = memory_.end_of(data_position_, length);
         put_header(kind_and_flags | flag_in_data, id, length);
         advance(1);
-        link_.wake_if_parked(link_.outgoing().reader_parked);
+        segment_.wake_if_parked(segment_.outgoing().reader_parked);
     }
 
   private:
     void put_header(uint32_t kind_and_flags, uint32_t id, size_t length) {
         slot_->kind_and_id.store(Slot::word(kind_and_flags, id), std::memory_order_relaxed);
-        // Release: whoever sees the stamp sees everything of the record written before it.
-        slot_->stamp_and_length.store(Slot::word(stamp_of(slot_position_), static_cast<uint32_t>(length)),
-                                      std::memory_order_release);
+        // Release: whoever sees the sequence sees everything of the record written before it.
+        slot_->sequence_and_length.store(Slot::word(sequence_of(slot_position_), static_cast<uint32_t>(length)),
+                                         std::memory_order_release);
     }
     Status really_wait_for_slots(uint64_t count, const Deadline& deadline);
     Status really_wait_for_data(size_t length, const Deadline& deadline);
@@ -225,15 +225,15 @@ class RingWriter {
     void cross_boundary(uint64_t count);
     bool make_way(uint64_t count);
     size_t put_run(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* wanted);
-    void skip_to_start(uint64_t disowned_end);
-    void disown(uint64_t position, uint64_t end);
+    void skip_to_start(uint64_t invalidated_end);
+    void invalidate(uint64_t position, uint64_t end);
     bool has_data(size_t length) const {
         return memory_.end_of(data_position_, length) - data_read_ <= memory_.data_bytes;
     }
     // Takes the reader's positions over, which it may have written nonsense to. False: nonsense.
     bool refresh();
 
-    shared_memory::Link& link_;
+    shared_memory::Segment& segment_;
     RingMemory memory_;
     size_t longest_in_slots_;
     uint64_t slot_position_;
@@ -242,7 +242,7 @@ class RingWriter {
     Slot* slot_ = nullptr;           // the next one
     uint64_t free_here_ = 0;         // slots from there that are free for certain and come before the boundary
     uint64_t boundary_;              // where the writer next decides how to go on: every short_lap() slots
-    bool last_lap_was_long_ = false; // it went through all of the ring: no slot has a stamp older than that
+    bool last_lap_was_long_ = false; // it went through all of the ring: no slot has a sequence older than that
     shared_memory::SpinBudget spin_budget_;
     uint64_t data_read_ = 0;
 };
@@ -250,10 +250,11 @@ class RingWriter {
 // The reader's half. A record is looked at, then consumed; space goes back to the writer in portions.
 class RingReader {
   public:
-    RingReader(shared_memory::Link& link, uint64_t first_position = 0)
-        : link_(link), memory_(ring_memory(link, link.side() ^ 1)), longest_in_slots_(memory_.longest_in_slots()),
-          looks_(link.spins() ? shared_memory::looks_in_a_bout : 1), slot_position_(first_position),
-          given_slots_(first_position), restamped_(first_position) {
+    RingReader(shared_memory::Segment& segment, uint64_t first_position = 0)
+        : segment_(segment), memory_(ring_memory(segment, segment.side() ^ 1)),
+          longest_in_slots_(memory_.longest_in_slots()),
+          iterations_(segment.spins() ? shared_memory::spin_iterations : 1), slot_position_(first_position),
+          given_slots_(first_position), invalidated_(first_position) {
         look_ahead();
     }
 
@@ -269,16 +270,17 @@ class RingReader {
 
     // Waits for the record at the read position; does not consume it.
     Status wait_for_record(Record* record, const Deadline& deadline) {
-        uint64_t stamp_and_length;
+        uint64_t sequence_and_length;
         // Who only polls looks once.
-        if (!look_for_it(1, &stamp_and_length) && (deadline.immediate() || !look_for_it(looks_, &stamp_and_length))) {
+        if (!spin_for_it(1, &sequence_and_length) &&
+            (deadline.immediate() || !spin_for_it(iterations_, &sequence_and_length))) {
             if (Status s = really_wait_for_record(deadline)) return s;
-            stamp_and_length = look();
+            sequence_and_length = read_slot();
         }
         // Each field is copied once: the writer may change it while we check.
         const Slot& slot = *slot_;
         const uint64_t kind_and_id = slot.kind_and_id.load(std::memory_order_relaxed);
-        record->length = Slot::high(stamp_and_length);
+        record->length = Slot::high(sequence_and_length);
         record->kind_and_flags = Slot::low(kind_and_id);
         record->id = Slot::high(kind_and_id);
         record->bytes = slot.payload();
@@ -296,15 +298,15 @@ class RingReader {
         }
     }
     // Takes the next message if it is one of exactly this kind and id, lies in slots and fits into `capacity`, in the fewest steps
-    // between its arrival and its use. `awaited`: it may arrive within a bout of looks, as the answer does that a caller spins for;
+    // between its arrival and its use. `awaited`: it may arrive within the spin iterations, as the answer does that a caller spins for;
     // otherwise it has to be there, as the next one of a stream is. False: nothing was touched.
     bool take_next(uint32_t kind, uint32_t id, bool awaited, std::byte* to, size_t capacity, size_t* length) {
-        uint64_t stamp_and_length;
-        if (!look_for_it(awaited ? looks_ : 1, &stamp_and_length)) return false;
+        uint64_t sequence_and_length;
+        if (!spin_for_it(awaited ? iterations_ : 1, &sequence_and_length)) return false;
         const Slot& slot = *slot_;
         // Flags, which would stand beside the kind, are none.
         if (slot.kind_and_id.load(std::memory_order_relaxed) != Slot::word(kind, id)) return false;
-        const size_t bytes = Slot::high(stamp_and_length);
+        const size_t bytes = Slot::high(sequence_and_length);
         if (bytes > capacity || bytes > longest_here_) return false;
         copy_payload(to, slot.payload(), bytes);
         *length = bytes;
@@ -324,18 +326,18 @@ class RingReader {
     }
     // Looks for the next record at most so often; `looks_` is how often a wait does before it first reads the clock. Here rather
     // than in the wait, so that no way back from a function lies between a record's arrival and its use.
-    bool look_for_it(int looks, uint64_t* stamp_and_length) const {
-        const std::atomic<uint64_t>& word = slot_->stamp_and_length;
-        const uint32_t stamp = stamp_of(slot_position_);
+    bool spin_for_it(int iterations, uint64_t* sequence_and_length) const {
+        const std::atomic<uint64_t>& word = slot_->sequence_and_length;
+        const uint32_t sequence = sequence_of(slot_position_);
         for (;; shared_memory::relax()) {
-            // Acquire: pairs with the writer's release of the stamp.
-            *stamp_and_length = word.load(std::memory_order_acquire);
-            if (Slot::low(*stamp_and_length) == stamp) return true;
-            if (--looks <= 0) return false;
+            // Acquire: pairs with the writer's release of the sequence.
+            *sequence_and_length = word.load(std::memory_order_acquire);
+            if (Slot::low(*sequence_and_length) == sequence) return true;
+            if (--iterations <= 0) return false;
         }
     }
     // Acquire: as above.
-    uint64_t look() const { return slot_->stamp_and_length.load(std::memory_order_acquire); }
+    uint64_t read_slot() const { return slot_->sequence_and_length.load(std::memory_order_acquire); }
     void consume_slots(uint64_t count) {
         slot_position_ += count;
         look_ahead();
@@ -351,7 +353,7 @@ class RingReader {
     // In portions, so that in a stream of messages the line with the positions seldom crosses between the cores.
     bool owes_slots() const { return slot_position_ - given_slots_ >= memory_.short_lap() / 4; }
     void give_back();
-    void restamp();
+    void invalidate();
     bool pass_over_rest();
     Status really_wait_for_record(const Deadline& deadline);
     Status find_elsewhere(Record* record, const Deadline& deadline);
@@ -360,16 +362,16 @@ class RingReader {
     void fetch_next_run() const;
     size_t take_of_run(std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count);
 
-    shared_memory::Link& link_;
+    shared_memory::Segment& segment_;
     RingMemory memory_;
     size_t longest_in_slots_;
-    int looks_;                  // in a bout
+    int iterations_;             // between two readings of the clock
     const Slot* slot_ = nullptr; // the next one
     size_t longest_here_ = 0;    // bytes that a message there can have in slots, whatever its writer says
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
     uint64_t given_slots_;
-    uint64_t restamped_; // up to here
+    uint64_t invalidated_; // up to here
     uint64_t given_data_ = 0;
     shared_memory::SpinBudget spin_budget_;
     struct {
@@ -377,7 +379,7 @@ class RingReader {
         size_t each;      // bytes of one message
         size_t taken;     // bytes of those consumed
     } run_;               // the run that is being read
-    bool spans_ = false;  // since restamped_ some message took several slots
+    bool spans_ = false;  // since invalidated_ some message took several slots
 };
 
 } // namespace ipc::shm

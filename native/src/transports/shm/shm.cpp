@@ -1,5 +1,5 @@
 #include "core/transport.hpp"
-#include "shared_memory/rendezvous.hpp"
+#include "shared_memory/handshake.hpp"
 #include "transports/shm/shm_channel.hpp"
 
 namespace ipc {
@@ -8,18 +8,18 @@ namespace {
 // Enough for a stream whose reader is far behind; while it is not, a small part of them is used (RingMemory::short_lap).
 constexpr uint32_t slots_per_ring = 4096;
 
-const shared_memory::Form form{shared_memory::Layout::slots,
-                               "shm-",
-                               [](const Address&) { return slots_per_ring; },
-                               [](const Address& address) { return uint64_t{address.option_size("size")}; },
-                               [](const Address& address) -> shared_memory::MemoryOptions {
-                                   return {address.option("pages") == "huge" ? shared_memory::Pages::huge
-                                                                             : shared_memory::Pages::normal,
-                                           address.option("prefault") == "yes"};
-                               },
-                               [](std::unique_ptr<shared_memory::Link> link, size_t limit) -> FrameChannel* {
-                                   return new shm::ShmChannel(std::move(link), limit);
-                               }};
+const shared_memory::TransportTraits traits{
+    shared_memory::Layout::slots,
+    "shm-",
+    [](const Address&) { return slots_per_ring; },
+    [](const Address& address) { return uint64_t{address.option_size("size")}; },
+    [](const Address& address) -> shared_memory::MemoryOptions {
+        return {address.option("pages") == "huge" ? shared_memory::Pages::huge : shared_memory::Pages::normal,
+                address.option("prefault") == "yes"};
+    },
+    [](std::unique_ptr<shared_memory::Segment> segment, size_t limit) -> FrameChannel* {
+        return new shm::ShmChannel(std::move(segment), limit);
+    }};
 
 // The ring's arithmetic asks for whole pages and even halves; a power of two gives both.
 Status check_size(const Address& address) {
@@ -33,11 +33,11 @@ Status check_size(const Address& address) {
 
 extern const Transport transport_shm{[](const Address& address, FrameListener** listener) {
                                          if (Status s = check_size(address)) return s;
-                                         return shared_memory::listen(form, address, listener);
+                                         return shared_memory::listen(traits, address, listener);
                                      },
                                      [](const Address& address, const Deadline& deadline, FrameChannel** channel) {
                                          if (Status s = check_size(address)) return s;
-                                         return shared_memory::connect(form, address, deadline, channel);
+                                         return shared_memory::connect(traits, address, deadline, channel);
                                      }};
 
 } // namespace ipc

@@ -1,6 +1,6 @@
 #include "transports/shm/shm_channel.hpp"
 
-#include "core/conversation_over.hpp"
+#include "core/session_over.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,21 +14,21 @@ constexpr size_t longest_single_record = 64 * 1024;
 
 } // namespace
 
-ShmChannel::ShmChannel(std::unique_ptr<shared_memory::Link> link, size_t limit)
-    : FrameChannel(limit), link_(std::move(link)), writer_(*link_), reader_(*link_),
+ShmChannel::ShmChannel(std::unique_ptr<shared_memory::Segment> segment, size_t limit)
+    : FrameChannel(limit), segment_(std::move(segment)), writer_(*segment_), reader_(*segment_),
       whole_record_(std::min(longest_single_record, writer_.memory().largest_record())) {}
 
-std::unique_ptr<Conversation> ShmChannel::converse(std::unique_ptr<FrameChannel> self) {
-    return std::make_unique<ConversationOver<ShmChannel>>(
+std::unique_ptr<Session> ShmChannel::make_session(std::unique_ptr<FrameChannel> self) {
+    return std::make_unique<SessionOver<ShmChannel>>(
         std::unique_ptr<ShmChannel>(static_cast<ShmChannel*>(self.release())));
 }
 
 // ---- failures
 
-// A status of the link's or the writer's, for who sends.
+// A status of the segment's or the writer's, for who sends.
 Status ShmChannel::sending_ended(Status status) {
     if (status == IPC_TIMED_OUT) return status;
-    // The link is closed also when the channel breaks.
+    // The segment is closed also when the channel breaks.
     if (status == IPC_CLOSED) return sending_is_broken() ? sending_failure() : status;
     return sending_failure_.keep(status);
 }
@@ -109,8 +109,8 @@ Status ShmChannel::reserve_data(size_t length, void** data, const Deadline& dead
 
 Status ShmChannel::commit_data(uint32_t kind, uint32_t id, size_t length, const Deadline& deadline) {
     if (room_ == Room::buffer) return send(static_cast<FrameKind>(kind), id, send_buffer_.data(), length, deadline);
-    if (link_->ended())
-        if (Status s = link_->why_ended()) return sending_ended(s);
+    if (segment_->ended())
+        if (Status s = segment_->why_ended()) return sending_ended(s);
     // Shorter than reserved, it may have another place: before the end of the area, where the longer one did not fit.
     const std::byte* written = writer_.data_room(room_length_);
     std::byte* place = writer_.data_room(length);

@@ -11,10 +11,10 @@ namespace ipc::shm {
 
 // A channel over two rings. Messages up to `whole_record_` bytes are one record; longer ones go as several, so that the
 // reader copies out while the writer copies in. What happens to a short message is here in the header, to be compiled into
-// one with the conversation; the rest is in shm_channel.cpp.
+// one with the session; the rest is in shm_channel.cpp.
 class ShmChannel final : public FrameChannel {
   public:
-    ShmChannel(std::unique_ptr<shared_memory::Link> link, size_t limit);
+    ShmChannel(std::unique_ptr<shared_memory::Segment> segment, size_t limit);
 
     Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override {
         if (length > writer_.longest_in_slots())
@@ -35,8 +35,8 @@ class ShmChannel final : public FrameChannel {
 
     Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) override {
         if (room_ != Room::slots) return commit_data(static_cast<uint32_t>(kind), id, length, deadline);
-        if (link_->ended()) [[unlikely]]
-            if (Status s = link_->why_ended()) return sending_ended(s);
+        if (segment_->ended()) [[unlikely]]
+            if (Status s = segment_->why_ended()) return sending_ended(s);
         writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
         return IPC_OK;
     }
@@ -73,7 +73,7 @@ class ShmChannel final : public FrameChannel {
         return IPC_OK;
     }
 
-    // Beyond FrameChannel, for ConversationOver: next() and take() in one if what comes next is this; see RingReader.
+    // Beyond FrameChannel, for SessionOver: next() and take() in one if what comes next is this; see RingReader.
     bool take_next(FrameKind kind, uint32_t id, bool awaited, void* buffer, size_t capacity, size_t* length) {
         if (cannot_go_on()) return false;
         return reader_.take_next(static_cast<uint32_t>(kind), id, awaited, static_cast<std::byte*>(buffer),
@@ -99,10 +99,10 @@ class ShmChannel final : public FrameChannel {
         return IPC_OK;
     }
 
-    Status ended_here() const override { return link_->closed_here(); }
+    Status ended_here() const override { return segment_->closed_here(); }
     Status wait_handle(intptr_t* handle) const override;
-    void close() override { link_->close(); }
-    std::unique_ptr<Conversation> converse(std::unique_ptr<FrameChannel> self) override;
+    void close() override { segment_->close(); }
+    std::unique_ptr<Session> make_session(std::unique_ptr<FrameChannel> self) override;
 
   private:
     // Where the room is that was last given out.
@@ -110,7 +110,7 @@ class ShmChannel final : public FrameChannel {
     // What the receiver's half has begun: a message that next() told of, or one that was dropped and has not all come.
     enum class Held : uint8_t { nothing, message, dropped };
 
-    void hang_up() override { link_->hang_up(); }
+    void hang_up() override { segment_->hang_up(); }
     Status sending_ended(Status status);
     Status receiving_ended(Status status);
     // Whether something comes before the record at the read position.
@@ -140,7 +140,7 @@ class ShmChannel final : public FrameChannel {
     void end_several();
     Status no_memory(size_t length) const;
 
-    std::unique_ptr<shared_memory::Link> link_;
+    std::unique_ptr<shared_memory::Segment> segment_;
     RingWriter writer_;
     RingReader reader_;
     size_t whole_record_;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/frame_channel.hpp"
-#include "shared_memory/link.hpp"
+#include "shared_memory/segment.hpp"
 
 #include <memory>
 
@@ -11,7 +11,7 @@ namespace ipc::shm_event {
 // reader marks it empty. The simplest design, and the one to compare the rings with.
 class EventChannel final : public FrameChannel {
   public:
-    EventChannel(std::unique_ptr<shared_memory::Link> link, size_t limit);
+    EventChannel(std::unique_ptr<shared_memory::Segment> segment, size_t limit);
 
     Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override;
     Status reserve(size_t length, void** data, const Deadline& deadline) override;
@@ -20,19 +20,19 @@ class EventChannel final : public FrameChannel {
     Status take(void* buffer, const Deadline& deadline) override;
     Status view(const void** data, const Deadline& deadline) override;
     Status release() override;
-    Status ended_here() const override { return link_->closed_here(); }
+    Status ended_here() const override { return segment_->closed_here(); }
     Status wait_handle(intptr_t* handle) const override;
-    void close() override { link_->close(); }
+    void close() override { segment_->close(); }
 
   private:
     std::byte* block(unsigned side) const;
     Status wait_until_empty(size_t length, const Deadline& deadline);
     Status sending_ended(Status status);
     Status receiving_ended(Status status);
-    void hang_up() override { link_->hang_up(); }
+    void hang_up() override { segment_->hang_up(); }
     void publish(FrameKind kind, uint32_t id, size_t length);
 
-    std::unique_ptr<shared_memory::Link> link_;
+    std::unique_ptr<shared_memory::Segment> segment_;
     shared_memory::SpinBudget send_budget_;
     shared_memory::SpinBudget receive_budget_;
     shared_memory::EventControl& out_;

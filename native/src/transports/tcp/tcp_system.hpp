@@ -31,7 +31,7 @@ Status open_listener(const Address& address, const TcpName& name, const Place& p
 
 // Connects within the deadline. Returns 0 or what the system says.
 SystemError connect_within(const Place& place, const Deadline& deadline, Socket* connection);
-// The status, with its sentence, for an error of connect_within.
+// The status, with its error message, for an error of connect_within.
 Status connect_failed(const Address& address, SystemError error);
 // A client's channel over its connection. `on_loopback`: its server may look for its owner.
 Status open_client(Socket connection, bool on_loopback, const Address& address, FrameChannel** channel);

@@ -47,7 +47,7 @@ class SocketQuery {
     const std::unique_ptr<System> system_;
 };
 
-// Whose the row's socket is, and the words for it in a sentence: "user 1000".
+// Whose the row's socket is, and the words for it with an error message: "user 1000".
 Whose whose(const TcpRow& row);
 std::string owner_text(const TcpRow& row);
 

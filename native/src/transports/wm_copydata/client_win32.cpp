@@ -39,19 +39,20 @@ LRESULT CALLBACK client_procedure(HWND window, UINT message, WPARAM from, LPARAM
     // Its making; after that nothing that others send or post may change or end it.
     if (own_window == nullptr) return DefWindowProcW(window, message, from, copied);
     if (message != WM_COPYDATA) return 0;
-    Piece piece{};
-    if (!read_piece(copied, &piece)) return 0;
+    Fragment fragment{};
+    if (!read_fragment(copied, &fragment)) return 0;
     Waiting* waiting = innermost;
-    while (waiting != nullptr && !(waiting->token == piece.head.token && waiting->number == piece.head.number))
+    while (waiting != nullptr && !(waiting->token == fragment.head.token && waiting->number == fragment.head.number))
         waiting = waiting->outer;
     // Else the late answer to an exchange that was given up.
     if (waiting == nullptr || waiting->answered) return 1;
     // One that is too long is told of, and not kept.
-    const auto outcome = waiting->begun ? waiting->room->go_on(piece) : waiting->room->begin(piece, waiting->limit);
+    const auto outcome =
+        waiting->begun ? waiting->room->go_on(fragment) : waiting->room->begin(fragment, waiting->limit);
     if (outcome == Arriving::Outcome::refused) return 0;
     waiting->begun = true;
     if (outcome == Arriving::Outcome::complete) {
-        waiting->answer = piece.head;
+        waiting->answer = fragment.head;
         waiting->answered = true;
     }
     return 1;
@@ -102,7 +103,7 @@ class WindowClient final : public CallClient {
 // A window of this title whose process is this user's: others' are passed over, so that nobody can squat the name.
 Status WindowClient::find_listener(const std::wstring& title, HWND* listener, DWORD* owner) {
     Status refused = IPC_OK;
-    std::string sentence;
+    std::string error_message;
     for (HWND found = nullptr;;) {
         found = FindWindowExW(HWND_MESSAGE, found, listener_class, title.c_str());
         if (found == nullptr) break;
@@ -116,10 +117,10 @@ Status WindowClient::find_listener(const std::wstring& title, HWND* listener, DW
         }
         if (status != IPC_PEER_CLOSED) {
             refused = status;
-            sentence = last_error();
+            error_message = last_error();
         }
     }
-    if (refused != IPC_OK) return fail(refused, "%s", sentence.c_str());
+    if (refused != IPC_OK) return fail(refused, "%s", error_message.c_str());
     return fail(IPC_NO_SERVER, "nobody listens at %s: start the server first", address_.c_str());
 }
 
@@ -179,7 +180,7 @@ Status WindowClient::deliver(HWND own, Head head, const void* payload, const Dea
             if (taken) continue;
             if (Status s = look_around(deadline, "did not take the message"); s != IPC_OK) return s;
         }
-        head.offset += static_cast<uint32_t>(std::min<size_t>(head.length - head.offset, most_in_piece));
+        head.offset += static_cast<uint32_t>(std::min<size_t>(head.length - head.offset, most_in_fragment));
     } while (head.offset < head.length);
     return IPC_OK;
 }

@@ -79,14 +79,14 @@ LRESULT CALLBACK SessionWindow::procedure(HWND window, UINT message, WPARAM firs
 
 // Takes in what may be anything and anybody's. 0: refused.
 LRESULT SessionWindow::take(HWND from, LPARAM copied) {
-    Piece piece{};
-    if (!read_piece(copied, &piece)) return 0;
-    const Head& head = piece.head;
+    Fragment fragment{};
+    if (!read_fragment(copied, &fragment)) return 0;
+    const Head& head = fragment.head;
     if (!(head.token == token_) || process_of(from) != client_process_) return 0;
     if (head.kind != Kind::message && head.kind != Kind::request) return 0;
     const auto newer = static_cast<int32_t>(head.number - newest_);
     if (newer < 0) return 1; // of an exchange that was given up
-    const auto outcome = newer == 0 ? arriving_.go_on(piece) : arriving_.begin(piece, session_->limit());
+    const auto outcome = newer == 0 ? arriving_.go_on(fragment) : arriving_.begin(fragment, session_->limit());
     if (outcome == Arriving::Outcome::refused) return 0;
     if (outcome == Arriving::Outcome::repeated) return 1;
     newest_ = head.number;
@@ -149,7 +149,7 @@ void SessionWindow::answer(Kind kind, uint32_t id, const void* bytes, size_t len
             if (sent == Sent::taken) break;
             if (sent != Sent::timed_out || given_up()) return;
         }
-        head.offset += static_cast<uint32_t>(std::min<size_t>(head.length - head.offset, most_in_piece));
+        head.offset += static_cast<uint32_t>(std::min<size_t>(head.length - head.offset, most_in_fragment));
     } while (head.offset < head.length);
 }
 

@@ -45,45 +45,45 @@ void destroy_window(HWND window) {
     DestroyWindow(window);
 }
 
-bool read_piece(LPARAM copied, Piece* piece) {
+bool read_fragment(LPARAM copied, Fragment* fragment) {
     const auto* data = reinterpret_cast<const COPYDATASTRUCT*>(copied);
     if (data == nullptr || data->lpData == nullptr) return false;
     // In one process this is the sender's own memory: copied before it is looked at.
     const COPYDATASTRUCT given = *data;
-    Head& head = piece->head;
+    Head& head = fragment->head;
     if (given.dwData != magic || given.cbData < sizeof head) return false;
     std::memcpy(&head, given.lpData, sizeof head);
-    piece->bytes = static_cast<const std::byte*>(given.lpData) + sizeof head;
-    piece->length = given.cbData - sizeof head;
-    if (head.magic != magic || head.version != version || piece->length > most_in_piece) return false;
-    return head.offset <= head.length && piece->length <= head.length - head.offset &&
-           (piece->length != 0 || head.length == 0);
+    fragment->bytes = static_cast<const std::byte*>(given.lpData) + sizeof head;
+    fragment->length = given.cbData - sizeof head;
+    if (head.magic != magic || head.version != version || fragment->length > most_in_fragment) return false;
+    return head.offset <= head.length && fragment->length <= head.length - head.offset &&
+           (fragment->length != 0 || head.length == 0);
 }
 
-Arriving::Outcome Arriving::begin(const Piece& piece, size_t limit) {
+Arriving::Outcome Arriving::begin(const Fragment& fragment, size_t limit) {
     length_ = arrived_ = 0;
-    if (piece.head.offset != 0) return Outcome::refused;
-    if (piece.head.length > limit) return Outcome::complete;
-    if (capacity_ < piece.head.length) {
-        const size_t room = std::min(limit, std::max<size_t>(piece.head.length, 2 * capacity_));
+    if (fragment.head.offset != 0) return Outcome::refused;
+    if (fragment.head.length > limit) return Outcome::complete;
+    if (capacity_ < fragment.head.length) {
+        const size_t room = std::min(limit, std::max<size_t>(fragment.head.length, 2 * capacity_));
         bytes_.reset();
         capacity_ = 0;
         bytes_.reset(new (std::nothrow) std::byte[room]);
         if (!bytes_) return Outcome::refused;
         capacity_ = room;
     }
-    length_ = piece.head.length;
-    return append(piece);
+    length_ = fragment.head.length;
+    return append(fragment);
 }
 
-Arriving::Outcome Arriving::go_on(const Piece& piece) {
-    if (piece.head.offset < arrived_ || arrived_ == length_) return Outcome::repeated;
-    return piece.head.offset == arrived_ && piece.head.length == length_ ? append(piece) : Outcome::refused;
+Arriving::Outcome Arriving::go_on(const Fragment& fragment) {
+    if (fragment.head.offset < arrived_ || arrived_ == length_) return Outcome::repeated;
+    return fragment.head.offset == arrived_ && fragment.head.length == length_ ? append(fragment) : Outcome::refused;
 }
 
-Arriving::Outcome Arriving::append(const Piece& piece) {
-    if (piece.length != 0) std::memcpy(bytes_.get() + arrived_, piece.bytes, piece.length);
-    arrived_ += piece.length;
+Arriving::Outcome Arriving::append(const Fragment& fragment) {
+    if (fragment.length != 0) std::memcpy(bytes_.get() + arrived_, fragment.bytes, fragment.length);
+    arrived_ += fragment.length;
     return arrived_ == length_ ? Outcome::complete : Outcome::more;
 }
 
@@ -108,11 +108,11 @@ DWORD process_of(HWND window) {
 }
 
 Status Outgoing::make(Head head, const void* payload) {
-    const size_t length = std::min<size_t>(head.length - head.offset, most_in_piece);
+    const size_t length = std::min<size_t>(head.length - head.offset, most_in_fragment);
     const size_t total = sizeof head + length;
     if (!memory_) memory_ = std::make_unique<Memory>();
     if (memory_->capacity < total) {
-        const size_t room = std::min(sizeof head + most_in_piece, std::max(total, 2 * memory_->capacity));
+        const size_t room = std::min(sizeof head + most_in_fragment, std::max(total, 2 * memory_->capacity));
         memory_->capacity = 0;
         memory_->bytes.reset(new (std::nothrow) std::byte[room]);
         if (!memory_->bytes)

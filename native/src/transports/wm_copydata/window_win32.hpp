@@ -16,24 +16,24 @@ Status make_window(const wchar_t* window_class, WNDPROC procedure, const std::ws
 void* window_self(HWND window);
 void destroy_window(HWND window);
 
-// What a WM_COPYDATA brought: its head, and the piece of the payload behind it.
-struct Piece {
+// What a WM_COPYDATA brought: its head, and the fragment of the payload behind it.
+struct Fragment {
     Head head;
     const std::byte* bytes;
     size_t length;
 };
-// False if it is none of ours: wrong magic, version or lengths. The piece lies within its payload.
-bool read_piece(LPARAM copied, Piece* piece);
+// False if it is none of ours: wrong magic, version or lengths. The fragment lies within its payload.
+bool read_fragment(LPARAM copied, Fragment* fragment);
 
-// Brings a payload together from its pieces. They come in order; one may come again.
+// Brings a payload together from its fragments. They come in order; one may come again.
 class Arriving {
   public:
     enum class Outcome { more, complete, repeated, refused };
 
-    // The first piece of a payload, whose length is then known; one over `limit` is complete at once, and not kept.
-    Outcome begin(const Piece& piece, size_t limit);
-    // A further piece, or one that has come before.
-    Outcome go_on(const Piece& piece);
+    // The first fragment of a payload, whose length is then known; one over `limit` is complete at once, and not kept.
+    Outcome begin(const Fragment& fragment, size_t limit);
+    // A further fragment, or one that has come before.
+    Outcome go_on(const Fragment& fragment);
 
     std::byte* data() const { return bytes_.get(); }
     // Gives the memory away and starts with none.
@@ -41,7 +41,7 @@ class Arriving {
     void reuse(std::unique_ptr<std::byte[]> bytes, size_t capacity);
 
   private:
-    Outcome append(const Piece& piece);
+    Outcome append(const Fragment& fragment);
 
     std::unique_ptr<std::byte[]> bytes_;
     size_t capacity_ = 0;
@@ -59,8 +59,8 @@ enum class Sent { taken, refused, timed_out, window_gone };
 // may look at it after the sender has given up: such memory is never freed.
 class Outgoing {
   public:
-    // One piece: what `head` says, and at most most_in_piece bytes of the payload from head.offset on. IPC_OUT_OF_MEMORY, with a
-    // sentence.
+    // One fragment: what `head` says, and at most most_in_fragment bytes of the payload from head.offset on. IPC_OUT_OF_MEMORY, with a
+    // error message.
     Status make(Head head, const void* payload);
     // Sends it and waits at most so long for the window's thread to take it; meanwhile messages sent to this thread's own
     // windows are carried out. *result is what the window's procedure returned.

@@ -17,7 +17,7 @@ struct Token {
     bool operator==(const Token&) const = default;
 };
 
-// Before each piece of a payload.
+// Before each fragment of a payload.
 struct Head {
     uint32_t magic;
     uint32_t version;
@@ -25,14 +25,14 @@ struct Head {
     uint32_t id;     // as in frames
     uint32_t length; // of the whole payload
     uint32_t number; // of the exchange: 1, 2, 3 ...; its answer repeats it
-    uint32_t offset; // of this piece in the payload
+    uint32_t offset; // of this fragment in the payload
     uint32_t zero;
     Token token; // of the connection
 };
 static_assert(sizeof(Head) == 48);
 
 // A longer payload goes in several messages, in order: not every system takes longer ones (Wine ends at two).
-constexpr size_t most_in_piece = 1024 * 1024;
+constexpr size_t most_in_fragment = 1024 * 1024;
 
 constexpr auto listener_class = L"ipc.wm-copydata";
 constexpr auto session_class = L"ipc.wm-copydata.session";

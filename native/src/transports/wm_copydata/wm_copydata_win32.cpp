@@ -42,15 +42,15 @@ Status WindowListener::open() {
     if (Status s = claim_.take(address_); s != IPC_OK) return s;
     std::promise<Status> opened;
     std::future<Status> ready = opened.get_future();
-    std::string sentence;
+    std::string error_message;
     thread_ = std::thread([&, title = win32::to_wide(address_.name())] {
         const Status status = make_window(listener_class, procedure, title, this, &window_);
-        if (status != IPC_OK) sentence = last_error();
+        if (status != IPC_OK) error_message = last_error();
         opened.set_value(status);
         if (status != IPC_OK) return;
         pump();
     });
-    if (Status s = ready.get(); s != IPC_OK) return fail(s, "%s", sentence.c_str());
+    if (Status s = ready.get(); s != IPC_OK) return fail(s, "%s", error_message.c_str());
     return IPC_OK;
 }
 
@@ -72,14 +72,15 @@ void WindowListener::pump() {
 
 // The window of a new session; null for whoever is no client of this user's.
 HWND WindowListener::welcome(HWND from, LPARAM copied) {
-    Piece piece{};
-    if (!read_piece(copied, &piece) || piece.head.kind != Kind::hello || piece.head.length != 0) return nullptr;
+    Fragment fragment{};
+    if (!read_fragment(copied, &fragment) || fragment.head.kind != Kind::hello || fragment.head.length != 0)
+        return nullptr;
     const DWORD process = process_of(from);
     win32::PeerProcess client;
     if (process == 0 || win32::PeerProcess::open(process, address(), &client) != IPC_OK) return nullptr;
     std::shared_ptr<CallSession> session;
     HWND window = nullptr;
-    if (start_session(address_, piece.head.token, std::move(client), process, &session, &window) != IPC_OK)
+    if (start_session(address_, fragment.head.token, std::move(client), process, &session, &window) != IPC_OK)
         return nullptr;
     if (admit(session) == IPC_OK) return window;
     session->close();

@@ -1,0 +1,96 @@
+#include "core/session.hpp"
+
+#include "core/session_over.hpp"
+
+#include <algorithm>
+
+namespace ipc {
+namespace {
+
+const char* kind_text(FrameKind kind) {
+    switch (kind) {
+    case FrameKind::message:
+        return "a plain message";
+    case FrameKind::request:
+        return "a request";
+    case FrameKind::reply:
+        return "a reply";
+    case FrameKind::fault:
+        return "a fault";
+    }
+    return "an unknown frame";
+}
+
+} // namespace
+
+std::unique_ptr<Session> FrameChannel::make_session(std::unique_ptr<FrameChannel> self) {
+    return std::make_unique<SessionOver<FrameChannel>>(std::move(self));
+}
+
+Status Session::cannot_send(size_t length, const char* function) const {
+    if (lent_ == Lent::nothing) return too_large(length);
+    if (const Status status = sending_failure()) return status;
+    return fail(IPC_WRONG_STATE, "%s while a room is reserved: commit it, or give it back with ipc_cancel", function);
+}
+
+Status Session::too_large(size_t length) const {
+    if (const Status status = sending_failure()) return status;
+    return fail(
+        IPC_MESSAGE_TOO_LARGE,
+        "a message of %zu bytes is over this channel's limit of %zu: raise it with max= at both ends, or send parts",
+        length, limit());
+}
+
+// The room that is lent out, if any, is not the one this function ends.
+Status Session::no_room(const char* function) const {
+    if (const Status status = sending_failure()) return status;
+    if (lent_ == Lent::nothing) return fail(IPC_WRONG_STATE, "%s without a reserved room: reserve one first", function);
+    return fail(IPC_WRONG_STATE,
+                "%s, but the room was reserved by %s: commit it with %s, or give it back with ipc_cancel", function,
+                lent_ == Lent::reply ? "ipc_reserve_reply" : "ipc_reserve",
+                lent_ == Lent::reply ? "ipc_commit_reply" : "ipc_commit");
+}
+
+Status Session::no_request(const char* function) const {
+    if (const Status status = sending_failure()) return status;
+    return fail(IPC_WRONG_STATE, "%s without a request: call ipc_receive_request first", function);
+}
+
+Status Session::no_kept_reply() const {
+    if (const Status status = receiving_failure()) return status;
+    return fail(IPC_WRONG_STATE,
+                "no reply is kept: ipc_receive_reply follows an ipc_call that returned IPC_BUFFER_TOO_SMALL");
+}
+
+Status Session::cannot_receive(const char* function) const {
+    if (const Status status = receiving_failure()) return status;
+    if (holding_ == Holding::request)
+        return fail(IPC_WRONG_STATE, "%s while a request is unanswered: reply to it first", function);
+    return fail(IPC_WRONG_STATE, "%s while a message is held in place: call ipc_release first", function);
+}
+
+Status Session::break_order(const char* text) {
+    out_of_order_ = true;
+    return give_up(fail(IPC_NOT_OUR_PROTOCOL, "%s", text));
+}
+
+Status Session::unexpected(FrameKind got, FrameKind wanted) {
+    fail(IPC_NOT_OUR_PROTOCOL,
+         "the peer sent %s where %s was expected: a channel carries either calls or plain messages; reconnect",
+         kind_text(got), kind_text(wanted));
+    out_of_order_ = true;
+    return give_up(IPC_NOT_OUR_PROTOCOL);
+}
+
+Status Session::too_small(size_t length, size_t capacity) {
+    return fail(IPC_BUFFER_TOO_SMALL, "the message has %zu bytes and the buffer room for %zu: ask again with more room",
+                length, capacity);
+}
+
+Status Session::handler_failed(const void* text, size_t length) {
+    // The text comes from the peer: an error message's worth of it is enough.
+    const int shown = static_cast<int>(std::min<size_t>(length, 1000));
+    return fail(IPC_HANDLER_FAILED, "the server's handler failed: %.*s", shown, static_cast<const char*>(text));
+}
+
+} // namespace ipc
