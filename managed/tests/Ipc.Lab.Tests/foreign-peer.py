@@ -232,5 +232,6 @@ except Refused as refusal:
     say("failed", status=refusal.status, reason=str(refusal))
     os._exit(1)
 except OSError as error:
-    say("failed", status="NO_SERVER" if isinstance(error, (FileNotFoundError, ConnectionRefusedError)) else "SYSTEM_ERROR", reason=str(error))
+    absent, left = isinstance(error, (FileNotFoundError, ConnectionRefusedError)), isinstance(error, (BrokenPipeError, ConnectionResetError))
+    say("failed", status="NO_SERVER" if absent else "PEER_CLOSED" if left else "SYSTEM_ERROR", reason=str(error))
     os._exit(1)
