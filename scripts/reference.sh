@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures what the README's figures are taken from, and puts it where they are kept: results/reference (results.json, Markdown and charts),
 # measurements.xlsx and measurements.MACHINE.htm at the root, and the README's tables. Run it on a quiet machine, after scripts/build.sh.
-#   scripts/reference.sh MACHINE             measures (half an hour) under the name MACHINE, which everybody will read
+#   scripts/reference.sh MACHINE             measures (a quarter of an hour) under the name MACHINE, which everybody will read
 #   scripts/reference.sh MACHINE --resume    goes on with a run that was interrupted
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
