@@ -10,6 +10,8 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
 {
     // How long the other side's failure may take to arrive: it usually tells the cause.
     private static readonly TimeSpan s_graceForCause = TimeSpan.FromSeconds(0.3);
+    // A failure that must have a cause at the other end waits longer for it: a runtime's first exception takes 0.3 s by itself on a busy machine.
+    private static readonly TimeSpan s_graceForItsCause = TimeSpan.FromSeconds(2);
 
     private readonly Dictionary<string, PeerEnvironment> _environments = [];
 
@@ -135,7 +137,7 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
     // A client that lost its server, or the reverse, only tells that; another peer may be about to tell why.
     private static async Task<PeerFailure> CauseAsync(PeerFailure first, IReadOnlyList<Peer> peers)
     {
-        await Task.WhenAny(Task.WhenAll(peers.Select(p => p.Failure)), Task.Delay(s_graceForCause)).ConfigureAwait(false);
+        await Task.WhenAny(Task.WhenAll(peers.Select(p => p.Failure)), Task.Delay(first.IsConsequence ? s_graceForItsCause : s_graceForCause)).ConfigureAwait(false);
         var all = new List<PeerFailure> { first };
         foreach (var peer in peers)
         {
