@@ -129,10 +129,10 @@ public sealed class LentRoomTests
     // What lends room or ends it.
     private static readonly (string Name, Action<IpcChannel> Run)[] s_roomCalls =
     [
-        (nameof(Channel.Commit), channel => channel.Commit(4, Pair.Patience)),
-        (nameof(Channel.CommitReply), channel => channel.CommitReply(4, Pair.Patience)),
-        (nameof(Channel.Reserve), channel => channel.Reserve(4, Pair.Patience)),
-        (nameof(Channel.ReserveReply), channel => channel.ReserveReply(4, Pair.Patience)),
+        (nameof(IpcChannel.Commit), channel => channel.Commit(4, Pair.Patience)),
+        (nameof(IpcChannel.CommitReply), channel => channel.CommitReply(4, Pair.Patience)),
+        (nameof(IpcChannel.Reserve), channel => channel.Reserve(4, Pair.Patience)),
+        (nameof(IpcChannel.ReserveReply), channel => channel.ReserveReply(4, Pair.Patience)),
     ];
 
     // Whichever thread was faster, the one that closed or the one that committed: there is no room after a commit that failed.

@@ -85,7 +85,7 @@ bool BadClient::come_by_fifo(const std::string& path, Badness badness) {
     const std::string token = random_token();
     FifoPair pair(path, token);
     Descriptor down;
-    if (pair.make(&down) != IPC_OK) return false;
+    if (pair.make(Deadline(1000), &down) != IPC_OK) return false;
     const FifoRecord record = make_fifo_record(token);
     if (write(handshake_fifo.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size())) return false;
     if (badness == Badness::leaves) return true;
