@@ -85,8 +85,8 @@ public sealed class NamesTests : IDisposable
         await server.Ok("reset");
         await server.Ok($"remove-queue queue://{name}");
         // A publisher goes with its process, and what is killed leaves its name.
-        client.Dispose();
-        server.Dispose();
+        client.Kill();
+        server.Kill();
         foreach (var path in Names.Left(name))
             File.Delete(path);
     }
