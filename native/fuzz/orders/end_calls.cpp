@@ -129,6 +129,7 @@ void End::serve(uint8_t choices) {
                                   [&] { return ipc_serve(channel_, handler, this); });
     if (answering_) outgoing().end(answer_.sequence, Way::unknown);
     answering_ = false;
+    if (status == IPC_OK) sending_may_have_ended_ = true; // the client may have left while its answer was under way
     if (status == IPC_OK && !incoming().anything() &&
         !comes_true([&] { return session_.closing[side_ ^ 1] || session_.cut; }))
         finding("ipc_serve says that the client has closed, which it has not");
