@@ -247,6 +247,9 @@ internal sealed class Steps(Connection connection)
             end.Unsure = true;
             return;
         }
+        // It gives a kept reply up before it sends, also when there is no room for its request.
+        if (end.Holding == EndModel.Held.KeptReply)
+            end.Holding = EndModel.Held.Nothing;
         expected = RoomStatus(end);
         if (expected == IpcStatus.Ok)
         {
