@@ -62,7 +62,8 @@ internal static class Doctor
     {
         null => Check.Ok("moves", "not measured"),
         > 0 => Check.Warn("moves", string.Create(CultureInfo.InvariantCulture, $"the host moved the processors about {costs.MovesPerSecond:0.0} times a second: nearer to each other or further apart"),
-            "on the host: pin the machine's virtual processors; here: nothing, but the lab labels launches by placement and mixes none") with { Cost = Line(costs) },
+            "on the host: pin the machine's virtual processors; here: nothing, but the lab labels launches by placement and mixes none") with
+        { Cost = Line(costs) },
         _ => Check.Ok("moves", $"none seen in {costs.Looks} looks") with { Cost = Line(costs) },
     };
 
@@ -70,7 +71,8 @@ internal static class Doctor
     {
         null => Check.Ok("wake-up", "not measured"),
         > SlowWakeUpNs => Check.Warn("wake-up", $"waking a sleeping process takes {Units.Time(costs.WakeUpNs)}: all transports that block look alike beside it",
-            "bare metal wakes in 2 to 5 µs; where a processor can be spared, shm with wait=spin or adaptive does without") with { Cost = Asleep(costs) },
+            "bare metal wakes in 2 to 5 µs; where a processor can be spared, shm with wait=spin or adaptive does without") with
+        { Cost = Asleep(costs) },
         _ => Check.Ok("wake-up", $"{Units.Time(costs.WakeUpNs)}") with { Cost = Asleep(costs) },
     };
 
@@ -78,7 +80,8 @@ internal static class Doctor
     {
         null => Check.Ok("timer", "not measured"),
         > LateTimerNs => Check.Warn("timer", $"a sleep of 1 ms takes {Units.Time(1e6 + costs.TimerLateNs)}", "time-outs are late by as much; paced figures count from the scheduled time and are not spoiled")
-            with { Cost = $"every time-out and every paced sender is {Units.Time(costs.TimerLateNs)} late" },
+            with
+        { Cost = $"every time-out and every paced sender is {Units.Time(costs.TimerLateNs)} late" },
         _ => Check.Ok("timer", $"a sleep of 1 ms is {Units.Time(costs.TimerLateNs)} late"),
     };
 

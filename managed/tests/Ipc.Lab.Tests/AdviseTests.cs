@@ -100,7 +100,12 @@ public sealed class AdviseTests : IDisposable
             PlacementFigures[] placements = [Of("near", near, nearLaunches), Of("far", far, 6)];
             return new CellResult(nearLaunches > 6 ? placements[0] : placements[1])
             {
-                Cell = new(transport, "native:managed", "raw", "call", "64"), Status = "ok", Reason = null, Placement = nearLaunches > 6 ? "near" : "far", Placements = placements, EachLaunch = each,
+                Cell = new(transport, "native:managed", "raw", "call", "64"),
+                Status = "ok",
+                Reason = null,
+                Placement = nearLaunches > 6 ? "near" : "far",
+                Placements = placements,
+                EachLaunch = each,
             };
         }
         Candidate[] candidates = [new("unix", null), new("pipe", null)];

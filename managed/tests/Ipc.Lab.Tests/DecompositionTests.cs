@@ -19,11 +19,19 @@ public sealed class DecompositionTests
         P50Ns = 1,
         Phases = new Dictionary<string, double?>
         {
-            ["build_ns"] = 77, ["translate_ns"] = 0, ["encode_ns"] = 1100 * scale, ["decode_ns"] = 2200 * scale, ["traverse_ns"] = 55, ["request_bytes"] = 1000, ["reply_bytes"] = 10_000,
+            ["build_ns"] = 77,
+            ["translate_ns"] = 0,
+            ["encode_ns"] = 1100 * scale,
+            ["decode_ns"] = 2200 * scale,
+            ["traverse_ns"] = 55,
+            ["request_bytes"] = 1000,
+            ["reply_bytes"] = 10_000,
         },
     })
     {
-        Cell = new(Cell.NoTransport, $"{side}:{side}", "custom", "serialize", "1k-10k"), Status = "ok", Reason = null,
+        Cell = new(Cell.NoTransport, $"{side}:{side}", "custom", "serialize", "1k-10k"),
+        Status = "ok",
+        Reason = null,
     };
 
     private static Decomposition? Of(CellResult cell, params CellResult[] others) => new DecompositionBuilder([cell, .. others], s_floors).Of(cell);

@@ -157,7 +157,13 @@ public sealed class EstimatorTests(ITestOutputHelper output)
 
     private static LaunchRecord Record(long operations, long timed) => new()
     {
-        Cell = 0, Round = 0, Status = "ok", Operations = operations, TimedNs = timed, ElapsedNs = timed * 2, Bytes = operations * 10,
+        Cell = 0,
+        Round = 0,
+        Status = "ok",
+        Operations = operations,
+        TimedNs = timed,
+        ElapsedNs = timed * 2,
+        Bytes = operations * 10,
     };
 
     private static MeasuredLaunch Measured(LaunchFigures figures) => new(Record(figures.Operations, (long)(figures.MeanNs!.Value * figures.Operations)), figures);
