@@ -152,12 +152,15 @@ void End::judge(const char* function, ipc_status status, Half half, unsigned all
     switch (status) {
     case IPC_OK:
         if (!is(ok)) refuse("that cannot have succeeded");
-        if ((allowed & nothing) == 0 && failure_of(half == Half::receiving ? half : Half::sending) != IPC_OK)
+        // What had come before a send of this end was cut may still be given out.
+        if ((allowed & nothing) == 0 && failure_of(half == Half::receiving ? half : Half::sending) != IPC_OK &&
+            !(half == Half::receiving && cut_here_))
             refuse("the channel had failed before");
         return;
     case IPC_TIMED_OUT:
         if (cut_by_time_out(status)) {
             session_.cut = true;
+            cut_here_ = true;
             break;
         }
         if (failure_of(half == Half::receiving ? half : Half::sending) != IPC_OK)

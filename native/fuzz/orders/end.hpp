@@ -176,6 +176,7 @@ class End {
     Kind expected_ = Kind::message; // by the receiving function under way
 
     std::array<ipc_status, 2> failure_{}; // of sending, of receiving
+    bool cut_here_ = false;               // a time-out has cut a message of this end
     bool sending_may_have_ended_ = false; // a function of both halves has told of the peer's end: sending may go on to
 
     // ---- of the handler of ipc_serve

@@ -90,7 +90,9 @@ class Child {
         if (process_ <= 0) return;
         ::kill(process_, SIGKILL);
         int status = 0;
-        waitpid(process_, &status, 0);
+        // libFuzzer's timer interrupts it now and then.
+        while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+        }
         process_ = -1;
         if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
             finding("the child has ended by itself (%d), which only a finding of its own makes it do", status);

@@ -35,8 +35,9 @@
  *   Any function may return IPC_INVALID_ARGUMENT, IPC_OUT_OF_MEMORY and IPC_SYSTEM. Functions on a channel may return, before
  *   anything else, IPC_CLOSED once it was closed here, and else the failure that broke it: IPC_TRUNCATED, IPC_NOT_OUR_PROTOCOL,
  *   IPC_PEER_TOO_LARGE, IPC_SYSTEM, or IPC_TIMED_OUT for a message that was cut. A broken channel repeats its first failure,
- *   status and error message, in every later call. IPC_PEER_CLOSED ends sending at once; receiving goes on until all that the peer
- *   sent before has been read. What else a function returns is in brackets after it.
+ *   status and error message, in every later call; but what had come before a time-out cut a message sent here may still be received.
+ *   IPC_PEER_CLOSED ends sending at once; receiving goes on until all that the peer sent before has been read. What else a function
+ *   returns is in brackets after it.
  *
  * OUT-PARAMETERS after a failure: a handle is NULL; counts (sent, count) say what was done; a length is what the message
  *   needs after IPC_BUFFER_TOO_SMALL; everything else is not to be used.

@@ -1,0 +1,46 @@
+using Ipc.Lab.Planning;
+using Ipc.Lab.Reporting;
+using Ipc.Lab.Reporting.Model;
+using Ipc.Lab.Results;
+using Xunit;
+
+namespace Ipc.Lab.Tests.Reporting;
+
+/// <summary>What is committed of measurements belongs together: `scripts/reference.sh` made all of it from one run.</summary>
+public sealed class ReferenceResultsTests
+{
+    private static string Root { get; } = RepositoryRoot.Find()!;
+
+    private static string Kept { get; } = Path.Combine(Root, "results", "reference");
+
+    private static MachineReport Machine { get; } = MachineReport.Of([new ReportRun("reference", ResultsReader.Read(Kept))]).Single();
+
+    [Fact]
+    public void TheReadmesTablesAreThoseOfTheReferenceResults()
+    {
+        var readme = File.ReadAllText(Path.Combine(Root, "README.md"));
+
+        Assert.True(readme == MeasuredTables.Fill(readme, Machine), "README.md has other figures than results/reference: run scripts/ipc report results/reference --out results/report --fill README.md");
+    }
+
+    [Fact]
+    public void TheReferenceRunIsWholeOfThisPresetAndMadeByAReleaseBuild()
+    {
+        var run = Machine.Runs[0].Results.Run;
+        Assert.Equal(("reference", "release", true), (run.Preset, run.Build, run.Complete));
+        Assert.DoesNotContain(Machine.Cells, c => c.Result.Status is "failed" or "pending");
+        Assert.Equal(Presets.Get("reference").Cells().Select(c => c.ToString()).Order(), Machine.Cells.Select(c => c.Result.Cell.ToString()).Order());
+    }
+
+    [Fact]
+    public void PageWorkbookAndChartsAreThereAndSmall()
+    {
+        string[] files =
+        [
+            Path.Combine(Root, "measurements.xlsx"), Path.Combine(Root, $"measurements.{Machine.FileName}.htm"), Path.Combine(Kept, "results.json"),
+            Path.Combine(Kept, $"measurements.{Machine.FileName}.md"), Path.Combine(Kept, $"measurements.{Machine.FileName}.64.svg"),
+        ];
+        Assert.All(files, f => Assert.InRange(new FileInfo(f).Length, 1, 5_000_000));
+        Assert.Contains($"(results/reference/measurements.{Machine.FileName}.64.svg)", File.ReadAllText(Path.Combine(Root, "README.md")), StringComparison.Ordinal);
+    }
+}
