@@ -20,14 +20,14 @@ std::byte* EventChannel::block(unsigned side) const {
 
 // A status of the segment's, for who sends.
 Status EventChannel::sending_ended(Status status) {
-    if (status == IPC_TIMED_OUT) return status;
+    if (status == IPC_TIMED_OUT) return sending_is_broken() ? sending_failure() : status;
     // The segment is closed also when the channel breaks.
     if (status == IPC_CLOSED) return sending_is_broken() ? sending_failure() : status;
     return sending_failure_.keep(status);
 }
 
 Status EventChannel::receiving_ended(Status status) {
-    if (status == IPC_TIMED_OUT) return status;
+    if (status == IPC_TIMED_OUT) return receiving_failure_.any() ? receiving_failure() : status;
     if (status == IPC_CLOSED) return receiving_failure_.any() ? receiving_failure() : status;
     return status == IPC_PEER_CLOSED ? receiving_failure_.keep(status) : give_up(status);
 }
