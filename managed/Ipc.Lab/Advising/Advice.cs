@@ -38,7 +38,7 @@ internal static class Ranking
                 measured.Add((candidate, cell));
         }
         var shared = SharedPlacement([.. measured.Select(m => m.Cell)]);
-        var inOne = measured.ConvertAll(m => FiguresIn(m.Cell, shared) is { } figures
+        var inOne = measured.ConvertAll(m => m.Cell.FiguresIn(shared) is { } figures && IsEnough(figures)
             ? new Entry(m.Candidate, m.Cell, figures, figures.Placement) : new Entry(m.Candidate, m.Cell, m.Cell, m.Cell.Placement));
         inOne.Sort((a, b) => a.Figures.P50Ns!.Value.CompareTo(b.Figures.P50Ns!.Value));
         var ratios = inOne.Skip(1).Select(m => RatioTo(inOne[0], m)).ToList();
@@ -52,8 +52,6 @@ internal static class Ranking
     private static string? SharedPlacement(IReadOnlyList<CellResult> cells) => cells
         .SelectMany(c => c.Placements).Where(IsEnough).GroupBy(p => p.Placement)
         .OrderByDescending(g => g.Count()).ThenByDescending(g => g.Sum(p => p.Launches)).FirstOrDefault()?.Key;
-
-    private static PlacementFigures? FiguresIn(CellResult cell, string? placement) => cell.Placements.FirstOrDefault(p => p.Placement == placement && IsEnough(p));
 
     private static bool IsEnough(PlacementFigures figures) => figures is { P50Ns: not null, Launches: >= RatioEstimate.LeastLaunches };
 

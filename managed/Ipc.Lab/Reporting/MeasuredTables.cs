@@ -44,9 +44,7 @@ internal static partial class MeasuredTables
 
     // Figures of two placements are not comparable: the table has those of one.
     private static double? P50(CellResult? cell, string? placement) =>
-        cell is not { Status: "ok" } ? null
-        : cell.Placement == placement ? cell.P50Ns
-        : cell.Placements.FirstOrDefault(p => p.Placement == placement)?.P50Ns;
+        cell is { Status: "ok" } ? cell.FiguresIn(placement)?.P50Ns : null;
 
     private static double Least(IEnumerable<CellResult?> fields, string? placement) =>
         fields.Select(c => P50(c, placement)).OfType<double>().DefaultIfEmpty(double.MaxValue).Min();

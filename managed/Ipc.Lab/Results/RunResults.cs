@@ -76,4 +76,7 @@ internal sealed record CellResult : Figures
     public IReadOnlyList<PlacementFigures> Placements { get; init; } = [];
     /// <summary>Every launch, in the order they were made.</summary>
     public IReadOnlyList<LaunchFigures> EachLaunch { get; init; } = [];
+
+    /// <summary>The figures of one placement, or null: what may stand beside another cell's of the same one.</summary>
+    public PlacementFigures? FiguresIn(string? placement) => Placements.FirstOrDefault(p => p.Placement == placement);
 }

@@ -130,8 +130,7 @@ ipc_status End::run(const char* function, int32_t timeout_ms, Half half, unsigne
     return status;
 }
 
-// What the other thread does shows at the peer before the model knows of it.
-bool End::comes_true(const std::function<bool()>& condition) {
+bool comes_true(const std::function<bool()>& condition) {
     for (int waited_ms = 0; !condition(); ++waited_ms) {
         if (waited_ms == 1000) return false;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -61,6 +61,9 @@ bool cut_by_time_out(ipc_status status);
 size_t size_of(uint8_t choice, size_t limit);
 int32_t timeout_of(uint8_t choice);
 
+// Whether the condition becomes true within a second: what another thread does shows before the model knows of it.
+bool comes_true(const std::function<bool()>& condition);
+
 // One end of a connection: does steps through the C ABI, knows what each of them may answer, and checks it. One thread does
 // all the steps; close_from_elsewhere and free_from_elsewhere are for another one.
 class End {
@@ -102,7 +105,6 @@ class End {
     using Function = std::function<ipc_status()>;
 
     ipc_status run(const char* function, int32_t timeout_ms, Half half, unsigned allowed, const Function& body);
-    bool comes_true(const std::function<bool()>& condition);
     void judge(const char* function, ipc_status status, Half half, unsigned allowed, int32_t timeout_ms,
                double took_ms);
     [[noreturn]] void differs(ipc_status before, ipc_status now) const;

@@ -73,25 +73,25 @@ enum Side { sending, receiving };
 
 // Around the work of every function that sends or receives; bodies hold copies of the arguments, because references would keep
 // those in memory. ipc_call does both and needs one door: nobody else may send then.
-template <class Body>
-ipc_status by(Side side, ipc_channel* channel, Body body) noexcept {
-    return channel->gate.pass(channel->doors[side], [channel, body]() noexcept {
-        if (channel->closed.load(std::memory_order_relaxed)) [[unlikely]]
+template <class Body, class WhenClosed>
+ipc_status by(Side side, ipc_channel* channel, Body body, WhenClosed when_closed) noexcept {
+    return channel->gate.pass(channel->doors[side], [channel, body, when_closed]() noexcept {
+        if (channel->closed.load(std::memory_order_relaxed)) [[unlikely]] {
+            when_closed();
             return guarded([channel] { return closed_here(channel); });
+        }
         return guarded(body);
     });
+}
+template <class Body>
+ipc_status by(Side side, ipc_channel* channel, Body body) noexcept {
+    return by(side, channel, body, [] {});
 }
 
 // The same for what lends a room or ends one: when it fails there is no room any more.
 template <class Body>
 ipc_status by_with_room(ipc_channel* channel, Body body) noexcept {
-    return channel->gate.pass(channel->doors[sending], [channel, body]() noexcept {
-        if (channel->closed.load(std::memory_order_relaxed)) [[unlikely]] {
-            channel->session->take_room_back();
-            return guarded([channel] { return closed_here(channel); });
-        }
-        return guarded(body);
-    });
+    return by(sending, channel, body, [channel] { channel->session->take_room_back(); });
 }
 
 // The same for what also a closed channel does.

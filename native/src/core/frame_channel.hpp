@@ -119,6 +119,11 @@ class FrameChannel {
     virtual void close() = 0;
 
   protected:
+    // For channels whose waiting ends with a status of what is below them, that only says that it ended: what the sender's half tells.
+    // The first failure comes before a time-out, and what is below is closed also when the channel breaks.
+    Status sending_ended(Status status);
+    // The same for who receives. After the peer's end nothing comes; after any other failure nothing that comes can be trusted.
+    Status receiving_ended(Status status);
     // Ends the connection of a channel that is broken: as close(), but what is blocked or comes later repeats the failure.
     virtual void hang_up() {}
 

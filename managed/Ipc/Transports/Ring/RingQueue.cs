@@ -54,7 +54,7 @@ internal sealed unsafe class RingQueue : IpcQueue
                 throw Damaged();
         }
         if (timeoutMilliseconds < Timeout.Infinite)
-            throw BadTimeout(timeoutMilliseconds);
+            throw Deadline.NotATimeout(timeoutMilliseconds);
         return Enqueue(message, timeoutMilliseconds, CancellationToken.None);
     }
 
@@ -87,7 +87,7 @@ internal sealed unsafe class RingQueue : IpcQueue
     public override bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
     {
         if (timeoutMilliseconds < Timeout.Infinite)
-            throw BadTimeout(timeoutMilliseconds);
+            throw Deadline.NotATimeout(timeoutMilliseconds);
         var status = Take(buffer, out length, timeoutMilliseconds);
         if (status == IpcStatus.BufferTooSmall)
         {
@@ -365,9 +365,6 @@ internal sealed unsafe class RingQueue : IpcQueue
         }
         return any;
     }
-
-    private static IpcException BadTimeout(int timeoutMilliseconds) =>
-        Deadline.NotATimeout(timeoutMilliseconds);
 
     private IpcException IsClosed() => new(IpcStatus.Closed, $"this handle on {_file.Address} was closed here");
 

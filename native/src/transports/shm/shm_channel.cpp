@@ -25,21 +25,6 @@ std::unique_ptr<Session> ShmChannel::make_session(std::unique_ptr<FrameChannel> 
 
 // ---- failures
 
-// A status of the segment's or the writer's, for who sends.
-Status ShmChannel::sending_ended(Status status) {
-    if (status == IPC_TIMED_OUT) return sending_is_broken() ? sending_failure() : status;
-    // The segment is closed also when the channel breaks.
-    if (status == IPC_CLOSED) return sending_is_broken() ? sending_failure() : status;
-    return sending_failure_.keep(status);
-}
-
-// The same for who receives. After the peer's end nothing comes; after any other failure nothing that comes can be trusted.
-Status ShmChannel::receiving_ended(Status status) {
-    if (status == IPC_TIMED_OUT) return receiving_failure_.any() ? receiving_failure() : status;
-    if (status == IPC_CLOSED) return receiving_failure_.any() ? receiving_failure() : status;
-    return status == IPC_PEER_CLOSED ? receiving_failure_.keep(status) : give_up(status);
-}
-
 // What comes before the record at the read position: the failure to repeat, or the rest of a message that was dropped.
 Status ShmChannel::go_on(const Deadline& deadline) {
     if (Status s = receiving_failure()) return s;

@@ -111,8 +111,6 @@ class ShmChannel final : public FrameChannel {
     enum class Held : uint8_t { nothing, message, dropped };
 
     void hang_up() override { segment_->hang_up(); }
-    Status sending_ended(Status status);
-    Status receiving_ended(Status status);
     // Whether something comes before the record at the read position.
     bool cannot_go_on() const { return held_ != Held::nothing || receiving_failure_.any(); }
     Status go_on(const Deadline& deadline);

@@ -18,20 +18,6 @@ std::byte* EventChannel::block(unsigned side) const {
     return segment_->memory() + shared_memory::header_bytes + side * segment_->data_bytes();
 }
 
-// A status of the segment's, for who sends.
-Status EventChannel::sending_ended(Status status) {
-    if (status == IPC_TIMED_OUT) return sending_is_broken() ? sending_failure() : status;
-    // The segment is closed also when the channel breaks.
-    if (status == IPC_CLOSED) return sending_is_broken() ? sending_failure() : status;
-    return sending_failure_.keep(status);
-}
-
-Status EventChannel::receiving_ended(Status status) {
-    if (status == IPC_TIMED_OUT) return receiving_failure_.any() ? receiving_failure() : status;
-    if (status == IPC_CLOSED) return receiving_failure_.any() ? receiving_failure() : status;
-    return status == IPC_PEER_CLOSED ? receiving_failure_.keep(status) : give_up(status);
-}
-
 Status EventChannel::wait_handle(intptr_t* handle) const {
     *handle = -1;
     return fail(

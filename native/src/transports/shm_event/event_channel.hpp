@@ -27,8 +27,6 @@ class EventChannel final : public FrameChannel {
   private:
     std::byte* block(unsigned side) const;
     Status wait_until_empty(size_t length, const Deadline& deadline);
-    Status sending_ended(Status status);
-    Status receiving_ended(Status status);
     void hang_up() override { segment_->hang_up(); }
     void publish(FrameKind kind, uint32_t id, size_t length);
 
