@@ -5,34 +5,77 @@ using Xunit;
 namespace Ipc.Conformance;
 
 /// <summary>Dispose and calls from any threads in any order, over the C ABI: a call that begins meanwhile finds either the native object or
-/// <see cref="IpcStatus.Closed"/>, and what a handler looks at stays.</summary>
+/// <see cref="IpcStatus.Closed"/>, and what a handler looks at stays. IPC_STRESS_ROUNDS says how often (200); by hand 100000 and more.</summary>
 [Trait("system", "linux")]
 public class BoundLifetimeTests
 {
-    private const int Patience = 20_000, Rounds = 200;
+    private const int Patience = 20_000;
+
+    private static readonly int s_rounds = int.TryParse(Environment.GetEnvironmentVariable("IPC_STRESS_ROUNDS"), out var rounds) ? rounds : 200;
+
+    private static readonly Action<IpcChannel>[] s_blocking =
+    [
+        channel => channel.Receive(new byte[10]),
+        channel => _ = channel.Peek(),
+        channel => channel.Call([1], new byte[10]),
+        channel => _ = channel.ReceiveRequest(),
+        channel => channel.Serve((_, _) => { }),
+        channel =>
+        {
+            while (true)
+                channel.Send(new byte[100_000]);
+        },
+    ];
 
     static BoundLifetimeTests() => BoundLibrary.Choose();
 
-    [Theory]
-    [InlineData("shm")]
-    [InlineData("shm-event")]
-    [InlineData("unix")]
-    public void DisposeMeetsCallsOnAChannel(string transport)
+    /// <summary>A module's foreign library has limits of its own: on connections at a time, and on how often it is set up.</summary>
+    public static TheoryData<string> ChannelTransports => [.. Pairs.Transports.Where(transport => transport.Module is null).Select(transport => transport.Id)];
+
+    [Theory, MemberData(nameof(ChannelTransports))]
+    public void DisposeMeetsCallsOnAChannel(string transport) => OverConnections(transport, (round, server, client) =>
     {
-        var address = $"{transport}://bound-lifetime-{Environment.ProcessId}";
-        using var listener = NativeIpc.Listen(address);
-        for (var round = 0; round < Rounds; round++)
+        DisposeWhileThreadsCall(client, round, () => client.Receive(new byte[10], 0), () => client.Send(new byte[10], 0));
+        server.Dispose();
+    });
+
+    // The documented way to cancel: one thread closes, and the one it wakes disposes.
+    [Theory, MemberData(nameof(ChannelTransports))]
+    public void OneClosesAndTheOneItWakesDisposes(string transport) => OverConnections(transport, (round, server, client) =>
+    {
+        var blocked = Start(() =>
         {
-            var (server, client) = Connect(listener, address);
-            DisposeWhileThreadsCall(client, round, () => client.Receive(new byte[10], 0), () => client.Send(new byte[10], 0));
-            server.Dispose();
-        }
-    }
+            try
+            {
+                s_blocking[round % s_blocking.Length](server);
+            }
+            finally
+            {
+                server.Dispose();
+            }
+        });
+        Dawdle(round);
+        server.Close();
+        Assert.Equal(IpcStatus.Closed, StatusOf(blocked));
+        client.Dispose();
+    });
+
+    [Theory, MemberData(nameof(ChannelTransports))]
+    public void DisposeEndsABlockedCall(string transport) => OverConnections(transport, (round, server, client) =>
+    {
+        var call = s_blocking[round % s_blocking.Length];
+        var blocked = Start(() => call(client));
+        Dawdle(round);
+        client.Dispose();
+        Assert.Equal(IpcStatus.Closed, StatusOf(blocked));
+        Assert.Equal(IpcStatus.Closed, StatusOf(Start(() => call(client))));
+        server.Dispose();
+    });
 
     [Fact]
     public void DisposeMeetsAccept()
     {
-        for (var round = 0; round < Rounds; round++)
+        for (var round = 0; round < s_rounds; round++)
         {
             var listener = NativeIpc.Listen($"unix://bound-lifetime-{Environment.ProcessId}-accept");
             DisposeWhileThreadsCall(listener, round, () => listener.Accept(0), () => listener.Accept(0));
@@ -45,7 +88,7 @@ public class BoundLifetimeTests
     public void DisposeMeetsCallsOnAQueue(string transport)
     {
         var address = $"{transport}://bound-lifetime-{Environment.ProcessId}";
-        for (var round = 0; round < Rounds; round++)
+        for (var round = 0; round < s_rounds; round++)
         {
             var queue = NativeIpc.OpenQueue(address);
             DisposeWhileThreadsCall(queue, round, () => queue.TryEnqueue(new byte[10]), () => queue.TryDequeue(new byte[10], out _));
@@ -59,7 +102,7 @@ public class BoundLifetimeTests
     public void DisposeMeetsCallsOnABroadcast()
     {
         var address = $"broadcast://bound-lifetime-{Environment.ProcessId}?policy=drop";
-        for (var round = 0; round < Rounds / 4; round++)
+        for (var round = 0; round < s_rounds / 4; round++)
         {
             var publisher = NativeIpc.Publish(address);
             var subscriber = NativeIpc.Subscribe(address, Patience);
@@ -112,6 +155,26 @@ public class BoundLifetimeTests
         Assert.Equal(IpcStatus.PeerClosed, StatusOf(Start(() => client.Call([7], new byte[10], Patience))));
         Assert.Equal(IpcStatus.Closed, StatusOf(serving));
         client.Dispose();
+    }
+
+    private static void OverConnections(string transport, Action<int, IpcChannel, IpcChannel> play)
+    {
+        // Of tcp the listener says which port it has.
+        using var listener = NativeIpc.Listen(transport == "tcp" ? "tcp://0" : $"{transport}://bound-lifetime-{Guid.NewGuid():N}");
+        for (var round = 0; round < s_rounds; round++)
+        {
+            var (server, client) = Connect(listener, listener.Address);
+            play(round, server, client);
+        }
+    }
+
+    // Sometimes the other thread is on its way in, sometimes inside, sometimes asleep.
+    private static void Dawdle(int round)
+    {
+        if (round % 10 == 9)
+            Thread.Sleep(1);
+        else
+            Thread.SpinWait(round * 37 % 1000);
     }
 
     private static (IpcChannel Server, IpcChannel Client) Connect(IpcListener listener, string address)
