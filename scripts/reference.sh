@@ -1,25 +1,50 @@
 #!/usr/bin/env bash
-# Measures what the README's figures are taken from, and puts it where they are kept: results/reference (results.json, Markdown and charts),
-# measurements.xlsx and measurements.MACHINE.htm at the root, and the README's tables. Run it on a quiet machine, after scripts/build.sh.
-#   scripts/reference.sh MACHINE             measures (a quarter of an hour) under the name MACHINE, which everybody will read
+# Measures what the README's and docs/findings.md's figures are taken from, and puts it where they are kept: results/reference (results.json, Markdown and charts), results/reference-one-cpu
+# (both processes on one CPU: what the claims about that ask), results/reference-wine where the Windows programs are built (scripts/windows-build.sh), measurements.xlsx and
+# measurements.MACHINE.htm at the root, the README's tables and docs/findings.md. Run it on a quiet machine, after scripts/build.sh.
+#   scripts/reference.sh MACHINE             measures (20 minutes, and 5 under Wine) under the name MACHINE, which everybody will read
 #   scripts/reference.sh MACHINE --resume    goes on with a run that was interrupted
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-machine=${1:?name the machine for people, e.g. epyc-2cpu}
-run=$root/results/reference.run
-kept=$root/results/reference
+export IPC_MACHINE=${1:?name the machine for people, e.g. epyc-2cpu}
 case ${2:-} in
-    "") rm -rf "$run"; arguments=(--preset reference --out "$run") ;;
-    --resume) arguments=(--resume "$run") ;;
+    "") rm -rf "$root"/results/reference*.run ;;
+    --resume) ;;
     *) echo "'$2' is not known; the only option is --resume" >&2; exit 2 ;;
 esac
-IPC_MACHINE=$machine "$root/scripts/ipc" run "${arguments[@]}"
 
-mkdir -p "$kept"
+# measure KEPT COMMAND CELLS...: a run into results/KEPT.run, or on with the one that is there; its results, and nothing else, into results/KEPT.
+measure() {
+    local run=$root/results/$1.run kept=$root/results/$1 command=$2
+    shift 2
+    if [ -f "$run/results.json" ] || [ -f "$run/plan.json" ]; then
+        "$command" run --resume "$run"
+    else
+        "$command" run "$@" --out "$run"
+    fi
+    mkdir -p "$kept"
+    # Without white space: it is for programs, and no file here is over 5 MB.
+    python3 -m json.tool --compact --no-ensure-ascii "$run/results.json" "$kept/results.json"
+}
+
+short=(--launches 6 --warmup 0.1 --seconds 0.15)
+measure reference "$root/scripts/ipc" --preset reference
+# Cells and pins alone differ from the run before: the two are held against each other.
+measure reference-one-cpu "$root/scripts/ipc" "${short[@]}" --pin 0,0 --transport pipe,unix --pair native:native --codec raw --scenario call --workload 64,1k-10k,100k-1000k
+if [ -f "$root/artifacts/windows/Ipc.Lab/ipc-lab.exe" ]; then
+    measure reference-wine "$root/scripts/ipc-windows" "${short[@]}" --transport pipe,wm-copydata,msrpc-np,msrpc-alpc,msrpc-tcp --pair native:native --codec raw --scenario call --workload 0.1k-1k,1k-10k,50k-500k
+else
+    echo "The Windows programs are not built (scripts/windows-build.sh): results/reference-wine stays as it is."
+fi
+
+kept=$root/results/reference
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
 rm -f "$kept"/measurements.* "$root"/measurements.*
-# Without white space: it is for programs, and no file here is over 5 MB.
-python3 -m json.tool --compact --no-ensure-ascii "$run/results.json" "$kept/results.json"
-"$root/scripts/ipc" report "$kept" --out "$kept" --fill "$root/README.md"
-mv "$kept/measurements.xlsx" "$kept"/measurements.*.htm "$root/"
-echo "The figures are in README.md, results/reference, measurements.xlsx and measurements.$machine.htm: look at them, then commit."
+mapfile -t runs < <(find "$root/results" -mindepth 2 -maxdepth 2 -path '*/reference*/results.json' ! -path '*.run/*' -printf '%h\n' | sort)
+"$root/scripts/ipc" report "${runs[@]}" --out "$made" --fill "$root/README.md" "$root/docs/findings.md"
+# The workbook has every machine; pages and Markdown are kept of the one that the README speaks of.
+mv "$made/measurements.xlsx" "$made/measurements.$IPC_MACHINE.htm" "$root/"
+mv "$made/measurements.$IPC_MACHINE".{md,*.svg} "$kept/"
+echo "The figures are in README.md, docs/findings.md, results/reference*, measurements.xlsx and measurements.$IPC_MACHINE.htm: look at them, then commit."

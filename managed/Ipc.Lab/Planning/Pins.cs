@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text.Json.Serialization;
 using Ipc.Lab.Machine;
 
 namespace Ipc.Lab.Planning;
@@ -10,6 +11,10 @@ internal sealed record Pins(int? Server, int? Client)
 
     /// <summary>Where further clients go, in turns, in scenarios with several; empty: all to the one client's CPU.</summary>
     public IReadOnlyList<int> MoreClients { get; init; } = [];
+
+    /// <summary>Whether both processes take turns on one CPU.</summary>
+    [JsonIgnore]
+    public bool AreOne => Server is not null && Server == Client;
 
     /// <summary>The CPU of one of several clients.</summary>
     public int? ForClient(int client)
@@ -42,7 +47,7 @@ internal sealed record Pins(int? Server, int? Client)
     /// <summary>The pins for people, with what spoils them.</summary>
     public string Describe() =>
         Server is null ? "not pinned"
-        : Server == Client ? $"server and client both on CPU {Server}: they take turns, so spinning transports cannot be judged"
+        : AreOne ? $"server and client both on CPU {Server}: they take turns, so spinning transports cannot be judged"
         : $"server on CPU {Server}, client on CPU {Client}";
 
     private static Pins Default(CpuTopology topology)

@@ -12,7 +12,7 @@ internal static class Presets
             new Schedule(Launches: 6, WarmupSeconds: 0.10, Seconds: 0.10, BudgetSeconds: 225), QuickCells),
         new("seed", "the published workloads and counts, printed beside the published figures",
             new Schedule(Launches: 6, WarmupSeconds: 0.5, Seconds: 1.0, BudgetSeconds: null), SeedCells),
-        new("reference", "our own transports, every pair and size that people ask for: what a README's figures are taken from; a quarter of an hour",
+        new("reference", "our own transports, every pair and size that people ask for: and those that docs/findings.md tests: what its and the README's figures are taken from; 20 minutes",
             new Schedule(Launches: 6, WarmupSeconds: 0.10, Seconds: 0.15, BudgetSeconds: null), ReferenceCells),
         new("full", "everything in the registry, all pairs, every way to wait; takes hours",
             new Schedule(Launches: 10, WarmupSeconds: 0.3, Seconds: 0.5, BudgetSeconds: null), FullCells),
@@ -58,6 +58,26 @@ internal static class Presets
             .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["call"], ["100k-1000k"]),
             .. Grid.Cross(["shm", "ring", "queue", "unix"], alike, ["raw"], ["oneway"], ["oneway-32"]),
             .. Grid.Cross([], alike, ["custom", "protobuf", "json"], ["serialize"], ["1k-10k"]),
+            .. CellsOfFindings(),
+        ];
+    }
+
+    // What docs/findings.md asks beyond what readers ask.
+    private static IEnumerable<Cell> CellsOfFindings()
+    {
+        string[] alike = ["native:native", "managed:managed"], apart = ["native:managed", "managed:native"], plain = ["pipe", "shm"];
+        return
+        [
+            .. Grid.Cross(plain, ["native:native", .. apart], ["raw"], ["call"], ["1k-10k"]),
+            .. Grid.Cross(["unix"], ["native:native"], ["raw"], ["call"], ["1k-10k"]),
+            .. Grid.Cross(plain, apart, ["raw"], ["call"], ["100k-1000k"]),
+            .. Grid.Cross(plain, alike, ["custom"], ["call"], ["100k-1000k"]),
+            .. Grid.Cross(plain, alike, ["protobuf", "protobuf-direct"], ["call"], ["1k-10k"]),
+            .. Grid.Cross(plain, ["native:native"], ["raw"], ["call"], ["0.1k-1k"]),
+            .. Grid.Cross(plain, ["native:native"], ["raw"], ["push"], ["push-1k", "push-10k"]),
+            .. Grid.Cross(["ring"], ["native:native"], ["raw"], ["oneway"], ["oneway-0.1k", "oneway-3k"]),
+            .. Grid.Cross(["unix"], alike, ["raw", "json"], ["call"], ["ping"]),
+            .. Grid.Cross(["shm-event"], ["native:native"], ["json"], ["call"], ["ping"]),
         ];
     }
 

@@ -1,4 +1,5 @@
 using System.Text;
+using Ipc.Lab.Findings;
 using Ipc.Lab.Reporting.Model;
 
 namespace Ipc.Lab.Reporting;
@@ -7,7 +8,8 @@ namespace Ipc.Lab.Reporting;
 internal static class MachineMarkdown
 {
     /// <param name="charts">File names of charts and what they show.</param>
-    public static string Write(MachineReport machine, IReadOnlyList<(string File, string Title)> charts)
+    /// <param name="all">Every machine of the report.</param>
+    public static string Write(MachineReport machine, IReadOnlyList<(string File, string Title)> charts, IReadOnlyList<MachineReport> all)
     {
         var text = new StringBuilder($"# What to use for what on {machine.Label}\n\n");
         foreach (var banner in machine.Banners())
@@ -22,6 +24,7 @@ internal static class MachineMarkdown
                 text.Append($"| {question.Title} | {question.Answer} | {Units.Time(question.Verdict.Best.P50Ns)} | {Units.Interval(question.Verdict.Best.P50Ci, Units.Time)} | {question.Next} |\n");
             text.Append('\n');
         }
+        text.Append($"## Published claims, tried here\n\n{FindingsMarkdown.Summary(FindingsOf.Machine(machine, all), linked: false)}\n");
         // Each run stands by itself, one level deeper.
         foreach (var run in machine.Runs)
             text.Append(MarkdownReport.Write(run.Results).Replace("\n## ", "\n### ", StringComparison.Ordinal).Insert(0, "#"));

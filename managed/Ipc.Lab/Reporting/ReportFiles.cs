@@ -29,7 +29,7 @@ internal static class ReportFiles
                     Add(name, file => AtomicFile.Write(file, DecisionChart.Write(machine, question)));
                     charts.Add((name, question.Title));
                 }
-                Add($"measurements.{machine.FileName}.md", file => AtomicFile.Write(file, MachineMarkdown.Write(machine, charts)));
+                Add($"measurements.{machine.FileName}.md", file => AtomicFile.Write(file, MachineMarkdown.Write(machine, charts, machines)));
             }
             return files;
 

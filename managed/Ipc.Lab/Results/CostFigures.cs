@@ -16,8 +16,8 @@ internal static class CostFigures
             InvoluntarySwitchesPerOp = PerOperation(launches, u => u.InvoluntarySwitches),
             MinorFaultsPerOp = PerOperation(launches, u => u.MinorFaults),
             MajorFaultsPerOp = PerOperation(launches, u => u.MajorFaults),
-            MemoryBytes = Median(launches, l => new BySide(l.Server?.After?.MemoryBytes, l.Client?.After?.MemoryBytes)),
-            AllocatedBytesPerOp = allocated.Server is null && allocated.Client is null ? null : (allocated.Server ?? 0) + (allocated.Client ?? 0),
+            MemoryBytes = Median(launches, MemoryOf),
+            AllocatedBytesPerOp = BothSides(allocated),
             AllocatedBytesPerOpBySide = allocated,
             Collections = new BySide(
                 Total(launches.Select(l => Used(l.Server, u => u.Collections))), Total(launches.Select(l => Used(l.Client, u => u.Collections)))),
@@ -27,6 +27,12 @@ internal static class CostFigures
     /// <summary>A launch's figure per operation. The server's two looks enclose a few exchanges more than the client measures; each side is divided by its own number.</summary>
     public static BySide PerOperation(LaunchRecord launch, Func<Usage, long?> figure) => new(
         Used(launch.Server, figure) / launch.ServerOperations, Used(launch.Client, figure) / launch.Operations);
+
+    /// <summary>A launch's memory right after it was measured.</summary>
+    public static BySide MemoryOf(LaunchRecord launch) => new(launch.Server?.After?.MemoryBytes, launch.Client?.After?.MemoryBytes);
+
+    /// <summary>What both processes have together; null if neither has it.</summary>
+    public static double? BothSides(BySide figure) => figure.Server is null && figure.Client is null ? null : (figure.Server ?? 0) + (figure.Client ?? 0);
 
     private static BySide PerOperation(IReadOnlyList<LaunchRecord> launches, Func<Usage, long?> figure) =>
         Median(launches, l => PerOperation(l, figure));

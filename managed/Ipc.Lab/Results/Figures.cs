@@ -119,6 +119,12 @@ internal sealed record LaunchFigures
     public double? OpsPerS { get; init; }
     public BySide? CpuNsPerOp { get; init; }
     public double? ColdNs { get; init; }
+    /// <summary>Proportional set size right after the measurement.</summary>
+    public BySide? MemoryBytes { get; init; }
+    /// <summary>Managed heap of both processes; null when neither has one.</summary>
+    public double? AllocatedBytesPerOp { get; init; }
+    /// <summary>The steps of scenario serialize.</summary>
+    public IReadOnlyDictionary<string, double?>? Phases { get; init; }
     /// <summary>The file of raw samples, relative to the results folder.</summary>
     public string? Samples { get; init; }
 }

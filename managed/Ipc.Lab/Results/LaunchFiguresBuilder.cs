@@ -37,6 +37,9 @@ internal static class LaunchFiguresBuilder
             OpsPerS = launch.Operations * 1e9 / (isOneWay ? launch.TimedNs : launch.ElapsedNs),
             CpuNsPerOp = CostFigures.PerOperation(launch, u => u.CpuNs),
             ColdNs = launch.ColdNs,
+            MemoryBytes = CostFigures.MemoryOf(launch),
+            AllocatedBytesPerOp = CostFigures.BothSides(CostFigures.PerOperation(launch, u => u.AllocatedBytes)),
+            Phases = launch.Phases,
         };
     }
 

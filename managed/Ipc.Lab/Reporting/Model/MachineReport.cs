@@ -19,14 +19,17 @@ internal sealed record ReportCell(CellResult Result, int Run, bool IsSuperseded)
     public bool IsAlone => Result.Transport == Cell.NoTransport;
 }
 
-/// <summary>Everything measured on one machine, by one kind of build, on one system (Wine is another one): what may stand on one axis.</summary>
-/// <param name="Label">For people: the machine's name, with "Wine" or "debug build" where that holds.</param>
+/// <summary>Everything measured on one machine, by one kind of build, on one system (Wine is another one), on two CPUs or on one: what may stand on one axis.</summary>
+/// <param name="Label">For people: the machine's name, with "Wine", "debug build" or "one CPU" where that holds.</param>
 /// <param name="FileName">The label as part of a file name, unique within a report.</param>
 /// <param name="Runs">Oldest first.</param>
 internal sealed record MachineReport(string Label, string FileName, IReadOnlyList<ReportRun> Runs, IReadOnlyList<ReportCell> Cells)
 {
     /// <summary>The machine as the latest run found it.</summary>
     public MachineRecord Machine => Runs[^1].Results.Machine;
+
+    /// <summary>Whether both processes took turns on one CPU.</summary>
+    public bool OnOneCpu => Runs[^1].Results.Run.Pins.AreOne;
 
     public IEnumerable<ReportCell> Sound => Cells.Where(c => c.IsSound);
 
@@ -47,11 +50,12 @@ internal sealed record MachineReport(string Label, string FileName, IReadOnlyLis
     public static IReadOnlyList<MachineReport> Of(IEnumerable<ReportRun> runs)
     {
         var machines = new List<MachineReport>();
-        foreach (var group in runs.GroupBy(r => (r.Results.Machine.Name, r.Results.Machine.Cpu.Model, r.Results.Machine.Wine, r.Results.Run.Build)))
+        foreach (var group in runs.GroupBy(r => (r.Results.Machine.Name, r.Results.Machine.Cpu.Model, r.Results.Machine.Wine, r.Results.Run.Build, r.Results.Run.Pins.AreOne)))
         {
             var label = group.Key.Name
                 + (group.Key.Wine is { } wine ? $" ({wine})" : "")
-                + (group.Key.Build == "debug" ? " (debug build)" : "");
+                + (group.Key.Build == "debug" ? " (debug build)" : "")
+                + (group.Key.AreOne ? " (one CPU)" : "");
             var same = machines.Count(m => m.Label == label || m.Label.StartsWith($"{label} #", StringComparison.Ordinal));
             // Two machines of one name, e.g. "localhost".
             if (same > 0)

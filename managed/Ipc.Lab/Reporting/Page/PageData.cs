@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Nodes;
+using Ipc.Lab.Findings;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Reporting.Model;
 using Ipc.Lab.Results;
@@ -29,6 +30,7 @@ internal static class PageData
         ["workloads"] = Json(Registry.Workloads.Select(w => new { w.Id, w.RequestBytes, w.ReplyBytes, w.Text })),
         ["cells"] = new JsonArray([.. machine.Cells.Select(CellOf)]),
         ["published"] = Json(PublishedTable.Compare(PublishedFigures.All, [.. machine.Cells.Where(c => !c.IsSuperseded).Select(c => c.Result)])),
+        ["findings"] = Json(FindingsData.Of(machine, others)),
         ["others"] = new JsonArray([.. others.Select(o => Other(o))]),
     };
 

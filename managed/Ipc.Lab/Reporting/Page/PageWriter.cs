@@ -17,7 +17,7 @@ internal static class PageWriter
     [
         "format", "data", "state", "decide", "charts", "sections",
         "sections.use", "sections.pairs", "sections.sizes", "sections.tails", "sections.cost", "sections.parts", "sections.oneway",
-        "sections.published", "sections.machine", "sections.cells", "main",
+        "sections.findings", "sections.published", "sections.machine", "sections.cells", "main",
     ];
 
     /// <summary>The page of one machine; the others are those of the same report.</summary>

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Ipc.Lab.Findings;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Reporting.Model;
 using Ipc.Lab.Results;
@@ -27,6 +28,7 @@ internal static class Sheets
         }
         if (PublishedSheet.Of(machines) is { } published)
             sheets.Add(published);
+        sheets.Add(FindingsSheet.Of(machines));
         sheets.Add(EnvironmentSheet.Of(machines));
         sheets.Add(RawSheet.Of(machines));
         return sheets;

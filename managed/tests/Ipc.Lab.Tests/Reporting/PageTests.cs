@@ -1,4 +1,5 @@
 using System.Globalization;
+using Ipc.Lab.Findings;
 using Ipc.Lab.Reporting.Model;
 using Ipc.Lab.Reporting.Page;
 using Xunit;
@@ -34,6 +35,7 @@ public sealed class PageTests(ITestOutputHelper output)
         Assert.Equal("100", await browser.AskAsync("document.querySelectorAll('#cells table.cells > tbody > tr').length"));
         Assert.NotEqual("0", await browser.AskAsync("document.querySelectorAll('#machines tbody tr').length"));
         Assert.NotEqual("0", await browser.AskAsync("document.querySelectorAll('#published tbody tr').length"));
+        Assert.Equal($"{PublishedClaims.All.Count}", await browser.AskAsync("document.querySelectorAll('#findings tr[data-kind]').length"));
 
         // The answer is that of the workbook and the console.
         var questions = Question.Of(machine, "native:managed");

@@ -67,13 +67,15 @@ internal sealed class PlausibleResults(int seed)
         };
         var launches = Enumerable.Range(0, status == "skipped" ? 0 : Launches).Select(round => LaunchOf(cell, round, status, reason)).ToList();
         var figures = status == "ok" ? Figures(cell, [.. launches.Where(l => l.Placement == "near")]) : new Figures();
+        var placement = status == "ok" ? (index % 5 == 2 ? "far" : "near") : null;
         return new CellResult(figures)
         {
+            Placements = status == "ok" ? [new PlacementFigures { Placement = placement, Launches = figures.Launches, P50Ns = figures.P50Ns, P50Ci = figures.P50Ci }] : [],
             Cell = cell,
             Status = status,
             Reason = reason,
             Wine = wine,
-            Placement = status == "ok" ? (index % 5 == 2 ? "far" : "near") : null,
+            Placement = placement,
             EachLaunch = launches,
         };
     }

@@ -1,3 +1,4 @@
+using Ipc.Lab.Findings;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Reporting;
 using Ipc.Lab.Reporting.Model;
@@ -24,12 +25,27 @@ public sealed class ReferenceResultsTests
     }
 
     [Fact]
+    public void TheFindingsAreThoseOfTheReferenceResults()
+    {
+        var findings = File.ReadAllText(Path.Combine(Root, "docs", "findings.md"));
+        var kept = Directory.GetDirectories(Path.Combine(Root, "results"), "reference*").Where(d => !d.EndsWith(".run", StringComparison.Ordinal) && File.Exists(Path.Combine(d, "results.json")));
+        var machines = MachineReport.Of(kept.Order(StringComparer.Ordinal).Select(d => new ReportRun(Path.GetFileName(d), ResultsReader.Read(d))));
+
+        Assert.True(findings == FindingsPlaces.Fill(findings, machines, "../"), "docs/findings.md says other things than results/reference*: run scripts/ipc report results/reference* --out results/report --fill docs/findings.md");
+        // Each claim has its section, and the table leads to it.
+        Assert.All(PublishedClaims.All, c => Assert.Contains($"\n### {c.Id}\n", findings, StringComparison.Ordinal));
+        Assert.All(PublishedClaims.All, c => Assert.Contains($"](#{c.Id})", findings, StringComparison.Ordinal));
+    }
+
+    [Fact]
     public void TheReferenceRunIsWholeOfThisPresetAndMadeByAReleaseBuild()
     {
         var run = Machine.Runs[0].Results.Run;
         Assert.Equal(("reference", "release", true), (run.Preset, run.Build, run.Complete));
         Assert.DoesNotContain(Machine.Cells, c => c.Result.Status is "failed" or "pending");
-        Assert.Equal(Presets.Get("reference").Cells().Select(c => c.ToString()).Order(), Machine.Cells.Select(c => c.Result.Cell.ToString()).Order());
+        // The preset may have grown since; what was measured is of it, and docs/findings.md says what is not there yet.
+        Assert.Subset(Presets.Get("reference").Cells().Select(c => c.ToString()).ToHashSet(), Machine.Cells.Select(c => c.Result.Cell.ToString()).ToHashSet());
+        Assert.Equal(Machine.Cells.Count, Machine.Cells.Select(c => c.Result.Cell).Distinct().Count());
     }
 
     [Fact]

@@ -10,7 +10,7 @@ namespace Ipc.Lab.Tests.Reporting;
 
 public sealed class WorkbookTests
 {
-    private static readonly string[] s_sheets = ["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "Pairs", "Published", "Environment", "Raw"];
+    private static readonly string[] s_sheets = ["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "Pairs", "Published", "Findings", "Environment", "Raw"];
 
     private static string Write(KeptFolder folder, params MachineReport[] machines)
     {

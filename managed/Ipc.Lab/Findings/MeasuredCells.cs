@@ -1,0 +1,92 @@
+using Ipc.Lab.Comparing;
+using Ipc.Lab.Planning;
+using Ipc.Lab.Reporting.Model;
+using Ipc.Lab.Results;
+using Ipc.Lab.Statistics;
+
+namespace Ipc.Lab.Findings;
+
+/// <summary>What was measured on one machine, and its answers to tests. Two cells meet within one run and one placement; only what one CPU costs is asked of two runs.</summary>
+internal sealed class MeasuredCells
+{
+    private readonly List<ReportRun> _runs;
+
+    /// <param name="machines">Reports of one machine and one system: its usual runs, and those with both processes on one CPU.</param>
+    public MeasuredCells(IEnumerable<MachineReport> machines) =>
+        // The latest first: a later run of a cell counts.
+        _runs = [.. machines.SelectMany(m => m.Runs).Where(r => r.Results.Run.Build != "debug").OrderByDescending(r => r.Results.Run.Started)];
+
+    /// <summary>Whether a run has the cell, with or without figures; and why it has none.</summary>
+    public (bool IsThere, string? Why) Find(ClaimCell wanted)
+    {
+        var found = RunsFor(wanted).Select(r => CellIn(r, wanted)).OfType<CellResult>().ToList();
+        return (found.Count > 0, found.FirstOrDefault(c => c.Status != "ok") is { } bad ? $"{bad.Status}: {bad.Reason}" : null);
+    }
+
+    /// <summary>The answers to a test, one for each placement that has launches enough; none where it was not measured.</summary>
+    public IEnumerable<Evidence> Answers(Claim claim, ClaimTest test) =>
+        test.Under is { } under ? Ratios(claim, test, under) : Figures(claim, test);
+
+    private IEnumerable<Evidence> Ratios(Claim claim, ClaimTest test, ClaimCell under)
+    {
+        foreach (var (first, second) in PairsOfRuns(test.Over, under))
+        {
+            if (CellIn(first, test.Over) is not { Status: "ok" } a || CellIn(second, under) is not { Status: "ok" } b)
+                continue;
+            var (launchesA, launchesB) = (LaunchesOf(a, test.Over.Figure), LaunchesOf(b, under.Figure));
+            var found = false;
+            foreach (var placement in launchesB.Select(g => g.Key).Order(StringComparer.Ordinal))
+            {
+                // Processes on one CPU have no distance between them.
+                var others = test.Over.OneCpu != under.OneCpu ? launchesA.MaxBy(g => g.Count()) : launchesA.FirstOrDefault(g => g.Key == placement);
+                double[] x = [.. others ?? Enumerable.Empty<double>()], y = [.. launchesB[placement]];
+                if (Math.Min(x.Length, y.Length) < RatioEstimate.LeastLaunches)
+                    continue;
+                found = true;
+                // First is the base of the estimate: the result is how many times as much the second is.
+                var ratio = RatioEstimate.Unpaired(y, x, 0);
+                yield return new Evidence(test, ratio.Ratio, ratio.Interval, placement, $"{x.Length} and {y.Length}", In(first), Standings.OfRatio(claim, ratio.Ratio, ratio.Interval));
+            }
+            if (found)
+                yield break;
+        }
+    }
+
+    private IEnumerable<Evidence> Figures(Claim claim, ClaimTest test)
+    {
+        foreach (var run in RunsFor(test.Over))
+        {
+            if (CellIn(run, test.Over) is not { Status: "ok" } cell)
+                continue;
+            var found = false;
+            foreach (var launches in LaunchesOf(cell, test.Over.Figure, isCount: true).OrderBy(g => g.Key, StringComparer.Ordinal))
+            {
+                double[] figures = [.. launches];
+                if (MedianInterval.Of(figures) is not { } interval)
+                    continue;
+                found = true;
+                yield return new Evidence(test, Medians.Of(figures)!.Value, interval, launches.Key, $"{figures.Length}", In(run), Standings.OfFigure(claim, interval));
+            }
+            if (found)
+                yield break;
+        }
+    }
+
+    private IEnumerable<(ReportRun First, ReportRun Second)> PairsOfRuns(ClaimCell over, ClaimCell under) =>
+        over.OneCpu == under.OneCpu
+            ? RunsFor(over).Select(r => (r, r))
+            : from first in RunsFor(over) from second in RunsFor(under) select (first, second);
+
+    private IEnumerable<ReportRun> RunsFor(ClaimCell cell) => _runs.Where(r => r.Results.Run.Pins.AreOne == cell.OneCpu || cell.Cell.IsAlone);
+
+    private static CellResult? CellIn(ReportRun run, ClaimCell wanted) => run.Results.Cells.FirstOrDefault(c => c.Cell == wanted.Cell);
+
+    // A ratio needs figures above zero; a count may be none at all.
+    private static ILookup<string?, double> LaunchesOf(CellResult cell, string figure, bool isCount = false) =>
+        cell.EachLaunch.Where(l => l.Status == "ok").GroupBy(l => l.Round).Select(g => g.Last())
+            .Select(l => (l.Placement, Figure: ClaimFigure.Of(l, figure)))
+            .Where(l => l.Figure > 0 || (isCount && l.Figure == 0))
+            .ToLookup(l => l.Placement, l => l.Figure!.Value);
+
+    private static MeasuredIn In(ReportRun run) => new(run.Folder, run.Results.Machine.Wine, run.Results.Run.Pins.AreOne);
+}
