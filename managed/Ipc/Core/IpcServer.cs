@@ -162,6 +162,14 @@ public sealed class IpcServer : IDisposable
                 client.Thread.Start();
             }
         }
+        // What the runtime says, whatever a new thread lacks.
+        catch (OutOfMemoryException e)
+        {
+            Forget(client);
+            channel.Dispose();
+            throw new IpcException(IpcStatus.System,
+                $"cannot start a thread for a client of {Address}: this process has no threads, files or memory left", e);
+        }
         catch
         {
             Forget(client);

@@ -25,6 +25,18 @@ public sealed class TcpTests
         Assert.Equal(IpcStatus.NameInUse, Pair.StatusOf(() => ManagedIpc.Listen(listener.Address)));
     }
 
+    [Fact]
+    public void WhatAServerComplainsOfNamesThePortThatTheSystemChose()
+    {
+        using var listener = ManagedIpc.Listen("tcp://0");
+        using var foreign = new TcpClient("127.0.0.1", int.Parse(listener.Address["tcp://".Length..], System.Globalization.CultureInfo.InvariantCulture));
+        foreign.GetStream().Write([.. Enumerable.Repeat((byte)0xEE, 64)]);
+        using var server = listener.Accept(Pair.Patience);
+        var failure = Assert.Throws<IpcException>(() => server.Receive(new byte[2], Pair.Patience));
+        Assert.Equal(IpcStatus.NotOurProtocol, failure.Status);
+        Assert.Contains(listener.Address, failure.Message, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("tcp://0.0.0.0:0")]
     [InlineData("tcp://192.0.2.1:5000")]

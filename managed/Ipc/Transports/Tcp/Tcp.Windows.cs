@@ -24,8 +24,8 @@ internal sealed class WindowsTcpTransport : Transport
         var where = new IPEndPoint(place.Resolve()[0], port);
         TcpReach.Check(where.Address, address);
         var socket = WindowsTcpSocket.Listen(where, address);
-        var full = port == 0 ? address.WithName(place.WithPort(((IPEndPoint)socket.LocalEndPoint!).Port)) : address.ToString();
-        return new WindowsTcpListener(full, address, socket);
+        var chosen = (IPEndPoint)socket.LocalEndPoint!;
+        return new WindowsTcpListener(port == 0 ? IpcAddress.Parse(address.WithName(place.WithPort(chosen.Port))) : address, socket);
     }
 
     public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds) => TcpReach.ConnectToFirst(address, timeoutMilliseconds, ConnectTo);
@@ -57,16 +57,15 @@ internal sealed unsafe class WindowsTcpListener : IpcListener
     private readonly Win32Handle _closing = Win32.CreateEvent();
     private bool _closed; // guarded by _socket
 
-    public WindowsTcpListener(string full, IpcAddress address, Socket socket)
+    public WindowsTcpListener(IpcAddress address, Socket socket)
     {
-        Address = full;
         _address = address;
         _socket = socket;
         if (Win32.SelectEvents(socket.Handle, _came, Win32.FD_ACCEPT) != 0)
             throw Win32.Failure(IpcStatus.System, "cannot watch a socket", Win32.LastError);
     }
 
-    public override string Address { get; }
+    public override string Address => _address.ToString();
 
     public override IpcChannel Accept(int timeoutMilliseconds)
     {

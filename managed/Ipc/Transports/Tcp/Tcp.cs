@@ -24,8 +24,7 @@ internal sealed class TcpTransport : Transport
         TcpReach.Check(where.Address, address);
         var socket = TcpSocket.Listen(where, address);
         var chosen = TcpSocket.LocalEndPoint(socket);
-        var full = port == 0 ? address.WithName(place.WithPort(chosen.Port)) : address.ToString();
-        return new TcpListener(full, address, socket);
+        return new TcpListener(port == 0 ? IpcAddress.Parse(address.WithName(place.WithPort(chosen.Port))) : address, socket);
     }
 
     public override IpcChannel Connect(IpcAddress address, int timeoutMilliseconds) => TcpReach.ConnectToFirst(address, timeoutMilliseconds, ConnectTo);
@@ -48,7 +47,7 @@ internal sealed class TcpTransport : Transport
 }
 
 [SupportedOSPlatform("linux")]
-internal sealed class TcpListener(string full, IpcAddress address, Descriptor socket) : SocketListener(full, socket)
+internal sealed class TcpListener(IpcAddress address, Descriptor socket) : SocketListener(address.ToString(), socket)
 {
     protected override IpcChannel? Welcome(Descriptor connection)
     {
