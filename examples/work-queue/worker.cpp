@@ -15,13 +15,14 @@ int main(int argc, char** argv) {
         ipc::Queue orders(argv[1]);
         const std::chrono::milliseconds delay(argc > 2 ? std::atoi(argv[2]) : 0);
         char order[100];
-        size_t size = 0;
-        while (orders.try_dequeue(order, sizeof order, &size, 500)) {
-            std::printf("%.*s\n", static_cast<int>(size), order);
+        ipc::Result<size_t> length = orders.try_dequeue(order, sizeof order, 500);
+        for (; length; length = orders.try_dequeue(order, sizeof order, 500)) {
+            std::printf("%.*s\n", static_cast<int>(*length), order);
             // What a killed worker has printed is done; what it has taken and not printed is the one order it loses.
             std::fflush(stdout);
             std::this_thread::sleep_for(delay);
         }
+        if (!length.timed_out()) ipc::check(length.status());
     } catch (const ipc::Error& e) {
         std::fprintf(stderr, "%s\n", e.what());
         return 1;

@@ -1,16 +1,17 @@
-// ipc.hpp - C++17 over the C ABI: handles that free themselves, failures as exceptions, bytes as spans of pointer and length.
-// Header-only; nothing here is compiled into the library. Threads, ownership and time-outs are those of ipc.h.
+// ipc.hpp - C++17 over the C ABI: handles that free themselves and can be moved, bytes as pointer and length (or, in C++20, std::span).
+// Failures are exceptions, or, from functions that begin with try_, results (result.hpp). Header-only; nothing here is compiled into
+// the library. Threads, ownership and time-outs are those of ipc.h.
 #ifndef IPC_IPC_HPP
 #define IPC_IPC_HPP
 
 #include "ipc/ipc.h"
+#include "ipc/result.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,51 +19,41 @@
 
 namespace ipc {
 
-inline constexpr int32_t forever = IPC_FOREVER;
-
-// A failed call: the status for programs, what() for people.
-class Error : public std::runtime_error {
-  public:
-    explicit Error(ipc_status status) : std::runtime_error(text(status)), status_(status) {}
-    ipc_status status() const noexcept { return status_; }
-
-  private:
-    static std::string text(ipc_status status) {
-        std::string_view detail = ipc_last_error();
-        return detail.empty() ? ipc_status_text(status) : std::string(detail);
-    }
-    ipc_status status_;
-};
-
-inline void check(ipc_status status) {
-    if (status != IPC_OK) throw Error(status);
-}
-
-// Bytes in place: valid as long as its giver says.
-struct Bytes {
-    const std::byte* data = nullptr;
-    size_t size = 0;
-    std::string_view text() const { return {reinterpret_cast<const char*>(data), size}; }
-};
-
 // Where a handler writes its reply.
 class ReplyWriter {
   public:
     explicit ReplyWriter(ipc_reply_writer* writer) : writer_(writer) {}
     // Room for a reply of exactly `size` bytes, sent when the handler returns.
     std::byte* reserve(size_t size) {
+        const Result<std::byte*> room = try_reserve(size);
+        check(room.status());
+        return *room;
+    }
+    Result<std::byte*> try_reserve(size_t size) noexcept {
         void* room = nullptr;
-        check(writer_ != nullptr ? ipc_reply_reserve(writer_, size, &room)
-                                 : ipc_reserve_reply(channel_, size, &room, forever));
+        const ipc_status status = writer_ != nullptr ? ipc_reply_reserve(writer_, size, &room)
+                                                     : ipc_reserve_reply(channel_, size, &room, forever);
+        if (status != IPC_OK) return Result<std::byte*>(status, nullptr);
         reserved_ = true;
         size_ = size;
         return static_cast<std::byte*>(room);
     }
-    void write(const void* data, size_t size) {
-        std::byte* room = reserve(size);
-        if (size != 0) std::memcpy(room, data, size);
+    void write(const void* data, size_t size) { check(try_write(data, size).status()); }
+    Result<void> try_write(const void* data, size_t size) noexcept {
+        const Result<std::byte*> room = try_reserve(size);
+        if (room && size != 0) std::memcpy(*room, data, size);
+        return Result<void>(room.status());
     }
     void write(std::string_view text) { write(text.data(), text.size()); }
+    Result<void> try_write(std::string_view text) noexcept { return try_write(text.data(), text.size()); }
+#if defined(__cpp_lib_span)
+    void write(std::span<const std::byte> reply) {
+        write(reply.data(), reply.size());
+    }
+    Result<void> try_write(std::span<const std::byte> reply) noexcept {
+        return try_write(reply.data(), reply.size());
+    }
+#endif
 
   private:
     // For Server, which receives requests itself.
@@ -82,15 +73,23 @@ class ReplyWriter {
     size_t size_ = 0;
 };
 
+// One end of a connection. One thread at a time; close() from any.
 class Channel {
   public:
+    // No connection: only to be assigned to.
     Channel() = default;
-    explicit Channel(ipc_channel* handle) : handle_(handle) {}
+    // Takes the handle over.
+    explicit Channel(ipc_channel* handle) noexcept : handle_(handle) {}
 
     static Channel connect(const std::string& address, int32_t timeout_ms = forever) {
         ipc_channel* handle = nullptr;
         check(ipc_connect(address.c_str(), timeout_ms, &handle));
         return Channel(handle);
+    }
+    static Result<Channel> try_connect(const std::string& address, int32_t timeout_ms = 0) noexcept {
+        ipc_channel* handle = nullptr;
+        const ipc_status status = ipc_connect(address.c_str(), timeout_ms, &handle);
+        return Result<Channel>(status, Channel(handle));
     }
 
     void send(const void* message, size_t size, int32_t timeout_ms = forever) {
@@ -99,6 +98,11 @@ class Channel {
     void send(std::string_view message, int32_t timeout_ms = forever) {
         send(message.data(), message.size(), timeout_ms);
     }
+    Result<void> try_send(const void* message, size_t size, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_send(handle_.get(), message, size, timeout_ms));
+    }
+    // Text has no time-out of its own here: a second number would be taken for a size or the other way round.
+    Result<void> try_send(std::string_view message) noexcept { return try_send(message.data(), message.size()); }
 
     // Copies the next message; throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message if it does not fit.
     size_t receive(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
@@ -106,28 +110,70 @@ class Channel {
         check(ipc_receive(handle_.get(), buffer, capacity, &size, timeout_ms));
         return size;
     }
+    // The message's length; with IPC_BUFFER_TOO_SMALL the length that is needed.
+    Result<size_t> try_receive(void* buffer, size_t capacity, int32_t timeout_ms = 0) noexcept {
+        size_t size = 0;
+        const ipc_status status = ipc_receive(handle_.get(), buffer, capacity, &size, timeout_ms);
+        return Result<size_t>(status, size);
+    }
     // The next message in place until release().
     Bytes peek(int32_t timeout_ms = forever) {
+        const Result<Bytes> message = try_peek(timeout_ms);
+        check(message.status());
+        return *message;
+    }
+    Result<Bytes> try_peek(int32_t timeout_ms = 0) noexcept {
         const void* data = nullptr;
         size_t size = 0;
-        check(ipc_peek(handle_.get(), &data, &size, timeout_ms));
-        return {static_cast<const std::byte*>(data), size};
+        const ipc_status status = ipc_peek(handle_.get(), &data, &size, timeout_ms);
+        return Result<Bytes>(status, Bytes{static_cast<const std::byte*>(data), size});
     }
+    // Gives back what peek() or a call in place gave. Never waits.
     void release() { check(ipc_release(handle_.get())); }
+    Result<void> try_release() noexcept { return Result<void>(ipc_release(handle_.get())); }
+    // Room for a message of at most `size` bytes, until commit() or cancel().
     std::byte* reserve(size_t size, int32_t timeout_ms = forever) {
+        const Result<std::byte*> room = try_reserve(size, timeout_ms);
+        check(room.status());
+        return *room;
+    }
+    Result<std::byte*> try_reserve(size_t size, int32_t timeout_ms = 0) noexcept {
         void* room = nullptr;
-        check(ipc_reserve(handle_.get(), size, &room, timeout_ms));
-        return static_cast<std::byte*>(room);
+        const ipc_status status = ipc_reserve(handle_.get(), size, &room, timeout_ms);
+        return Result<std::byte*>(status, static_cast<std::byte*>(room));
     }
     // If the time-out passes the room is kept: commit again, or cancel.
     void commit(size_t size, int32_t timeout_ms = forever) { check(ipc_commit(handle_.get(), size, timeout_ms)); }
+    Result<void> try_commit(size_t size, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_commit(handle_.get(), size, timeout_ms));
+    }
     // Gives the reserved room back unsent.
     void cancel() { check(ipc_cancel(handle_.get())); }
+    Result<void> try_cancel() noexcept { return Result<void>(ipc_cancel(handle_.get())); }
 
     size_t call(const void* request, size_t size, void* reply, size_t capacity, int32_t timeout_ms = forever) {
         size_t reply_size = 0;
         check(ipc_call(handle_.get(), request, size, reply, capacity, &reply_size, timeout_ms));
         return reply_size;
+    }
+    // The reply's length; with IPC_BUFFER_TOO_SMALL the length that try_receive_reply needs.
+    Result<size_t> try_call(const void* request, size_t size, void* reply, size_t capacity,
+                            int32_t timeout_ms = 0) noexcept {
+        size_t reply_size = 0;
+        const ipc_status status = ipc_call(handle_.get(), request, size, reply, capacity, &reply_size, timeout_ms);
+        return Result<size_t>(status, reply_size);
+    }
+    // The reply in place until release().
+    Bytes call_peek(const void* request, size_t size, int32_t timeout_ms = forever) {
+        const Result<Bytes> reply = try_call_peek(request, size, timeout_ms);
+        check(reply.status());
+        return *reply;
+    }
+    Result<Bytes> try_call_peek(const void* request, size_t request_size, int32_t timeout_ms = 0) noexcept {
+        const void* data = nullptr;
+        size_t size = 0;
+        const ipc_status status = ipc_call_peek(handle_.get(), request, request_size, &data, &size, timeout_ms);
+        return Result<Bytes>(status, Bytes{static_cast<const std::byte*>(data), size});
     }
     // The reply that a call kept because the buffer was too small for it (Error(IPC_BUFFER_TOO_SMALL)).
     size_t receive_reply(void* reply, size_t capacity, int32_t timeout_ms = forever) {
@@ -135,25 +181,51 @@ class Channel {
         check(ipc_receive_reply(handle_.get(), reply, capacity, &reply_size, timeout_ms));
         return reply_size;
     }
+    Result<size_t> try_receive_reply(void* reply, size_t capacity, int32_t timeout_ms = 0) noexcept {
+        size_t reply_size = 0;
+        const ipc_status status = ipc_receive_reply(handle_.get(), reply, capacity, &reply_size, timeout_ms);
+        return Result<size_t>(status, reply_size);
+    }
     // The reply as a string, whatever its length.
     std::string call(std::string_view request, int32_t timeout_ms = forever) {
-        const void* data = nullptr;
-        size_t size = 0;
-        check(ipc_call_peek(handle_.get(), request.data(), request.size(), &data, &size, timeout_ms));
-        std::string reply(static_cast<const char*>(data), size);
+        std::string reply(call_peek(request.data(), request.size(), timeout_ms).text());
         release();
         return reply;
     }
+#if defined(__cpp_lib_span)
+    void send(std::span<const std::byte> message, int32_t timeout_ms = forever) {
+        send(message.data(), message.size(), timeout_ms);
+    }
+    Result<void> try_send(std::span<const std::byte> message, int32_t timeout_ms = 0) noexcept {
+        return try_send(message.data(), message.size(), timeout_ms);
+    }
+    size_t receive(std::span<std::byte> buffer, int32_t timeout_ms = forever) {
+        return receive(buffer.data(), buffer.size(), timeout_ms);
+    }
+    Result<size_t> try_receive(std::span<std::byte> buffer, int32_t timeout_ms = 0) noexcept {
+        return try_receive(buffer.data(), buffer.size(), timeout_ms);
+    }
+    size_t call(std::span<const std::byte> request, std::span<std::byte> reply, int32_t timeout_ms = forever) {
+        return call(request.data(), request.size(), reply.data(), reply.size(), timeout_ms);
+    }
+    Result<size_t> try_call(std::span<const std::byte> request, std::span<std::byte> reply,
+                            int32_t timeout_ms = 0) noexcept {
+        return try_call(request.data(), request.size(), reply.data(), reply.size(), timeout_ms);
+    }
+#endif
 
     // Answers calls with handler(Bytes request, ReplyWriter& reply) until the peer closes. What the handler throws fails
     // the call at the client with its text.
     template <class Handler>
     void serve(Handler&& handler) {
+        check(try_serve(std::forward<Handler>(handler)).status());
+    }
+    template <class Handler>
+    Result<void> try_serve(Handler&& handler) noexcept {
         auto thunk = [](void* user, const void* request, size_t size, ipc_reply_writer* writer) -> ipc_status {
+#if IPC_HAS_EXCEPTIONS
             try {
-                ReplyWriter reply(writer);
-                (*static_cast<std::remove_reference_t<Handler>*>(user))(
-                    Bytes{static_cast<const std::byte*>(request), size}, reply);
+                handle_one<Handler>(user, request, size, writer);
                 return IPC_OK;
             } catch (const std::exception& e) {
                 ipc_reply_fail(writer, e.what());
@@ -161,35 +233,71 @@ class Channel {
                 ipc_reply_fail(writer, "unknown exception");
             }
             return IPC_HANDLER_FAILED;
+#else
+            handle_one<Handler>(user, request, size, writer);
+            return IPC_OK;
+#endif
         };
-        check(ipc_serve(handle_.get(), thunk, const_cast<void*>(static_cast<const void*>(std::addressof(handler)))));
+        void* const user = const_cast<void*>(static_cast<const void*>(std::addressof(handler)));
+        return Result<void>(ipc_serve(handle_.get(), thunk, user));
     }
 
-    size_t limit() const { return ipc_channel_limit(handle_.get()); }
-    // What an event loop waits on; throws Error(IPC_NOT_AVAILABLE) where there is none (ipc_channel_fd).
+    // The largest message in bytes that this channel sends or accepts.
+    size_t limit() const {
+        return ipc_channel_limit(handle_.get());
+    }
+    // What epoll, Qt or another event loop waits on; throws Error(IPC_NOT_AVAILABLE) where there is none. Receive with a time-out of 0
+    // until that times out before waiting (ipc_channel_fd).
     intptr_t descriptor() const {
+        const Result<intptr_t> found = try_descriptor();
+        check(found.status());
+        return *found;
+    }
+    Result<intptr_t> try_descriptor() const noexcept {
         intptr_t descriptor = -1;
-        check(ipc_channel_fd(handle_.get(), &descriptor));
-        return descriptor;
+        const ipc_status status = ipc_channel_fd(handle_.get(), &descriptor);
+        return Result<intptr_t>(status, descriptor);
     }
     // From any thread: interrupts whatever is blocked on this channel.
-    void close() { ipc_channel_close(handle_.get()); }
-    ipc_channel* handle() const { return handle_.get(); }
-    explicit operator bool() const { return handle_ != nullptr; }
+    void close() {
+        ipc_channel_close(handle_.get());
+    }
+    ipc_channel* handle() const {
+        return handle_.get();
+    }
+    explicit operator bool() const {
+        return handle_ != nullptr;
+    }
 
   private:
+    template <class Handler>
+    static void handle_one(void* user, const void* request, size_t size, ipc_reply_writer* writer) {
+        ReplyWriter reply(writer);
+        (*static_cast<std::remove_reference_t<Handler>*>(user))(Bytes{static_cast<const std::byte*>(request), size},
+                                                                reply);
+    }
     struct Free {
         void operator()(ipc_channel* handle) const { ipc_channel_free(handle); }
     };
     std::unique_ptr<ipc_channel, Free> handle_;
 };
 
+// Takes an address, and accepts clients there; any number of threads may.
 class Listener {
   public:
+    // No listener: only to be assigned to.
+    Listener() = default;
     explicit Listener(const std::string& address) {
         ipc_listener* handle = nullptr;
         check(ipc_listen(address.c_str(), &handle));
         handle_.reset(handle);
+    }
+    static Result<Listener> try_listen(const std::string& address) noexcept {
+        Listener made;
+        ipc_listener* handle = nullptr;
+        const ipc_status status = ipc_listen(address.c_str(), &handle);
+        made.handle_.reset(handle);
+        return Result<Listener>(status, std::move(made));
     }
     // Where clients connect, with what the system chose put in.
     std::string address() const { return ipc_listener_address(handle_.get()); }
@@ -198,7 +306,13 @@ class Listener {
         check(ipc_accept(handle_.get(), timeout_ms, &channel));
         return Channel(channel);
     }
+    Result<Channel> try_accept(int32_t timeout_ms = 0) noexcept {
+        ipc_channel* channel = nullptr;
+        const ipc_status status = ipc_accept(handle_.get(), timeout_ms, &channel);
+        return Result<Channel>(status, Channel(channel));
+    }
     void close() { ipc_listener_close(handle_.get()); }
+    ipc_listener* handle() const { return handle_.get(); }
 
   private:
     struct Free {
@@ -210,11 +324,20 @@ class Listener {
 // A named queue: one way, many writers and readers, each message to one reader; any number of threads may use one object.
 class Queue {
   public:
+    // No queue: only to be assigned to.
+    Queue() = default;
     // Opens the queue of this name, making it if there is none.
     explicit Queue(const std::string& address, int32_t timeout_ms = forever) {
         ipc_queue* handle = nullptr;
         check(ipc_queue_open(address.c_str(), timeout_ms, &handle));
         handle_.reset(handle);
+    }
+    static Result<Queue> try_open(const std::string& address, int32_t timeout_ms = 0) noexcept {
+        Queue made;
+        ipc_queue* handle = nullptr;
+        const ipc_status status = ipc_queue_open(address.c_str(), timeout_ms, &handle);
+        made.handle_.reset(handle);
+        return Result<Queue>(status, std::move(made));
     }
     // Removes the name and what waits under it; false if there was none. Who has the queue open goes on.
     static bool remove(const std::string& address) {
@@ -223,26 +346,29 @@ class Queue {
         return status == IPC_OK;
     }
 
-    // False if the queue stayed full for the time-out, of which there is none unless given: then nothing was put in.
-    bool try_enqueue(const void* message, size_t size, int32_t timeout_ms = 0) {
-        return unless_timed_out(ipc_queue_enqueue(handle_.get(), message, size, timeout_ms));
-    }
-    // Text has no time-out of its own here: a second number would be taken for a size or the other way round.
-    bool try_enqueue(std::string_view message) { return try_enqueue(message.data(), message.size()); }
     void enqueue(const void* message, size_t size, int32_t timeout_ms = forever) {
         check(ipc_queue_enqueue(handle_.get(), message, size, timeout_ms));
     }
     void enqueue(std::string_view message) { enqueue(message.data(), message.size()); }
-
-    // False if the queue stayed empty for the time-out. Throws Error(IPC_BUFFER_TOO_SMALL), with what it needs in *size, and
-    // leaves the message to whoever comes next.
-    bool try_dequeue(void* buffer, size_t capacity, size_t* size, int32_t timeout_ms = 0) {
-        return unless_timed_out(ipc_queue_dequeue(handle_.get(), buffer, capacity, size, timeout_ms));
+    // IPC_TIMED_OUT if the queue stayed full: then nothing was put in.
+    Result<void> try_enqueue(const void* message, size_t size, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_queue_enqueue(handle_.get(), message, size, timeout_ms));
     }
+    // Text has no time-out of its own here: a second number would be taken for a size or the other way round.
+    Result<void> try_enqueue(std::string_view message) noexcept { return try_enqueue(message.data(), message.size()); }
+
+    // Throws Error(IPC_BUFFER_TOO_SMALL) and leaves the message to whoever comes next.
     size_t dequeue(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
         size_t size = 0;
         check(ipc_queue_dequeue(handle_.get(), buffer, capacity, &size, timeout_ms));
         return size;
+    }
+    // IPC_TIMED_OUT if the queue stayed empty. With IPC_BUFFER_TOO_SMALL comes the length that is needed; the message is left to
+    // whoever comes next.
+    Result<size_t> try_dequeue(void* buffer, size_t capacity, int32_t timeout_ms = 0) noexcept {
+        size_t size = 0;
+        const ipc_status status = ipc_queue_dequeue(handle_.get(), buffer, capacity, &size, timeout_ms);
+        return Result<size_t>(status, size);
     }
 
     size_t limit() const { return ipc_queue_limit(handle_.get()); }
@@ -251,10 +377,6 @@ class Queue {
     ipc_queue* handle() const { return handle_.get(); }
 
   private:
-    static bool unless_timed_out(ipc_status status) {
-        if (status != IPC_TIMED_OUT) check(status);
-        return status == IPC_OK;
-    }
     struct Free {
         void operator()(ipc_queue* handle) const { ipc_queue_free(handle); }
     };
@@ -264,10 +386,19 @@ class Queue {
 // The one writer of a broadcast: each message goes to all subscribers. One thread at a time; close() from any.
 class Publisher {
   public:
+    // No publisher: only to be assigned to.
+    Publisher() = default;
     explicit Publisher(const std::string& address) {
         ipc_publisher* handle = nullptr;
         check(ipc_publisher_open(address.c_str(), &handle));
         handle_.reset(handle);
+    }
+    static Result<Publisher> try_open(const std::string& address) noexcept {
+        Publisher made;
+        ipc_publisher* handle = nullptr;
+        const ipc_status status = ipc_publisher_open(address.c_str(), &handle);
+        made.handle_.reset(handle);
+        return Result<Publisher>(status, std::move(made));
     }
     // Waits only for subscribers that asked to be waited for; throws Error(IPC_TIMED_OUT) with nothing published.
     void publish(const void* message, size_t size, int32_t timeout_ms = forever) {
@@ -275,6 +406,9 @@ class Publisher {
     }
     void publish(std::string_view message, int32_t timeout_ms = forever) {
         publish(message.data(), message.size(), timeout_ms);
+    }
+    Result<void> try_publish(const void* message, size_t size, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_publish(handle_.get(), message, size, timeout_ms));
     }
     size_t subscribers() const {
         size_t count = 0;
@@ -300,16 +434,32 @@ class Subscriber {
         uint64_t lost; // messages dropped for this reader just before it; 0 if it is waited for
     };
 
+    // No subscriber: only to be assigned to.
+    Subscriber() = default;
     explicit Subscriber(const std::string& address, int32_t timeout_ms = forever) {
         ipc_subscriber* handle = nullptr;
         check(ipc_subscriber_open(address.c_str(), timeout_ms, &handle));
         handle_.reset(handle);
+    }
+    static Result<Subscriber> try_open(const std::string& address, int32_t timeout_ms = 0) noexcept {
+        Subscriber made;
+        ipc_subscriber* handle = nullptr;
+        const ipc_status status = ipc_subscriber_open(address.c_str(), timeout_ms, &handle);
+        made.handle_.reset(handle);
+        return Result<Subscriber>(status, std::move(made));
     }
     // Copies the next message; throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message if it does not fit.
     Received receive(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
         Received received{};
         check(ipc_subscriber_receive(handle_.get(), buffer, capacity, &received.size, &received.lost, timeout_ms));
         return received;
+    }
+    // With IPC_BUFFER_TOO_SMALL, the size that is needed.
+    Result<Received> try_receive(void* buffer, size_t capacity, int32_t timeout_ms = 0) noexcept {
+        Received received{};
+        const ipc_status status =
+            ipc_subscriber_receive(handle_.get(), buffer, capacity, &received.size, &received.lost, timeout_ms);
+        return Result<Received>(status, received);
     }
     void close() { ipc_subscriber_close(handle_.get()); }
     ipc_subscriber* handle() const { return handle_.get(); }
@@ -323,6 +473,10 @@ class Subscriber {
 
 } // namespace ipc
 
-#include "ipc/server.hpp"
+// A server's threads and a client's reconnecting tell of failures by exceptions only.
+#if IPC_HAS_EXCEPTIONS
+#    include "ipc/client.hpp"
+#    include "ipc/server.hpp"
+#endif
 
 #endif

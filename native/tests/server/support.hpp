@@ -3,6 +3,7 @@
 #include "ipc/ipc.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>

@@ -1,0 +1,235 @@
+// client.hpp - a part of ipc.hpp, which includes it: a client that connects when it has to.
+#ifndef IPC_CLIENT_HPP
+#define IPC_CLIENT_HPP
+
+#include "ipc/ipc.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <type_traits>
+
+namespace ipc {
+
+struct ClientOptions {
+    // Whether a call waits for a server that is not there, trying again and again, and whether one that comes after the connection's end
+    // connects anew. If not, the first call's connection is the only one.
+    bool reconnect = true;
+    // The pause after the first attempt in vain; it doubles each time, give or take a fifth so that clients do not come all at once ...
+    std::chrono::milliseconds first_pause{20};
+    // ... up to this one.
+    std::chrono::milliseconds longest_pause{2000};
+};
+
+// Calls a server, and connects when that is necessary: at the first call, and again after a connection has ended. Any threads may use all
+// members at once; calls go one after another. Time-outs cover everything: the turn, the connection and the call.
+//
+// A call under way when its connection ends fails (IPC_PEER_CLOSED, IPC_TRUNCATED) and is never repeated, for the server may have done
+// what it asks; the next call connects anew. So does the one after a call that timed out, if reconnecting is asked for: part of the
+// request may have been sent.
+class Client {
+  public:
+    // Connects to nobody yet.
+    explicit Client(std::string address, ClientOptions options = {}) : address_(std::move(address)), options_(options) {
+        if (options_.first_pause.count() <= 0 || options_.longest_pause < options_.first_pause)
+            throw Error(IPC_INVALID_ARGUMENT,
+                        "the pauses of a client must be above 0 ms, and the longest no shorter than the first");
+    }
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+    // No thread may be inside another member any more: close() and wait for them.
+    ~Client() = default;
+
+    const std::string& address() const noexcept { return address_; }
+    // Whether there is a connection, as far as the last call saw.
+    bool connected() const {
+        const std::lock_guard lock(mutex_);
+        return channel_ != nullptr;
+    }
+
+    // Connects now rather than at the first call. Throws Error as Channel::connect does; no IPC_NO_SERVER if reconnecting is asked for.
+    void connect(int32_t timeout_ms = forever) {
+        const Until until(timeout_ms);
+        const Turn turn(*this, until);
+        usable_channel(until);
+    }
+
+    // Throws Error(IPC_BUFFER_TOO_SMALL) if the reply does not fit, which is then lost: where lengths are not known use the form below.
+    size_t call(const void* request, size_t size, void* reply, size_t capacity, int32_t timeout_ms = forever) {
+        return in_turn(timeout_ms, [&](Channel& channel, int32_t left_ms) {
+            return channel.call(request, size, reply, capacity, left_ms);
+        });
+    }
+    // The reply as a string, whatever its length.
+    std::string call(std::string_view request, int32_t timeout_ms = forever) {
+        return in_turn(timeout_ms, [&](Channel& channel, int32_t left_ms) { return channel.call(request, left_ms); });
+    }
+#if defined(__cpp_lib_span)
+    size_t call(std::span<const std::byte> request, std::span<std::byte> reply, int32_t timeout_ms = forever) {
+        return call(request.data(), request.size(), reply.data(), reply.size(), timeout_ms);
+    }
+#endif
+
+    // Ends the connection and every call under way or waiting with IPC_CLOSED, within a second where it is connecting.
+    void close() {
+        const std::lock_guard lock(mutex_);
+        closed_ = true;
+        if (channel_) channel_->close();
+        changed_.notify_all();
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    // The end of a time-out.
+    class Until {
+      public:
+        explicit Until(int32_t timeout_ms) : is_forever_(timeout_ms == IPC_FOREVER) {
+            if (timeout_ms < IPC_FOREVER)
+                throw Error(IPC_INVALID_ARGUMENT, "the time-out " + std::to_string(timeout_ms) +
+                                                      " is none: give milliseconds, or IPC_FOREVER");
+            if (!is_forever_) time_ = Clock::now() + std::chrono::milliseconds(timeout_ms);
+        }
+        bool is_forever() const { return is_forever_; }
+        Clock::time_point time() const { return time_; }
+        int32_t left_ms() const {
+            if (is_forever_) return IPC_FOREVER;
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(time_ - Clock::now()).count();
+            return static_cast<int32_t>(std::max<decltype(left)>(left, 0));
+        }
+
+      private:
+        bool is_forever_;
+        Clock::time_point time_{};
+    };
+
+    // The right to call, which one thread at a time has.
+    class Turn {
+      public:
+        Turn(Client& client, const Until& until) : client_(client) {
+            std::unique_lock lock(client_.mutex_);
+            const auto is_mine = [&] { return client_.closed_ || !client_.is_called_; };
+            if (until.is_forever())
+                client_.changed_.wait(lock, is_mine);
+            else if (!client_.changed_.wait_until(lock, until.time(), is_mine))
+                throw Error(IPC_TIMED_OUT,
+                            "other threads' calls to " + client_.address_ + " did not end within the time-out");
+            client_.check_open();
+            client_.is_called_ = true;
+        }
+        ~Turn() {
+            const std::lock_guard lock(client_.mutex_);
+            client_.is_called_ = false;
+            // All: who closes and who has the next turn wait for the same.
+            client_.changed_.notify_all();
+        }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+      private:
+        Client& client_;
+    };
+
+    // With the lock held.
+    void check_open() const {
+        if (closed_) throw Error(IPC_CLOSED, "the client of " + address_ + " was closed here");
+    }
+
+    template <class Call>
+    std::invoke_result_t<Call, Channel&, int32_t> in_turn(int32_t timeout_ms, Call call) {
+        const Until until(timeout_ms);
+        const Turn turn(*this, until);
+        const std::shared_ptr<Channel> channel = usable_channel(until);
+        try {
+            return call(*channel, until.left_ms());
+        } catch (const Error& e) {
+            if (ends_connection(e.status())) drop();
+            throw;
+        }
+    }
+
+    bool ends_connection(ipc_status status) const {
+        switch (status) {
+        case IPC_HANDLER_FAILED:
+        case IPC_BUFFER_TOO_SMALL:
+        case IPC_MESSAGE_TOO_LARGE:
+        case IPC_INVALID_ARGUMENT:
+        case IPC_WRONG_STATE:
+            return false;
+        case IPC_TIMED_OUT:
+            return options_.reconnect;
+        default:
+            return true;
+        }
+    }
+
+    void drop() {
+        const std::lock_guard lock(mutex_);
+        channel_ = nullptr;
+    }
+
+    // A server that went while nobody called is no failure of the call that comes now.
+    static bool has_ended(Channel& channel) {
+        std::byte nothing{};
+        const ipc_status status = channel.try_receive(&nothing, 0).status();
+        return status == IPC_PEER_CLOSED || status == IPC_TRUNCATED || status == IPC_NOT_OUR_PROTOCOL;
+    }
+
+    // For whoever has the turn.
+    std::shared_ptr<Channel> usable_channel(const Until& until) {
+        if (channel_ && !(options_.reconnect && has_ended(*channel_))) return channel_;
+        if (!channel_ && had_one_ && !options_.reconnect)
+            throw Error(IPC_PEER_CLOSED,
+                        "the connection to " + address_ + " has ended, and this client was asked not to reconnect");
+        drop();
+        auto pause = options_.first_pause;
+        while (true) {
+            // In slices: nothing but its time-out interrupts an attempt.
+            constexpr int32_t slice_ms = 1000;
+            const int32_t left_ms = until.left_ms();
+            const bool is_last = left_ms != IPC_FOREVER && left_ms <= slice_ms;
+            Result<Channel> made = Channel::try_connect(address_, is_last ? left_ms : slice_ms);
+            const std::string why = made ? "" : ipc_last_error();
+            std::unique_lock lock(mutex_);
+            check_open();
+            if (made) {
+                had_one_ = true;
+                return channel_ = std::make_shared<Channel>(std::move(*made));
+            }
+            const bool is_slow = made.timed_out() && !is_last;
+            const bool may_come = options_.reconnect && (made.timed_out() || made.status() == IPC_NO_SERVER ||
+                                                         made.status() == IPC_PEER_CLOSED);
+            if (!may_come && !is_slow) throw Error(made.status(), why);
+            if (!is_slow && !sleep(lock, pause, until)) throw Error(IPC_TIMED_OUT, why);
+            check_open();
+            pause = std::min(2 * pause, options_.longest_pause);
+        }
+    }
+
+    // False when the time-out has passed.
+    bool sleep(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds pause, const Until& until) {
+        const double share = std::uniform_real_distribution(0.8, 1.2)(random_);
+        auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause * share);
+        if (!until.is_forever()) end = std::min(end, until.time());
+        changed_.wait_until(lock, end, [&] { return closed_; });
+        return until.is_forever() || Clock::now() < until.time();
+    }
+
+    const std::string address_;
+    const ClientOptions options_;
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    bool is_called_ = false;
+    bool closed_ = false;
+    // Changed under the lock by whoever has the turn, who need not lock to read it.
+    std::shared_ptr<Channel> channel_;
+    bool had_one_ = false;
+    std::minstd_rand random_{static_cast<unsigned>(Clock::now().time_since_epoch().count())};
+};
+
+} // namespace ipc
+
+#endif

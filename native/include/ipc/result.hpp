@@ -1,0 +1,113 @@
+// result.hpp - a part of ipc.hpp, which includes it: how functions tell of failures, and bytes in place.
+#ifndef IPC_RESULT_HPP
+#define IPC_RESULT_HPP
+
+#include "ipc/ipc.h"
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#if defined(__has_include)
+#    if __has_include(<version>)
+#        include <version>
+#    endif
+#endif
+#if defined(__cpp_lib_span)
+#    include <span>
+#endif
+
+#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
+#    define IPC_HAS_EXCEPTIONS 1
+#else
+#    define IPC_HAS_EXCEPTIONS 0
+#endif
+
+namespace ipc {
+
+inline constexpr int32_t forever = IPC_FOREVER;
+
+// A failed call: the status for programs, what() for people.
+class Error : public std::runtime_error {
+  public:
+    // With the library's error message of this thread.
+    explicit Error(ipc_status status) : Error(status, text(status)) {}
+    Error(ipc_status status, const std::string& message) : std::runtime_error(message), status_(status) {}
+    ipc_status status() const noexcept { return status_; }
+
+  private:
+    static std::string text(ipc_status status) {
+        std::string_view detail = ipc_last_error();
+        return detail.empty() ? ipc_status_text(status) : std::string(detail);
+    }
+    ipc_status status_;
+};
+
+// Throws an Error unless the status is IPC_OK. In a program built without exceptions it says what failed and ends the program: such a
+// program uses the functions that begin with try_.
+inline void check(ipc_status status) {
+    if (status == IPC_OK) return;
+#if IPC_HAS_EXCEPTIONS
+    throw Error(status);
+#else
+    std::fprintf(stderr, "ipc: %s\n", Error(status).what());
+    std::abort();
+#endif
+}
+
+// What a function that begins with try_ gives: a status and, if that is IPC_OK, a value. Such functions throw nothing; their error
+// message is ipc_last_error(), until the thread's next failure. Its time-out is 0 where none is given: what cannot be done at once is
+// IPC_TIMED_OUT.
+template <class Value>
+class [[nodiscard]] Result {
+  public:
+    Result(Value value) noexcept : value_(std::move(value)) {}
+    // The value means something if the status is IPC_OK; or IPC_BUFFER_TOO_SMALL, for then it is the length that is needed.
+    Result(ipc_status status, Value value) noexcept : status_(status), value_(std::move(value)) {}
+
+    explicit operator bool() const noexcept { return status_ == IPC_OK; }
+    ipc_status status() const noexcept { return status_; }
+    // The one failure after which trying again may be all that is necessary.
+    bool timed_out() const noexcept { return status_ == IPC_TIMED_OUT; }
+
+    Value& operator*() & noexcept { return value_; }
+    const Value& operator*() const& noexcept { return value_; }
+    Value&& operator*() && noexcept { return std::move(value_); }
+    Value* operator->() noexcept { return &value_; }
+    const Value* operator->() const noexcept { return &value_; }
+
+  private:
+    ipc_status status_ = IPC_OK;
+    Value value_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+  public:
+    explicit Result(ipc_status status) noexcept : status_(status) {}
+    explicit operator bool() const noexcept { return status_ == IPC_OK; }
+    ipc_status status() const noexcept { return status_; }
+    bool timed_out() const noexcept { return status_ == IPC_TIMED_OUT; }
+
+  private:
+    ipc_status status_;
+};
+
+// Bytes in place: valid as long as its giver says.
+struct Bytes {
+    const std::byte* data = nullptr;
+    size_t size = 0;
+    std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data), size}; }
+#if defined(__cpp_lib_span)
+    operator std::span<const std::byte>() const noexcept {
+        return {data, size};
+    }
+#endif
+};
+
+} // namespace ipc
+
+#endif

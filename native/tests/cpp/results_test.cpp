@@ -1,0 +1,137 @@
+// The functions that begin with try_: a status and a value, no exception.
+#include "../server/support.hpp"
+
+namespace ipc::test {
+namespace {
+
+class Results : public testing::TestWithParam<const char*> {
+  protected:
+    Results() : listener_(fresh_address(GetParam())) {
+        std::thread connecting([this] { client_ = Channel::connect(listener_.address(), patience_ms); });
+        server_ = listener_.accept(patience_ms);
+        connecting.join();
+    }
+    Listener listener_;
+    Channel server_;
+    Channel client_;
+};
+INSTANTIATE_TEST_SUITE_P(Transports, Results, testing::ValuesIn(channel_transports), transport_name);
+
+TEST_P(Results, NothingThereIsATimeOutAndNoException) {
+    char buffer[16];
+    const Result<size_t> nothing = client_.try_receive(buffer, sizeof buffer);
+    EXPECT_FALSE(nothing);
+    EXPECT_TRUE(nothing.timed_out());
+    EXPECT_TRUE(client_.try_peek().timed_out());
+    EXPECT_TRUE(listener_.try_accept().timed_out());
+    EXPECT_EQ(client_.try_release().status(), IPC_WRONG_STATE);
+    EXPECT_EQ(client_.try_cancel().status(), IPC_WRONG_STATE);
+    EXPECT_EQ(client_.try_commit(1).status(), IPC_WRONG_STATE);
+    EXPECT_EQ(client_.try_receive_reply(buffer, sizeof buffer).status(), IPC_WRONG_STATE);
+}
+
+TEST_P(Results, AMessageIsAValueAndATooSmallBufferSaysWhatItNeeds) {
+    ASSERT_TRUE(client_.try_send("twelve bytes"));
+    char buffer[16];
+    const Result<size_t> too_small = server_.try_receive(buffer, 4, patience_ms);
+    EXPECT_EQ(too_small.status(), IPC_BUFFER_TOO_SMALL);
+    EXPECT_EQ(*too_small, 12u);
+    const Result<size_t> received = server_.try_receive(buffer, sizeof buffer, patience_ms);
+    ASSERT_TRUE(received) << ipc_last_error();
+    EXPECT_EQ(std::string_view(buffer, *received), "twelve bytes");
+}
+
+TEST_P(Results, RoomsAndMessagesInPlace) {
+    const Result<std::byte*> room = client_.try_reserve(8, patience_ms);
+    ASSERT_TRUE(room) << ipc_last_error();
+    std::memcpy(*room, "in place", 8);
+    ASSERT_TRUE(client_.try_commit(8, patience_ms));
+    const Result<Bytes> message = server_.try_peek(patience_ms);
+    ASSERT_TRUE(message) << ipc_last_error();
+    EXPECT_EQ(message->text(), "in place");
+    EXPECT_TRUE(server_.try_release());
+}
+
+TEST_P(Results, CallsAndTheirFailures) {
+    std::thread serving([this] {
+        const Result<void> served = server_.try_serve([](Bytes request, ReplyWriter& reply) {
+            if (request.text() == "no") throw std::runtime_error("refused");
+            EXPECT_TRUE(reply.try_write(request.text()));
+        });
+        EXPECT_TRUE(served) << ipc_last_error();
+    });
+    char reply[16];
+    const Result<size_t> echoed = client_.try_call("echo", 4, reply, sizeof reply, patience_ms);
+    EXPECT_TRUE(echoed) << ipc_last_error();
+    EXPECT_EQ(std::string_view(reply, *echoed), "echo");
+    const Result<size_t> kept = client_.try_call("longer", 6, reply, 2, patience_ms);
+    EXPECT_EQ(kept.status(), IPC_BUFFER_TOO_SMALL);
+    EXPECT_EQ(*kept, 6u);
+    const Result<size_t> fetched = client_.try_receive_reply(reply, sizeof reply, patience_ms);
+    EXPECT_EQ(std::string_view(reply, *fetched), "longer");
+    const Result<Bytes> in_place = client_.try_call_peek("place", 5, patience_ms);
+    EXPECT_TRUE(in_place && in_place->text() == "place") << ipc_last_error();
+    EXPECT_TRUE(client_.try_release());
+    EXPECT_EQ(client_.try_call("no", 2, reply, sizeof reply, patience_ms).status(), IPC_HANDLER_FAILED);
+    EXPECT_STREQ(ipc_last_error(), "the server's handler failed: refused");
+    client_ = Channel();
+    serving.join();
+}
+
+TEST_P(Results, APeerThatHasGoneIsAStatus) {
+    client_ = Channel();
+    char buffer[16];
+    EXPECT_EQ(server_.try_receive(buffer, sizeof buffer, patience_ms).status(), IPC_PEER_CLOSED);
+    // A handle that was moved away has nothing to work on.
+    const Channel taken = std::move(server_);
+    EXPECT_EQ(server_.try_receive(buffer, sizeof buffer).status(), IPC_INVALID_ARGUMENT);
+}
+
+#if defined(__cpp_lib_span)
+TEST_P(Results, SpansAreBytes) {
+    const std::array<std::byte, 3> bytes{std::byte{1}, std::byte{2}, std::byte{3}};
+    client_.send(std::span(bytes), patience_ms);
+    std::array<std::byte, 8> buffer{};
+    const Result<size_t> received = server_.try_receive(std::span(buffer), patience_ms);
+    ASSERT_TRUE(received) << ipc_last_error();
+    EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), buffer.begin()));
+    EXPECT_EQ(*received, bytes.size());
+}
+#endif
+
+TEST(Result, WhatCannotBeOpenedSaysWhy) {
+    EXPECT_EQ(Channel::try_connect("no address").status(), IPC_BAD_ADDRESS);
+    EXPECT_EQ(Listener::try_listen("carrier-pigeon://x").status(), IPC_UNKNOWN_TRANSPORT);
+    EXPECT_EQ(Channel::try_connect(fresh_address("shm")).status(), IPC_NO_SERVER);
+#if !defined(_WIN32)
+    EXPECT_EQ(Queue::try_open("unix://wrong-kind").status(), IPC_WRONG_STATE);
+#endif
+    EXPECT_EQ(Publisher::try_open("shm://wrong-kind").status(), IPC_WRONG_STATE);
+    EXPECT_EQ(Subscriber::try_open(fresh_address("broadcast")).status(), IPC_NO_SERVER);
+}
+
+TEST(Result, QueuesAndBroadcasts) {
+    const std::string queue_address = fresh_address("queue");
+    Result<Queue> queue = Queue::try_open(queue_address, patience_ms);
+    ASSERT_TRUE(queue) << ipc_last_error();
+    char buffer[16];
+    EXPECT_TRUE(queue->try_dequeue(buffer, sizeof buffer).timed_out());
+    EXPECT_TRUE(queue->try_enqueue("order"));
+    EXPECT_EQ(*queue->try_dequeue(buffer, 2), 5u);
+    EXPECT_EQ(*queue->try_dequeue(buffer, sizeof buffer), 5u);
+    EXPECT_TRUE(Queue::remove(queue_address));
+
+    const std::string broadcast_address = fresh_address("broadcast");
+    Result<Publisher> publisher = Publisher::try_open(broadcast_address);
+    ASSERT_TRUE(publisher) << ipc_last_error();
+    Result<Subscriber> subscriber = Subscriber::try_open(broadcast_address, patience_ms);
+    ASSERT_TRUE(subscriber) << ipc_last_error();
+    EXPECT_TRUE(subscriber->try_receive(buffer, sizeof buffer).timed_out());
+    EXPECT_TRUE(publisher->try_publish("price", 5));
+    const Result<Subscriber::Received> received = subscriber->try_receive(buffer, sizeof buffer, patience_ms);
+    ASSERT_TRUE(received) << ipc_last_error();
+    EXPECT_EQ(received->size, 5u);
+}
+
+} // namespace
+} // namespace ipc::test
