@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the examples and runs one, or all of them and compares what they say with what they should say.
-#   scripts/examples.sh NAME         runs one: prices, jobs, publish, work-queue, python (--built after it: without building)
+#   scripts/examples.sh NAME         runs one: prices, jobs, event-loop, publish, work-queue, python (--built after it: without building)
 #   scripts/examples.sh              runs all and checks them; the last line is `N passed, N failed`
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -19,7 +19,7 @@ build_managed() {
     for project in examples/*/*.csproj; do dotnet build "$project" -c Release -nologo -v quiet || return 1; done
 }
 
-examples=(prices jobs publish work-queue python)
+examples=(prices jobs event-loop publish work-queue python)
 wanted=${1:-}
 if [ -n "$wanted" ] && [[ " ${examples[*]} " != *" $wanted "* ]]; then
     echo "There is no example '$wanted': the examples are ${examples[*]}." >&2
@@ -64,6 +64,16 @@ run_jobs() {
 said_jobs='job 1 is done
 job 2 is cancelled
 the server'\''s handler failed: no job 99'
+
+run_event_loop() {
+    serve managed notices-service "unix://$name"
+    "$native/window" "unix://$name"
+    end_server
+}
+said_event_loop='build started
+tests passed
+packages made
+the window was drawn meanwhile'
 
 run_publish() {
     local subscribers=() i

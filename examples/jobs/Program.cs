@@ -26,37 +26,15 @@ string Answer(string request)
     return job.ToString();
 }
 
-using var listener = ManagedIpc.Listen(args is [var address] ? address : "unix://jobs");
-Console.WriteLine($"serving {listener.Address}");
-var accepting = new Thread(() =>
+using var server = new IpcServer(args is [var address] ? address : "unix://jobs", (request, reply) =>
 {
-    try
-    {
-        while (true)
-        {
-            var client = listener.Accept();
-            new Thread(() =>
-            {
-                using (client)
-                    client.Serve((request, reply) =>
-                    {
-                        var text = Encoding.UTF8.GetBytes(Answer(Encoding.UTF8.GetString(request)));
-                        text.CopyTo(reply.Reserve(text.Length));
-                    });
-            }) { IsBackground = true }.Start();
-        }
-    }
-    catch (IpcException e) when (e.Status == IpcStatus.Closed)
-    {
-        // The program ends.
-    }
+    var text = Encoding.UTF8.GetBytes(Answer(Encoding.UTF8.GetString(request)));
+    text.CopyTo(reply.Reserve(text.Length));
 });
-accepting.Start();
+Console.WriteLine($"serving {server.Address}");
 while (Console.Read() >= 0)
 {
 }
-listener.Close();
-accepting.Join();
 
 /// <summary>So many steps of 20 ms on the thread pool.</summary>
 internal sealed class Job
