@@ -5,7 +5,7 @@ namespace Ipc;
 
 /// <summary>
 /// Messages and calls over whole frames: which kinds may come when, call numbers, faults, what is lent out. A transport
-/// implements the frame primitives at the end; twin of native/src/core/session.cpp.
+/// implements the frame primitives at the end; twin of native/src/core/session_over.hpp.
 /// </summary>
 /// <remarks>The sender's and the receiver's half touch none of each other's fields, so that one thread each may run.</remarks>
 internal abstract partial class FramedChannel(int limit) : IpcChannel

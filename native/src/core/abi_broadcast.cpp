@@ -55,18 +55,24 @@ size_t ipc_publisher_limit(const ipc_publisher* publisher) {
 
 ipc_status ipc_publisher_subscribers(ipc_publisher* publisher, size_t* count) {
     IPC_CHECK(check(publisher != nullptr && count != nullptr, "ipc_publisher_subscribers", "an argument is NULL"));
-    return publisher->gate.pass(publisher->door[0], [=]() noexcept {
-        return guarded([=] { return publisher->publisher->subscribers(count); });
-    });
+    return publisher->gate.pass(
+        publisher->door[0],
+        [](ipc_publisher* its, size_t* into) noexcept {
+            return guarded([&] { return its->publisher->subscribers(into); });
+        },
+        publisher, count);
 }
 
 ipc_status ipc_publish(ipc_publisher* publisher, const void* message, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check(publisher != nullptr, "ipc_publish", "the publisher is NULL"));
     IPC_CHECK(check_timeout(timeout_ms, "ipc_publish"));
     IPC_CHECK(check(message != nullptr || length == 0, "ipc_publish", "the message is NULL but its length is not 0"));
-    return publisher->gate.pass(publisher->door[0], [=]() noexcept {
-        return guarded([=] { return publisher->publisher->publish(message, length, Deadline(timeout_ms)); });
-    });
+    return publisher->gate.pass(
+        publisher->door[0],
+        [](ipc_publisher* by, const void* what, size_t bytes, int32_t within_ms) noexcept {
+            return guarded([&] { return by->publisher->publish(what, bytes, Deadline(within_ms)); });
+        },
+        publisher, message, length, timeout_ms);
 }
 
 void ipc_publisher_close(ipc_publisher* publisher) {
@@ -109,10 +115,12 @@ ipc_status ipc_subscriber_receive(ipc_subscriber* subscriber, void* buffer, size
     IPC_CHECK(check(length != nullptr && lost != nullptr, "ipc_subscriber_receive", "length or lost is NULL"));
     IPC_CHECK(check(buffer != nullptr || capacity == 0, "ipc_subscriber_receive",
                     "the buffer is NULL but its capacity is not 0"));
-    return subscriber->gate.pass(subscriber->door[0], [=]() noexcept {
-        return guarded(
-            [=] { return subscriber->subscriber->receive(buffer, capacity, length, lost, Deadline(timeout_ms)); });
-    });
+    return subscriber->gate.pass(
+        subscriber->door[0],
+        [](ipc_subscriber* by, void* to, size_t room, size_t* bytes, uint64_t* missed, int32_t within_ms) noexcept {
+            return guarded([&] { return by->subscriber->receive(to, room, bytes, missed, Deadline(within_ms)); });
+        },
+        subscriber, buffer, capacity, length, lost, timeout_ms);
 }
 
 void ipc_subscriber_close(ipc_subscriber* subscriber) {

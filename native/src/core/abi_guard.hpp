@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/address.hpp"
+#include "core/out_of_line.hpp"
 #include "core/registry.hpp"
 #include "core/status.hpp"
 #include "ipc/ipc.h"
@@ -11,17 +12,26 @@
 // What every function of the C ABI does around its work.
 namespace ipc::abi {
 
-// No exception crosses the boundary; the library itself throws none but lack of memory and what the standard library throws.
-template <class Body>
-ipc_status guarded(Body body) noexcept {
+// The status, told, of the exception that is being handled.
+IPC_OUT_OF_LINE inline ipc_status caught() noexcept {
     try {
-        return body();
+        throw;
     } catch (const std::bad_alloc&) {
         return fail(IPC_OUT_OF_MEMORY, "out of memory");
     } catch (const std::exception& e) {
         return fail(IPC_SYSTEM, "unexpected: %s", e.what());
     } catch (...) {
         return fail(IPC_SYSTEM, "unexpected exception");
+    }
+}
+
+// No exception crosses the boundary; the library itself throws none but lack of memory and what the standard library throws.
+template <class Body>
+ipc_status guarded(Body body) noexcept {
+    try {
+        return body();
+    } catch (...) {
+        return caught();
     }
 }
 
@@ -34,8 +44,13 @@ void quietly(Body body) noexcept {
     });
 }
 
+// A caller's mistake, told.
+IPC_OUT_OF_LINE inline ipc_status mistake(const char* function, const char* what) {
+    return fail(IPC_INVALID_ARGUMENT, "%s: %s", function, what);
+}
+
 inline ipc_status check(bool good, const char* function, const char* what) {
-    return good ? IPC_OK : fail(IPC_INVALID_ARGUMENT, "%s: %s", function, what);
+    return good ? IPC_OK : mistake(function, what);
 }
 
 inline ipc_status check_timeout(int32_t timeout_ms, const char* function) {

@@ -33,11 +33,13 @@ ipc_status check_queue(const ipc_queue* queue, const void* memory, size_t length
     return check(false, function, "the memory is NULL but its length is not 0");
 }
 
-template <class Body>
-ipc_status inside(ipc_queue* queue, Body body) noexcept {
+// As HandleGate::pass, by this thread's door if it has one.
+template <class Work, class... Given>
+ipc_status inside(ipc_queue* queue, Work work, Given... given) noexcept {
     HandleGate::Door* const door = queue->doors.mine();
-    const auto safely = [body]() noexcept { return guarded(body); };
-    return door != nullptr ? queue->gate.pass(*door, safely) : queue->gate.pass(safely);
+    if (door == nullptr) [[unlikely]]
+        return queue->gate.pass_counted(work, queue, given...);
+    return queue->gate.pass(*door, work, queue, given...);
 }
 
 } // namespace
@@ -69,13 +71,23 @@ size_t ipc_queue_limit(const ipc_queue* queue) {
 
 ipc_status ipc_queue_enqueue(ipc_queue* queue, const void* message, size_t length, int32_t timeout_ms) {
     IPC_CHECK(check_queue(queue, message, length, timeout_ms, "ipc_queue_enqueue"));
-    return inside(queue, [=] { return queue->queue->enqueue(message, length, Deadline(timeout_ms)); });
+    return inside(
+        queue,
+        [](ipc_queue* into, const void* what, size_t bytes, int32_t within_ms) noexcept {
+            return guarded([&] { return into->queue->enqueue(what, bytes, Deadline(within_ms)); });
+        },
+        message, length, timeout_ms);
 }
 
 ipc_status ipc_queue_dequeue(ipc_queue* queue, void* buffer, size_t capacity, size_t* length, int32_t timeout_ms) {
     IPC_CHECK(check_queue(queue, buffer, capacity, timeout_ms, "ipc_queue_dequeue"));
     IPC_CHECK(check(length != nullptr, "ipc_queue_dequeue", "length is NULL"));
-    return inside(queue, [=] { return queue->queue->dequeue(buffer, capacity, length, Deadline(timeout_ms)); });
+    return inside(
+        queue,
+        [](ipc_queue* out_of, void* to, size_t room, size_t* bytes, int32_t within_ms) noexcept {
+            return guarded([&] { return out_of->queue->dequeue(to, room, bytes, Deadline(within_ms)); });
+        },
+        buffer, capacity, length, timeout_ms);
 }
 
 void ipc_queue_close(ipc_queue* queue) {

@@ -12,8 +12,6 @@
 
 namespace ipc {
 
-class Session;
-
 // Kinds of frame, docs/wire-formats.md.
 enum class FrameKind : uint32_t { message = 1, request = 2, reply = 3, fault = 4 };
 
@@ -112,8 +110,12 @@ class FrameChannel {
         return IPC_WRONG_STATE;
     }
 
-    // A session over `self`, which is this channel. Overridden where nanoseconds count (session_over.hpp).
-    virtual std::unique_ptr<Session> make_session(std::unique_ptr<FrameChannel> self);
+    // A handle on `self`, which is this channel, compiled together with it, where nanoseconds count (channel_handle_over.hpp). Null, and
+    // `self` left as it is, for the one that serves all other channels.
+    virtual ipc_channel* make_own_handle(std::unique_ptr<FrameChannel>& self) {
+        (void)self;
+        return nullptr;
+    }
 
     // Ends the connection: the peer reads what was sent and then the end; calls blocked here return IPC_CLOSED soon.
     virtual void close() = 0;

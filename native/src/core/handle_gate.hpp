@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/out_of_line.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -22,26 +24,37 @@ class HandleGate {
         std::atomic<uintptr_t> owner{0}; // of one of many: whose it is, for good; 0: nobody's yet
     };
 
-    // Runs `body`, which does not throw, inside.
-    template <class Body>
-    auto pass(Door& door, Body body) noexcept {
-        if (door.inside.load(std::memory_order_relaxed) != 0) [[unlikely]]
-            return pass(body);
-        door.inside.store(1, std::memory_order_relaxed);
-        // The processor may do what follows first: fence_all_threads is the other half.
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-        const auto result = body();
-        // Release: all that was done inside is done before it can be seen that nobody is there.
-        door.inside.store(0, std::memory_order_release);
+    // Runs `work(given...)`, which does not throw, inside. `work` holds nothing and all it needs is given, by value: it then stays in
+    // registers, also for the rare path, which is a function of its own with the same arguments.
+    template <class Work, class... Given>
+    auto pass(Door& door, Work work, Given... given) noexcept {
+        if (is_taken(door)) [[unlikely]]
+            return pass_counted(work, given...);
+        enter(door);
+        const auto result = work(given...);
+        leave(door);
         return result;
     }
 
-    // The same, counted: any number of threads. Compiled in although it is rare: taken along to a function of its own, what the body
-    // holds would have to be in memory beforehand, each time.
-    template <class Body>
-    auto pass(Body body) noexcept {
+    // The same, counted: any number of threads.
+    template <class Work, class... Given>
+    IPC_OUT_OF_LINE auto pass_counted(Work work, Given... given) noexcept {
         const Visit visit(*this);
-        return body();
+        return work(given...);
+    }
+
+    // Whether somebody is inside by this door.
+    static bool is_taken(const Door& door) { return door.inside.load(std::memory_order_relaxed) != 0; }
+
+    // What pass() does by a door that is not taken.
+    static void enter(Door& door) {
+        door.inside.store(1, std::memory_order_relaxed);
+        // The processor may do what follows first: fence_all_threads is the other half.
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    static void leave(Door& door) {
+        // Release: all that was done inside is done before it can be seen that nobody is there.
+        door.inside.store(0, std::memory_order_release);
     }
 
     // Being inside, counted, from beginning to end of a block.

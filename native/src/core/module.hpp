@@ -14,7 +14,7 @@ struct TransportEntry; // registry.hpp
 // the same, which both sides check before anything else.
 
 // Raised when one of the two structures below changes. Their first two members never do.
-inline constexpr uint32_t module_abi = 1;
+inline constexpr uint32_t module_abi = 2;
 
 // What libipc gives a module.
 struct ModuleHost {

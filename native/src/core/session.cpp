@@ -1,6 +1,6 @@
 #include "core/session.hpp"
 
-#include "core/session_over.hpp"
+#include "core/frame_channel.hpp"
 
 #include <algorithm>
 
@@ -22,10 +22,6 @@ const char* kind_text(FrameKind kind) {
 }
 
 } // namespace
-
-std::unique_ptr<Session> FrameChannel::make_session(std::unique_ptr<FrameChannel> self) {
-    return std::make_unique<SessionOver<FrameChannel>>(std::move(self));
-}
 
 Status Session::cannot_send(size_t length, const char* function) const {
     if (lent_ == Lent::nothing) return too_large(length);

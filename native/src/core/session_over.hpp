@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/frame_channel.hpp"
+#include "core/out_of_line.hpp"
 #include "core/session.hpp"
 
 #include <algorithm>
@@ -9,46 +10,49 @@
 
 namespace ipc {
 
-// A session over one kind of frame channel. Over FrameChannel itself it serves every transport; a transport for which
-// nanoseconds count has it over its own final class, so that the steps of a call are compiled into one.
+// Messages and calls over the frames of one channel: which kinds may come when, call numbers, faults, what is lent out.
+// The threads rule is the channel's: one sender, one receiver, close() from anywhere. Twin of managed FramedChannel.
+//
+// Over FrameChannel itself it serves every transport; a transport for which nanoseconds count has it over its own final class, so
+// that the steps of a call are compiled into one, from the handle (channel_handle_over.hpp) to the ring.
 template <class Frames>
 class SessionOver final : public Session {
   public:
     explicit SessionOver(std::unique_ptr<Frames> frames) : frames_(std::move(frames)) {}
 
     size_t limit() const override { return frames_->limit(); }
-    void close() override { frames_->close(); }
-    Status ended_here() const override { return frames_->ended_here(); }
-    Status wait_handle(intptr_t* handle) const override {
+    void close() { frames_->close(); }
+    Status ended_here() const { return frames_->ended_here(); }
+    Status wait_handle(intptr_t* handle) const {
         if (Status s = frames_->receiving_failure()) return s;
         return frames_->wait_handle(handle);
     }
 
     // ---- plain messages
 
-    Status send(const void* message, size_t length, const Deadline& deadline) override {
+    IPC_IN_LINE Status send(const void* message, size_t length, const Deadline& deadline) {
         if (length > limit() || lent_ != Lent::nothing) [[unlikely]]
             return cannot_send(length, "ipc_send");
         return frames_->send(FrameKind::message, 0, message, length, deadline);
     }
 
-    Status reserve(size_t length, void** message, const Deadline& deadline) override {
+    IPC_IN_LINE Status reserve(size_t length, void** message, const Deadline& deadline) {
         return lend(Lent::message, length, message, deadline);
     }
 
-    Status commit(size_t length, const Deadline& deadline) override {
+    IPC_IN_LINE Status commit(size_t length, const Deadline& deadline) {
         if (Status s = check_room(Lent::message, length, "ipc_commit")) return refuse_room(s);
         return end_commit(frames_->commit(FrameKind::message, 0, length, deadline));
     }
 
-    Status cancel() override {
+    Status cancel() {
         if (lent_ == Lent::nothing)
             return fail(IPC_WRONG_STATE, "ipc_cancel without a reserved room: there is nothing to give back");
         lent_ = Lent::nothing;
         return IPC_OK;
     }
 
-    Status receive(void* buffer, size_t capacity, size_t* length, const Deadline& deadline) override {
+    IPC_IN_LINE Status receive(void* buffer, size_t capacity, size_t* length, const Deadline& deadline) {
         if (Status s = check_can_receive("ipc_receive")) return s;
         // The next message of a stream is there already. Not as a batch of one, which takes more steps: docs/performance.md.
         if constexpr (requires { &Frames::take_next; }) {
@@ -60,9 +64,16 @@ class SessionOver final : public Session {
         return copy_out(info, buffer, capacity, length, deadline);
     }
 
-    Status peek(const void** message, size_t* length, const Deadline& deadline) override {
+    IPC_IN_LINE Status peek(const void** message, size_t* length, const Deadline& deadline) {
         if (holding_ != Holding::message || out_of_order_)
             if (Status s = check_can_receive("ipc_peek")) return s;
+        if constexpr (requires { &Frames::view_next; }) {
+            uint32_t id;
+            if (frames_->view_next(FrameKind::message, !deadline.immediate(), message, length, &id)) [[likely]] {
+                holding_ = Holding::message;
+                return IPC_OK;
+            }
+        }
         FrameInfo info{};
         if (Status s = expect(FrameKind::message, &info, deadline)) return s;
         if (Status s = frames_->view(message, deadline)) return s;
@@ -71,7 +82,7 @@ class SessionOver final : public Session {
         return IPC_OK;
     }
 
-    Status release() override {
+    IPC_IN_LINE Status release() {
         if (holding_ != Holding::message && holding_ != Holding::reply_in_place)
             return fail(IPC_WRONG_STATE, "ipc_release without a message held in place: there is nothing to give back");
         holding_ = Holding::nothing;
@@ -81,7 +92,7 @@ class SessionOver final : public Session {
     // ---- batches
 
     Status send_batch(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* sent,
-                      const Deadline& deadline) override {
+                      const Deadline& deadline) {
         if (lent_ != Lent::nothing) return cannot_send(0, "ipc_send_batch");
         while (*sent < count) {
             size_t at_once;
@@ -100,7 +111,7 @@ class SessionOver final : public Session {
     }
 
     Status receive_batch(std::byte* buffer, size_t capacity, uint32_t* lengths, size_t max_count, size_t* count,
-                         const Deadline& deadline) override {
+                         const Deadline& deadline) {
         if (Status s = check_can_receive("ipc_receive_batch")) return s;
         *count = frames_->take_many(buffer, capacity, lengths, max_count);
         if (*count != 0) return IPC_OK;
@@ -115,10 +126,11 @@ class SessionOver final : public Session {
 
     // ---- calls, the client's end
 
-    Status call(const void* request, size_t request_length, void* reply, size_t capacity, size_t* reply_length,
-                const Deadline& deadline) override {
+    IPC_IN_LINE Status call(const void* request, size_t request_length, void* reply, size_t capacity,
+                            size_t* reply_length, const Deadline& deadline) {
         if (Status s = send_request(request, request_length, deadline)) return s;
         if constexpr (requires { &Frames::take_next; }) {
+            frames_->settle();
             if (frames_->take_next(FrameKind::reply, call_id_, true, reply, capacity, reply_length)) [[likely]]
                 return IPC_OK;
         }
@@ -129,7 +141,7 @@ class SessionOver final : public Session {
         return s;
     }
 
-    Status receive_kept_reply(void* reply, size_t capacity, size_t* length, const Deadline& deadline) override {
+    Status receive_kept_reply(void* reply, size_t capacity, size_t* length, const Deadline& deadline) {
         if (holding_ != Holding::kept_reply) return no_kept_reply();
         FrameInfo info{};
         if (Status s = frames_->next(&info, deadline)) return s;
@@ -139,7 +151,7 @@ class SessionOver final : public Session {
     }
 
     Status call_in_place(const void* request, size_t request_length, const void** reply, size_t* reply_length,
-                         const Deadline& deadline) override {
+                         const Deadline& deadline) {
         FrameInfo info{};
         if (Status s = send_request(request, request_length, deadline)) return s;
         if (Status s = await_reply(&info, deadline)) return s;
@@ -151,8 +163,15 @@ class SessionOver final : public Session {
 
     // ---- calls, the server's end
 
-    Status receive_request(const void** request, size_t* length, const Deadline& deadline) override {
+    IPC_IN_LINE Status receive_request(const void** request, size_t* length, const Deadline& deadline) {
         if (Status s = check_can_receive("ipc_receive_request")) return s;
+        if constexpr (requires { &Frames::view_next; }) {
+            if (frames_->view_next(FrameKind::request, !deadline.immediate(), request, length, &request_id_))
+                [[likely]] {
+                holding_ = Holding::request;
+                return IPC_OK;
+            }
+        }
         FrameInfo info{};
         if (Status s = expect(FrameKind::request, &info, deadline)) return s;
         if (Status s = frames_->view(request, deadline)) return s;
@@ -162,37 +181,49 @@ class SessionOver final : public Session {
         return IPC_OK;
     }
 
-    Status reply(const void* reply, size_t length, const Deadline& deadline) override {
+    IPC_IN_LINE Status reply(const void* reply, size_t length, const Deadline& deadline) {
         if (holding_ != Holding::request) return no_request("ipc_reply");
         if (length > limit() || lent_ != Lent::nothing) [[unlikely]]
             return refuse_reply(cannot_send(length, "ipc_reply"));
         return end_request(frames_->send(FrameKind::reply, request_id_, reply, length, deadline));
     }
 
-    Status reserve_reply(size_t length, void** reply, const Deadline& deadline) override {
+    IPC_IN_LINE Status reserve_reply(size_t length, void** reply, const Deadline& deadline) {
         if (holding_ != Holding::request) return refuse_room(no_request("ipc_reserve_reply"));
         return lend(Lent::reply, length, reply, deadline);
     }
 
-    Status commit_reply(size_t length, const Deadline& deadline) override {
+    IPC_IN_LINE Status commit_reply(size_t length, const Deadline& deadline) {
         if (holding_ != Holding::request) return refuse_room(no_request("ipc_commit_reply"));
         if (Status s = check_room(Lent::reply, length, "ipc_commit_reply")) return refuse_reply(refuse_room(s));
         return end_request(end_commit(frames_->commit(FrameKind::reply, request_id_, length, deadline)));
     }
 
-    Status fail_request(const char* text, const Deadline& deadline) override {
+    // What ipc_serve asks for before the request comes: room for a reply of at most so many bytes, from before the request until the
+    // reply, if there is any without waiting. 0: none.
+    size_t ready_room(void** room) const {
+        if constexpr (requires { &Frames::ready_room; }) return frames_->ready_room(room);
+        *room = nullptr;
+        return 0;
+    }
+    // Answers with the first `length` bytes of it; nothing else was reserved or sent meanwhile.
+    Status reply_in_ready_room(size_t length) {
+        if constexpr (requires { &Frames::ready_room; })
+            return end_request(frames_->commit_ready(FrameKind::reply, request_id_, length));
+        return no_request("ipc_serve");
+    }
+
+    Status fail_request(const char* text, const Deadline& deadline) {
         if (holding_ != Holding::request) return no_request("ipc_fail_request");
         if (lent_ != Lent::nothing) return refuse_reply(cannot_send(0, "ipc_fail_request"));
         const size_t length = std::min(std::strlen(text), limit());
         return end_request(frames_->send(FrameKind::fault, request_id_, text, length, deadline));
     }
 
-    bool serves_elsewhere() const override { return frames_->serves_elsewhere(); }
+    bool serves_elsewhere() const { return frames_->serves_elsewhere(); }
 
-    Status serve_elsewhere(const std::function<Status()>& answer_one) override {
-        return frames_->serve_elsewhere(answer_one);
-    }
-    Status can_serve() const override {
+    Status serve_elsewhere(const std::function<Status()>& answer_one) { return frames_->serve_elsewhere(answer_one); }
+    Status can_serve() const {
         if (Status s = check_can_receive("ipc_serve")) return s;
         return lent_ == Lent::nothing ? IPC_OK : cannot_send(0, "ipc_serve");
     }
@@ -207,7 +238,7 @@ class SessionOver final : public Session {
     }
 
     // A second room takes the place of the first, also when there is none to be had.
-    Status lend(Lent what, size_t length, void** room, const Deadline& deadline) {
+    IPC_IN_LINE Status lend(Lent what, size_t length, void** room, const Deadline& deadline) {
         lent_ = Lent::nothing;
         if (length > limit()) return too_large(length);
         if (Status s = frames_->reserve(length, room, deadline)) return s;
@@ -216,7 +247,7 @@ class SessionOver final : public Session {
         return IPC_OK;
     }
 
-    Status check_room(Lent what, size_t length, const char* function) const {
+    IPC_IN_LINE Status check_room(Lent what, size_t length, const char* function) const {
         if (lent_ != what) return no_room(function);
         if (length <= reserved_length_) [[likely]]
             return IPC_OK;
@@ -233,7 +264,7 @@ class SessionOver final : public Session {
     // Nothing has been sent and the channel is as good as before.
     bool may_try_again(Status sent) const { return sent == IPC_TIMED_OUT && !frames_->sending_is_broken(); }
 
-    Status expect(FrameKind kind, FrameInfo* info, const Deadline& deadline) {
+    IPC_IN_LINE Status expect(FrameKind kind, FrameInfo* info, const Deadline& deadline) {
         while (true) {
             if (Status s = frames_->next(info, deadline)) return s;
             if (info->kind == kind) [[likely]]
@@ -253,7 +284,7 @@ class SessionOver final : public Session {
         return frames_->take(buffer, deadline);
     }
 
-    Status send_request(const void* request, size_t request_length, const Deadline& deadline) {
+    IPC_IN_LINE Status send_request(const void* request, size_t request_length, const Deadline& deadline) {
         if (Status s = check_can_receive("ipc_call")) return s;
         if (request_length > limit() || lent_ != Lent::nothing) [[unlikely]]
             return cannot_send(request_length, "ipc_call");
@@ -290,7 +321,7 @@ class SessionOver final : public Session {
     }
 
     // The request's memory goes back once its reply is out, whatever became of the reply, unless the caller may try again.
-    Status end_request(Status sent) {
+    IPC_IN_LINE Status end_request(Status sent) {
         if (may_try_again(sent)) return sent;
         holding_ = Holding::nothing;
         const Status released = frames_->release();

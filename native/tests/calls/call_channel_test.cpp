@@ -11,11 +11,11 @@ namespace {
 const Deadline forever(IPC_FOREVER);
 
 // Answers each request with itself reversed, until the channel ends.
-Status serve_reversed(Session& server, std::atomic<int>* most_at_once = nullptr) {
+Status serve_reversed(SessionOver<FrameChannel>& server, std::atomic<int>* most_at_once = nullptr) {
     static std::atomic<int> inside{0};
     const auto answer_one = [&]() -> Status {
-        const void* request;
-        size_t length;
+        const void* request = nullptr;
+        size_t length = 0;
         if (Status s = server.receive_request(&request, &length, forever)) return s;
         const int now = ++inside;
         if (most_at_once != nullptr && now > *most_at_once) *most_at_once = now;
@@ -28,7 +28,7 @@ Status serve_reversed(Session& server, std::atomic<int>* most_at_once = nullptr)
     return server.serve_elsewhere(answer_one);
 }
 
-std::string call(Session& client, const std::string& request, int32_t timeout_ms = 5000) {
+std::string call(SessionOver<FrameChannel>& client, const std::string& request, int32_t timeout_ms = 5000) {
     std::string reply(test_limit, '\0');
     size_t length = 0;
     const Status s =
@@ -56,7 +56,7 @@ TEST(CallChannel, AnswersAStepAtATime) {
     CallPair pair;
     auto answered = std::async(std::launch::async, [&] { return call(*pair.client, "abc"); });
     const void* request;
-    size_t length;
+    size_t length = 0;
     ASSERT_EQ(pair.server->receive_request(&request, &length, Deadline(5000)), IPC_OK);
     EXPECT_EQ(text_of(request, length), "abc");
     void* room;
@@ -77,7 +77,7 @@ TEST(CallChannel, AMessageIsConfirmedWhenItIsReceived) {
         return s;
     });
     const void* message;
-    size_t length;
+    size_t length = 0;
     ASSERT_EQ(pair.server->peek(&message, &length, Deadline(5000)), IPC_OK);
     EXPECT_EQ(text_of(message, length), "hello");
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -94,7 +94,7 @@ TEST(CallChannel, AMessageIsConfirmedWhenItIsReceived) {
 TEST(CallChannel, OnlyTheClientSpeaksOfItsOwnAccord) {
     CallPair pair;
     char buffer[8];
-    size_t length;
+    size_t length = 0;
     void* room;
     EXPECT_EQ(pair.server->send("x", 1, forever), IPC_WRONG_STATE);
     EXPECT_EQ(pair.server->reserve(1, &room, forever), IPC_WRONG_STATE);
@@ -114,8 +114,8 @@ TEST(CallChannel, ALateReplyIsDropped) {
     EXPECT_EQ(call(*pair.client, "first", 30).substr(0, 9), "status 35");
     auto second = std::async(std::launch::async, [&] { return call(*pair.client, "second"); });
     for (const char* wanted : {"first", "second"}) {
-        const void* request;
-        size_t length;
+        const void* request = nullptr;
+        size_t length = 0;
         ASSERT_EQ(pair.server->receive_request(&request, &length, Deadline(5000)), IPC_OK);
         EXPECT_EQ(text_of(request, length), wanted);
         ASSERT_EQ(pair.server->reply(wanted, std::strlen(wanted), forever), IPC_OK);
@@ -150,7 +150,7 @@ TEST(CallChannel, ClosingTheServerEndsACallReceivedButUnanswered) {
     CallPair pair;
     auto waiting = std::async(std::launch::async, [&] { return call(*pair.client, "abc"); });
     const void* request;
-    size_t length;
+    size_t length = 0;
     ASSERT_EQ(pair.server->receive_request(&request, &length, Deadline(5000)), IPC_OK);
     pair.server->close();
     EXPECT_EQ(waiting.get().substr(0, 9), "status 36");
@@ -163,8 +163,8 @@ TEST(CallChannel, AHandlerThatRunsWhileTheServerClosesStillAnswers) {
     std::promise<void> inside, go_on;
     auto serving = std::async(std::launch::async, [&] {
         return pair.server->serve_elsewhere([&]() -> Status {
-            const void* request;
-            size_t length;
+            const void* request = nullptr;
+            size_t length = 0;
             if (Status s = pair.server->receive_request(&request, &length, forever)) return s;
             inside.set_value();
             go_on.get_future().wait();
@@ -185,7 +185,7 @@ TEST(CallChannel, AClientThatVanishesEndsTheServersChannel) {
     pair.session->client_gone();
     EXPECT_EQ(serving.get(), IPC_PEER_CLOSED);
     char buffer[8];
-    size_t length;
+    size_t length = 0;
     EXPECT_EQ(pair.server->receive(buffer, sizeof buffer, &length, forever), IPC_PEER_CLOSED);
 }
 
@@ -193,7 +193,7 @@ TEST(CallChannel, WhatIsOverTheReceiversLimitEndsTheChannel) {
     CallPair pair(100, test_limit);
     EXPECT_EQ(call(*pair.client, std::string(101, 'x')).substr(0, 9), "status 36");
     const void* request;
-    size_t length;
+    size_t length = 0;
     EXPECT_EQ(pair.server->receive_request(&request, &length, forever), IPC_PEER_TOO_LARGE);
     CallPair other(test_limit, 100);
     auto answer = std::async(std::launch::async, [&] { return call(*other.client, "x"); });
@@ -212,7 +212,7 @@ TEST(CallChannel, AWrongKindEndsTheChannel) {
     EXPECT_EQ(pair.session->answer(static_cast<FrameKind>(77), 1, "x", 1, sink), IPC_NOT_OUR_PROTOCOL);
     EXPECT_EQ(pair.session->answer(FrameKind::request, 1, "x", 1, sink), IPC_NOT_OUR_PROTOCOL);
     const void* request;
-    size_t length;
+    size_t length = 0;
     EXPECT_EQ(pair.server->receive_request(&request, &length, forever), IPC_NOT_OUR_PROTOCOL);
 }
 

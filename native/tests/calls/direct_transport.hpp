@@ -3,7 +3,7 @@
 #include "calls/call_client.hpp"
 #include "calls/call_listener.hpp"
 #include "core/detached_thread.hpp"
-#include "core/session.hpp"
+#include "core/session_over.hpp"
 
 #include <future>
 #include <gtest/gtest.h>
@@ -76,18 +76,13 @@ class DirectListener final : public CallListener {
 struct CallPair {
     explicit CallPair(size_t server_limit = test_limit, size_t client_limit = test_limit)
         : session(std::make_shared<CallSession>(server_limit, "direct://test")) {
-        server = make_session(make_call_server_channel(session));
-        client =
-            make_session(make_call_channel(std::make_unique<DirectClient>(session), client_limit, "direct://test"));
-    }
-
-    static std::unique_ptr<Session> make_session(std::unique_ptr<FrameChannel> channel) {
-        FrameChannel& self = *channel;
-        return self.make_session(std::move(channel));
+        server = std::make_unique<SessionOver<FrameChannel>>(make_call_server_channel(session));
+        client = std::make_unique<SessionOver<FrameChannel>>(
+            make_call_channel(std::make_unique<DirectClient>(session), client_limit, "direct://test"));
     }
 
     std::shared_ptr<CallSession> session;
-    std::unique_ptr<Session> server, client;
+    std::unique_ptr<SessionOver<FrameChannel>> server, client;
 };
 
 inline std::string text_of(const void* bytes, size_t length) {

@@ -1,4 +1,3 @@
-#include "core/session.hpp"
 #include "core/status.hpp"
 #include "segment_pair.hpp"
 
@@ -147,4 +146,21 @@ TEST(ShmChannel, HugePagesAndPrefaultingAreHadOrRefused) {
         ASSERT_EQ(IPC_OK, receiver.take(got.data(), forever));
         EXPECT_EQ(sent, got);
     }
+}
+
+// What the peer says it has read is looked at only where room is short; what is sent from then on must not go, however short.
+TEST(ShmChannel, APeerThatHasReadWhatWasNeverWrittenBreaksItForGood) {
+    SegmentPair pair = make_segment_pair();
+    ipc::shm::ShmChannel client(std::move(pair.client), 64 << 20);
+    const auto large = pattern(20'000, 1), small = pattern(20, 2);
+    ASSERT_EQ(IPC_OK, client.send(FrameKind::message, 0, large.data(), large.size(), at_once));
+    pair.server->incoming().slots_read = 1000;
+    ipc::Status status = IPC_OK;
+    for (int i = 0; i < 4 && status == IPC_OK; ++i)
+        status = client.send(FrameKind::message, 0, large.data(), large.size(), at_once);
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, status);
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, client.send(FrameKind::message, 0, small.data(), small.size(), at_once));
+    EXPECT_NE(nullptr, std::strstr(ipc::last_error(), "never written")) << ipc::last_error();
+    FrameInfo info{};
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, client.next(&info, at_once));
 }

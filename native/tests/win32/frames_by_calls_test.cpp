@@ -1,5 +1,5 @@
 // Transports whose every frame travels in a call that ends when it is taken (`wm-copydata`, `com`): limits, waiting, time-outs, names.
-#include "core/session.hpp"
+#include "core/session_over.hpp"
 #include "support.hpp"
 
 namespace ipc {
@@ -65,8 +65,8 @@ TEST_P(FramesByCalls, ATimedOutCallsLateAnswerIsDropped) {
     std::unique_ptr<FrameChannel> server;
     std::unique_ptr<FrameChannel> client;
     test::connect_pair(*listener_, &server, &client);
-    const auto caller = client->make_session(std::move(client));
-    const auto answerer = server->make_session(std::move(server));
+    const auto caller = std::make_unique<SessionOver<FrameChannel>>(std::move(client));
+    const auto answerer = std::make_unique<SessionOver<FrameChannel>>(std::move(server));
     char reply[10];
     size_t length = 0;
     EXPECT_EQ(caller->call("1", 1, reply, sizeof reply, &length, Deadline(100)), IPC_TIMED_OUT) << last_error();

@@ -161,6 +161,12 @@ class RingWriter {
             return IPC_OK;
         return really_wait_for_slots(count, deadline);
     }
+    // The longest message in slots for which there is room without waiting, in slot_room().
+    size_t ready_bytes() const {
+        return free_here_ == 0 ? 0
+                               : std::min(longest_in_slots_, static_cast<size_t>(free_here_) * sizeof(Slot) -
+                                                                 (sizeof(Slot) - Slot::first_bytes));
+    }
     // After wait_for_slots: the place of the message's bytes.
     std::byte* slot_room() const { return slot_->payload(); }
     // Makes the message visible whose bytes are in slot_room(). length <= what was waited for.
@@ -310,8 +316,31 @@ class RingReader {
         if (bytes > capacity || bytes > longest_here_) return false;
         copy_payload(to, slot.payload(), bytes);
         *length = bytes;
-        consume_slots(slots_for(bytes));
+        pass_slots(slots_for(bytes));
+        if (!awaited && owes_slots()) give_back();
         return true;
+    }
+    // As wait_for_record, if what comes next is a message of this kind in slots, of at most `limit` bytes. `awaited` as above. False: nothing
+    // was touched.
+    bool look(uint32_t kind, bool awaited, size_t limit, Record* record) {
+        uint64_t sequence_and_length;
+        if (!spin_for_it(awaited ? iterations_ : 1, &sequence_and_length)) return false;
+        // Each field is copied once: the writer may change it while we check.
+        const Slot& slot = *slot_;
+        const uint64_t kind_and_id = slot.kind_and_id.load(std::memory_order_relaxed);
+        const size_t bytes = Slot::high(sequence_and_length);
+        if (Slot::low(kind_and_id) != kind || bytes > limit || bytes > longest_here_) return false;
+        record->kind_and_flags = kind;
+        record->id = Slot::high(kind_and_id);
+        record->length = bytes;
+        record->bytes = slot.payload();
+        return true;
+    }
+    // Gives back what is due. After what was awaited it is left for this: who awaits an answer has something better to do when it has
+    // come, and nothing when it has sent its next question.
+    void settle() {
+        if (owes_slots()) [[unlikely]]
+            give_back();
     }
     // Takes messages that are there already and are plain ones of this kind, in slots or in runs: back to back to `to`, at most
     // max_count and `capacity` bytes. Returns how many.
@@ -339,10 +368,13 @@ class RingReader {
     // Acquire: as above.
     uint64_t read_slot() const { return slot_->sequence_and_length.load(std::memory_order_acquire); }
     void consume_slots(uint64_t count) {
+        pass_slots(count);
+        if (owes_slots()) give_back();
+    }
+    void pass_slots(uint64_t count) {
         slot_position_ += count;
         look_ahead();
         spans_ |= count != 1;
-        if (owes_slots()) give_back();
     }
     void consume_data(size_t length) {
         ++slot_position_;

@@ -1,6 +1,6 @@
 #include "transports/shm/shm_channel.hpp"
 
-#include "core/session_over.hpp"
+#include "core/channel_handle_over.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -18,9 +18,8 @@ ShmChannel::ShmChannel(std::unique_ptr<shared_memory::Segment> segment, size_t l
     : FrameChannel(limit), segment_(std::move(segment)), writer_(*segment_), reader_(*segment_),
       whole_record_(std::min(longest_single_record, writer_.memory().largest_record())) {}
 
-std::unique_ptr<Session> ShmChannel::make_session(std::unique_ptr<FrameChannel> self) {
-    return std::make_unique<SessionOver<ShmChannel>>(
-        std::unique_ptr<ShmChannel>(static_cast<ShmChannel*>(self.release())));
+ipc_channel* ShmChannel::make_own_handle(std::unique_ptr<FrameChannel>& self) {
+    return make_handle_over<ShmChannel>(self).release();
 }
 
 // ---- failures

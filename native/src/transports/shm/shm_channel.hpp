@@ -41,6 +41,19 @@ class ShmChannel final : public FrameChannel {
         return IPC_OK;
     }
 
+    // Beyond FrameChannel, for SessionOver: room that is there already, of so many bytes, and its sending. None while the peer's
+    // reading has to be waited for, or to be looked at.
+    size_t ready_room(void** data) const {
+        *data = writer_.slot_room();
+        return std::min(writer_.ready_bytes(), limit());
+    }
+    Status commit_ready(FrameKind kind, uint32_t id, size_t length) {
+        if (segment_->ended()) [[unlikely]]
+            if (Status s = segment_->why_ended()) return sending_ended(s);
+        writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
+        return IPC_OK;
+    }
+
     Status send_many(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* sent,
                      const Deadline& deadline) override {
         size_t wanted;
@@ -80,6 +93,20 @@ class ShmChannel final : public FrameChannel {
                                  std::min(capacity, limit()), length);
     }
 
+    // The same of next() and view(); `id` of the frame.
+    bool view_next(FrameKind kind, bool awaited, const void** data, size_t* length, uint32_t* id) {
+        if (cannot_go_on() || !reader_.look(static_cast<uint32_t>(kind), awaited, limit(), &record_)) return false;
+        held_ = Held::message;
+        message_bytes_ = record_.length;
+        *data = record_.bytes;
+        *length = record_.length;
+        *id = record_.id;
+        return true;
+    }
+
+    // Beyond FrameChannel, for SessionOver, after a request is sent: what take_next leaves undone when an answer has come.
+    void settle() { reader_.settle(); }
+
     size_t take_many(std::byte* buffer, size_t capacity, uint32_t* lengths, size_t max_count) override {
         if (cannot_go_on()) return 0;
         return reader_.take_many(static_cast<uint32_t>(FrameKind::message), buffer, std::min(capacity, limit()),
@@ -102,7 +129,7 @@ class ShmChannel final : public FrameChannel {
     Status ended_here() const override { return segment_->closed_here(); }
     Status wait_handle(intptr_t* handle) const override;
     void close() override { segment_->close(); }
-    std::unique_ptr<Session> make_session(std::unique_ptr<FrameChannel> self) override;
+    ipc_channel* make_own_handle(std::unique_ptr<FrameChannel>& self) override;
 
   private:
     // Where the room is that was last given out.
