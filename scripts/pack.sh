@@ -29,7 +29,7 @@ native_library() {
 
 pack_nuget() {
     local project
-    for project in managed/Ipc interop/pinvoke/Ipc.Native.csproj managed/Ipc.Codecs managed/Ipc.Queues managed/Ipc.Wcf; do
+    for project in managed/Ipc interop/pinvoke/Ipc.Native.csproj managed/Ipc.Codecs managed/Ipc.Queues managed/Ipc.Hosting managed/Ipc.Wcf; do
         dotnet pack "$root/$project" -c Release -nologo -v quiet -p:NativeLibraries="$natives" || return 1
     done
 }

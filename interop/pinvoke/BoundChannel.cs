@@ -10,7 +10,7 @@ namespace Ipc.Native;
 /// knows who is inside one, and Dispose waits for them. Nothing between going in and out can throw, so there is no try block; going out
 /// stores into this object, which keeps the finalizer from freeing the channel under a call.
 /// </remarks>
-internal sealed unsafe class BoundChannel : IpcChannel
+internal sealed unsafe partial class BoundChannel : IpcChannel
 {
     private readonly ChannelHandle _handle;
     private readonly NativeChannel* _channel;
@@ -248,7 +248,11 @@ internal sealed unsafe class BoundChannel : IpcChannel
         {
             // Dispose has closed it already.
         }
+        EndWaits();
     }
+
+    /// <summary>Asynchronous operations find out that the channel is closed, and nothing is waited for any more.</summary>
+    partial void EndWaits();
 
     protected override void Dispose(bool disposing)
     {

@@ -4,7 +4,7 @@ namespace Ipc.Native;
 
 /// <summary>Opens channels through the C ABI (ipc.h, libipc.so or libipc.dll): the `bound` twin of <see cref="ManagedIpc"/>, call for call.
 /// Every member throws <see cref="IpcException"/> with <see cref="IpcStatus.NotAvailable"/> where the native library is missing.</summary>
-public sealed unsafe class NativeIpc : IIpc
+public sealed unsafe partial class NativeIpc : IIpc
 {
     private NativeIpc()
     {

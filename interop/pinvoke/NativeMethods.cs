@@ -61,6 +61,9 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(Library, EntryPoint = "ipc_channel_limit")]
     public static partial nuint ChannelLimit(NativeChannel* channel);
 
+    [LibraryImport(Library, EntryPoint = "ipc_channel_fd")]
+    public static partial IpcStatus ChannelDescriptor(NativeChannel* channel, nint* descriptor);
+
     [LibraryImport(Library, EntryPoint = "ipc_send")]
     public static partial IpcStatus Send(NativeChannel* channel, byte* message, nuint length, int timeoutMilliseconds);
 

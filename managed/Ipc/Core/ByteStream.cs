@@ -14,6 +14,9 @@ internal abstract class ByteStream : IDisposable
     /// <summary>Sends some of head and, behind it, of body in one system call; how many bytes, or 0 when nobody reads any more.</summary>
     public abstract int Send(ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, Deadline deadline);
 
+    /// <summary>What is readable, and what is writable, when one can go on; null if nothing tells. The stream's own.</summary>
+    public virtual (Descriptor Receiving, Descriptor Sending)? Descriptors => null;
+
     /// <summary>Ends the stream both ways: the peer reads what was sent and then the end, and whoever is blocked here returns
     /// within 100 ms. May come more than once.</summary>
     public abstract void Interrupt();

@@ -82,6 +82,7 @@ internal abstract partial class FramedChannel
         var failure = new IpcException(status, errorMessage);
         var earlier = Interlocked.CompareExchange(ref _failure, failure, null);
         _stopped = true;
+        WakeWaiting();
         if (earlier is not null)
             return new IpcException(earlier.Status, earlier.Message);
         TellIfPeerGone(status, deadline);
@@ -96,6 +97,12 @@ internal abstract partial class FramedChannel
         TellIfPeerGone(status, deadline);
         return new IpcException(status, errorMessage);
     }
+
+    /// <summary>Asynchronous operations that wait try again, and find what has become of the channel.</summary>
+    partial void WakeWaiting();
+
+    /// <summary>Nothing is waited for any more.</summary>
+    partial void EndReadiness();
 
     // The sender's half may be the first to learn of the peer's end, and the only one that ever asks.
     private void TellIfPeerGone(IpcStatus status, Deadline deadline)
@@ -113,7 +120,11 @@ internal abstract partial class FramedChannel
         try
         {
             if (Interlocked.Exchange(ref _closeStarted, 1) == 0)
+            {
                 CloseFrames();
+                EndReadiness();
+                WakeWaiting();
+            }
         }
         finally
         {

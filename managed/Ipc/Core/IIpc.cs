@@ -2,7 +2,7 @@ namespace Ipc;
 
 /// <summary>Opens channels, queues and broadcasts. Two implement it, call for call: <see cref="ManagedIpc.Instance"/> in pure .NET and
 /// <c>Ipc.Native.NativeIpc.Instance</c> over the C ABI; so which one a program uses is an argument.</summary>
-public interface IIpc
+public partial interface IIpc
 {
     /// <summary>Listens at an address such as <c>shm://prices?wait=spin</c>.</summary>
     IpcListener Listen(string address);

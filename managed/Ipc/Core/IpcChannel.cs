@@ -17,12 +17,14 @@ public abstract class ReplyWriter
 /// <remarks>
 /// Threads: at most one sends and at most one receives at a time. <see cref="Close"/> and <see cref="Dispose()"/> may come from any
 /// thread, at any time and more than once; both interrupt with <see cref="IpcStatus.Closed"/>. Time-outs are milliseconds; <see cref="Timeout.Infinite"/>
-/// waits without end, 0 does not wait. Failures are <see cref="IpcException"/>s; a broken channel repeats the first. A span given out (Reserve, Peek, CallInPlace,
-/// ReceiveRequest) is valid until the matching Commit, Cancel, Release or Reply, and must outlive neither that nor Dispose. No method allocates per message.
+/// waits without end, 0 does not wait. Failures are <see cref="IpcException"/>s; a broken channel repeats the first. A span given out (Reserve, Peek,
+/// CallInPlace,
+/// ReceiveRequest) is valid until the matching Commit, Cancel, Release or Reply, and must outlive neither that nor Dispose. No method allocates per
+/// message.
 /// A channel carries either calls or plain messages at a time. Over transports of kind "call" only the client calls or sends, and Send
 /// returns once the server has received the message; a server's Send and a client's Receive are <see cref="IpcStatus.WrongState"/>.
 /// </remarks>
-public abstract class IpcChannel : IDisposable
+public abstract partial class IpcChannel : IDisposable
 {
     /// <summary>The largest message in bytes this channel sends or accepts (option max=).</summary>
     public abstract int MaxMessageLength { get; }
@@ -33,7 +35,8 @@ public abstract class IpcChannel : IDisposable
     /// <see cref="IpcStatus.BufferTooSmall"/> leaves the message in place: <see cref="Peek"/> gives its length.</summary>
     public abstract int Receive(Span<byte> buffer, int timeoutMilliseconds = Timeout.Infinite);
 
-    /// <summary>As <see cref="Receive"/>, but false instead of a failure when the time-out passed: for those who look again and again.</summary>
+    /// <summary>As <see cref="Receive(Span{byte}, int)"/>, but false instead of a failure when the time-out passed: for those who look again and
+    /// again.</summary>
     public virtual bool TryReceive(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
     {
         try
@@ -49,12 +52,15 @@ public abstract class IpcChannel : IDisposable
     }
 
     /// <summary>Room for one message of at most <paramref name="length"/> bytes, in place where the transport can. Until it is committed or
-    /// given back by <see cref="Cancel"/>, whatever else sends is <see cref="IpcStatus.WrongState"/>; another Reserve gives it back, whether it succeeds or not.</summary>
+    /// given back by <see cref="Cancel"/>, whatever else sends is <see cref="IpcStatus.WrongState"/>; another Reserve gives it back, whether it
+    /// succeeds or not.</summary>
     public abstract Span<byte> Reserve(int length, int timeoutMilliseconds = Timeout.Infinite);
     /// <summary>Sends the first <paramref name="length"/> bytes of the reserved room. After <see cref="IpcStatus.TimedOut"/> nothing was sent and
-    /// the room is still lent, unless the channel is broken; after any other failure of the channel, <see cref="IpcStatus.Closed"/> too, there is no room any more.</summary>
+    /// the room is still lent, unless the channel is broken; after any other failure of the channel, <see cref="IpcStatus.Closed"/> too, there is no
+    /// room any more.</summary>
     public abstract void Commit(int length, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>Gives room of <see cref="Reserve"/> or <see cref="ReserveReply"/> back unsent; <see cref="IpcStatus.WrongState"/> if none is lent.</summary>
+    /// <summary>Gives room of <see cref="Reserve"/> or <see cref="ReserveReply"/> back unsent; <see cref="IpcStatus.WrongState"/> if none is
+    /// lent.</summary>
     public abstract void Cancel();
     /// <summary>The next message in place until <see cref="Release"/>. The peer of a zero-copy transport can still write there.</summary>
     public abstract ReadOnlySpan<byte> Peek(int timeoutMilliseconds = Timeout.Infinite);
@@ -74,9 +80,10 @@ public abstract class IpcChannel : IDisposable
     /// a late reply is dropped and the channel stays good. <see cref="IpcStatus.BufferTooSmall"/> loses the reply's place no more
     /// than the message: <see cref="ReceiveReply"/> gets it.</summary>
     public abstract int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>The reply kept by a <see cref="Call"/> that ended in <see cref="IpcStatus.BufferTooSmall"/>.</summary>
+    /// <summary>The reply kept by a <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/> that ended in
+    /// <see cref="IpcStatus.BufferTooSmall"/>.</summary>
     public abstract int ReceiveReply(Span<byte> reply, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>As <see cref="Call"/>, with the reply in place until <see cref="Release"/>.</summary>
+    /// <summary>As <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/>, with the reply in place until <see cref="Release"/>.</summary>
     public abstract ReadOnlySpan<byte> CallInPlace(ReadOnlySpan<byte> request, int timeoutMilliseconds = Timeout.Infinite);
 
     /// <summary>Waits for the next request; it stays in place until the reply is sent.</summary>

@@ -1,7 +1,8 @@
 namespace Ipc;
 
-/// <summary>A failed operation: a <see cref="Ipc.IpcStatus"/> for programs, an error message that names the thing and what to do for people.</summary>
-public sealed class IpcException : Exception
+/// <summary>A failed operation: a <see cref="Ipc.IpcStatus"/> for programs, an error message that names the thing and what to do for people. An
+/// <see cref="IOException"/>, so that code written for streams and sockets handles it.</summary>
+public sealed class IpcException : IOException
 {
     /// <summary>Creates one with <see cref="IpcStatus.System"/>.</summary>
     public IpcException() : this(IpcStatus.System, "the system refused") { }

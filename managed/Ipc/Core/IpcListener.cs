@@ -1,7 +1,7 @@
 namespace Ipc;
 
-/// <summary>Waits for clients at an address. <see cref="Accept"/> may be called by several threads; <see cref="Close"/> by any.</summary>
-public abstract class IpcListener : IDisposable
+/// <summary>Waits for clients at an address. <see cref="Accept(int)"/> may be called by several threads; <see cref="Close"/> by any.</summary>
+public abstract partial class IpcListener : IDisposable
 {
     /// <summary>Where clients connect: the address given, with what the system chose put in (tcp port 0).</summary>
     public abstract string Address { get; }

@@ -10,7 +10,7 @@ internal sealed class Descriptor : SafeHandleMinusOneIsInvalid
 {
     public Descriptor() : base(ownsHandle: true) { }
 
-    public Descriptor(int descriptor) : base(ownsHandle: true) => SetHandle((nint)descriptor);
+    public Descriptor(int descriptor, bool owns = true) : base(owns) => SetHandle((nint)descriptor);
 
     protected override bool ReleaseHandle() => Libc.Close((int)handle) == 0;
 }

@@ -2,7 +2,7 @@ namespace Ipc;
 
 /// <summary>Opens channels, queues and broadcasts in pure .NET; no native library is loaded. The `bound` twin with the same calls
 /// over the C ABI is <c>Ipc.Native.NativeIpc</c>.</summary>
-public sealed class ManagedIpc : IIpc
+public sealed partial class ManagedIpc : IIpc
 {
     private ManagedIpc()
     {

@@ -4,7 +4,7 @@ namespace Ipc;
 
 /// <summary>Accepts connections on a listening stream socket and makes channels of them; owns the socket, which does not block.</summary>
 [SupportedOSPlatform("linux")]
-internal abstract class SocketListener(string address, Descriptor socket) : IpcListener
+internal abstract partial class SocketListener(string address, Descriptor socket) : IpcListener
 {
     private readonly ManualResetEventSlim _closing = new();
     private int _closed;
@@ -61,6 +61,19 @@ internal abstract class SocketListener(string address, Descriptor socket) : IpcL
 
     private IpcChannel? AcceptOne(Deadline deadline)
     {
+        if (TryAcceptOne(out var channel))
+            return channel;
+        if (deadline.Expired)
+            throw NobodyCame();
+        // Closing shuts the socket down, which ends this wait too.
+        Libc.Poll(socket, Libc.POLLIN, deadline.LeftMilliseconds);
+        return null;
+    }
+
+    // False: nobody waits to be accepted. True without a channel: look again.
+    private bool TryAcceptOne(out IpcChannel? channel)
+    {
+        channel = null;
         if (Volatile.Read(ref _closed) != 0)
             throw new IpcException(IpcStatus.Closed, $"the listener at {Address} was closed here");
         // A client for whom there would be a descriptor but none for the memory it is to get waits in the queue, too.
@@ -69,22 +82,17 @@ internal abstract class SocketListener(string address, Descriptor socket) : IpcL
         var error = connection is null ? Libc.LastError : 0;
         room?.Dispose();
         if (connection is not null)
-            return WelcomeUnlessGone(connection);
-        switch (error)
         {
-            case Libc.EAGAIN when deadline.Expired:
-                throw NobodyCame();
-            case Libc.EAGAIN:
-                // Closing shuts the socket down, which ends this wait too.
-                Libc.Poll(socket, Libc.POLLIN, deadline.LeftMilliseconds);
-                return null;
-            default:
-                if (Libc.IsShortage(error))
-                    throw Libc.Failure(IpcStatus.System, $"cannot accept a client at {Address}", error);
-                return Volatile.Read(ref _closed) != 0 || IsOfOneConnection(error)
-                    ? null
-                    : throw new LastingFailure(Libc.Failure(IpcStatus.System, $"cannot accept a client at {Address}", error));
+            channel = WelcomeUnlessGone(connection);
+            return true;
         }
+        if (error == Libc.EAGAIN)
+            return false;
+        if (Libc.IsShortage(error))
+            throw Libc.Failure(IpcStatus.System, $"cannot accept a client at {Address}", error);
+        return Volatile.Read(ref _closed) != 0 || IsOfOneConnection(error)
+            ? true
+            : throw new LastingFailure(Libc.Failure(IpcStatus.System, $"cannot accept a client at {Address}", error));
     }
 
     // The connection was at fault, or somebody else took it; the list is accept(2)'s.
@@ -113,12 +121,16 @@ internal abstract class SocketListener(string address, Descriptor socket) : IpcL
         return null;
     }
 
+    /// <summary>Asynchronous accepts find out that the listener is closed.</summary>
+    partial void EndArrivals();
+
     public sealed override void Close()
     {
         if (Interlocked.Exchange(ref _closed, 1) != 0)
             return;
         _closing.Set();
         RemoveName();
+        EndArrivals();
         LocalSocket.ShutDown(socket);
         // Clients that wait unaccepted are refused once the last thread has left its system call.
         socket.Dispose();

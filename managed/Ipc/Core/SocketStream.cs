@@ -10,6 +10,8 @@ internal sealed unsafe class SocketStream(Descriptor socket, Action<int>? peerGo
     private int _receiveTimeout = Timeout.Infinite;
     private int _sendTimeout = Timeout.Infinite;
 
+    public override (Descriptor Receiving, Descriptor Sending)? Descriptors => (socket, socket);
+
     public override int Receive(Span<byte> buffer, bool all, Deadline deadline)
     {
         try

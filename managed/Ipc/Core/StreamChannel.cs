@@ -4,7 +4,7 @@ namespace Ipc;
 
 /// <summary>Frames on a stream of bytes, docs/wire-formats.md "Frames on streams"; owns the stream.
 /// A small message costs one system call each way; a large payload goes straight from and to the caller's memory.</summary>
-internal sealed class StreamChannel : FramedChannel
+internal sealed partial class StreamChannel : FramedChannel
 {
     private const int HeaderSize = 16;
     private const uint Magic = 0x31435049;
@@ -145,6 +145,13 @@ internal sealed class StreamChannel : FramedChannel
 
     private void FillForHeader(Deadline deadline)
     {
+        if (!TryFillForHeader(deadline))
+            throw NothingCame();
+    }
+
+    // False: timed out.
+    private bool TryFillForHeader(Deadline deadline)
+    {
         var have = _end - _start;
         // A stranger that speaks another protocol may never send a header's worth: the first byte that no header has is enough.
         if (!BeginsLikeAHeader(_buffer.AsSpan(_start, Math.Min(have, sizeof(uint)))))
@@ -155,11 +162,18 @@ internal sealed class StreamChannel : FramedChannel
             _start = 0;
             _end = have;
         }
-        Fill(_frame.Length > LongFrame ? ShortLook : BufferSize, deadline);
+        return TryFill(_frame.Length > LongFrame ? ShortLook : BufferSize, deadline);
     }
 
-    // Receives something behind what is in the buffer, up to the place `until` in it.
-    private void Fill(int until, Deadline deadline) => _end += Received(_stream.Receive(_buffer.AsSpan(_end, until - _end), false, deadline), deadline);
+    // Receives something behind what is in the buffer, up to the place `until` in it. False: timed out.
+    private bool TryFill(int until, Deadline deadline)
+    {
+        var count = _stream.Receive(_buffer.AsSpan(_end, until - _end), false, deadline);
+        if (count == ByteStream.TimedOut)
+            return false;
+        _end += Received(count, deadline);
+        return true;
+    }
 
     // The count of a receive; throws what its failure means.
     private int Received(int count, Deadline deadline) => count > 0 ? count : throw ReceiveFailed(count, deadline);
@@ -167,12 +181,14 @@ internal sealed class StreamChannel : FramedChannel
     private IpcException ReceiveFailed(int count, Deadline deadline)
     {
         if (count == ByteStream.TimedOut)
-            return Refuse(IpcStatus.TimedOut, $"nothing came from {_address} within the time-out");
+            return NothingCame();
         var inside = _hasFrame || _toSkip > 0 || _end != _start;
         return inside
             ? Fail(IpcStatus.Truncated, $"the peer at {_address} closed or died in the middle of a message: reconnect", deadline)
             : Fail(IpcStatus.PeerClosed, $"the peer at {_address} closed the connection or died: reconnect", deadline);
     }
+
+    private IpcException NothingCame() => Refuse(IpcStatus.TimedOut, $"nothing came from {_address} within the time-out");
 
     protected override void TakeFrame(Span<byte> buffer, Deadline deadline)
     {
@@ -201,9 +217,19 @@ internal sealed class StreamChannel : FramedChannel
 
     protected override ReadOnlySpan<byte> ViewFrame(Deadline deadline)
     {
+        if (!TryComplete(deadline))
+            throw NothingCame();
+        return IsGathered ? _gathered.Bytes : _buffer.AsSpan(_start, _frame.Length);
+    }
+
+    private bool IsGathered => _frame.Length > BufferSize || _gathered.Count > 0;
+
+    // Waits until the whole payload is here, in one of the two places. False: timed out.
+    private bool TryComplete(Deadline deadline)
+    {
         var length = _frame.Length;
-        if (length > BufferSize || _gathered.Count > 0)
-            return Gather(length, deadline);
+        if (IsGathered)
+            return TryGather(length, deadline);
         if (length > BufferSize - _start)
         {
             var have = _end - _start;
@@ -212,18 +238,26 @@ internal sealed class StreamChannel : FramedChannel
             _end = have;
         }
         while (_end - _start < length)
-            Fill(BufferSize, deadline);
-        return _buffer.AsSpan(_start, length);
+        {
+            if (!TryFill(BufferSize, deadline))
+                return false;
+        }
+        return true;
     }
 
-    private ReadOnlySpan<byte> Gather(int length, Deadline deadline)
+    private bool TryGather(int length, Deadline deadline)
     {
         var buffered = Math.Min(length - _gathered.Count, _end - _start);
         _gathered.Append(_buffer.AsSpan(_start, buffered));
         _start += buffered;
         while (_gathered.Count < length)
-            _gathered.Advance(Received(_stream.Receive(_gathered.Room(length), true, deadline), deadline));
-        return _gathered.Bytes;
+        {
+            var count = _stream.Receive(_gathered.Room(length), true, deadline);
+            if (count == ByteStream.TimedOut)
+                return false;
+            _gathered.Advance(Received(count, deadline));
+        }
+        return true;
     }
 
     protected override void ReleaseFrame()

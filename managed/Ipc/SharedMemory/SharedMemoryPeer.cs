@@ -10,6 +10,9 @@ internal abstract unsafe class SharedMemoryPeer : IDisposable
     /// <summary>The server's end, once, when the memory is complete. False when the client is gone already.</summary>
     public abstract bool HandOver(uint layout);
 
+    /// <summary>Hangs up when the peer has died; null where nothing of the kind can be waited for.</summary>
+    public virtual Descriptor? Socket => null;
+
     /// <summary>The client's end, once: the memory the server hands over, mapped; null with 0 bytes for what is too small or could be
     /// resized.</summary>
     public abstract byte* Receive(uint layout, Deadline deadline, out ulong bytes);

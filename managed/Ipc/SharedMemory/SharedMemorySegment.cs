@@ -71,6 +71,9 @@ internal sealed unsafe partial class SharedMemorySegment : IDisposable
         SharedMemoryPeer.Unmap(Memory, _mappedBytes);
     }
 
+    /// <summary>Looks whether the peer has died, at once rather than when a look is due.</summary>
+    public void LookAtPeer() => _ = PeerHasDied();
+
     private bool PeerHasDied()
     {
         if (!_peerGone && _peer.HasDied())

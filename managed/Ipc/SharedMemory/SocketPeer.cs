@@ -20,6 +20,8 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
         public uint Zero;
     }
 
+    public override Descriptor Socket => socket;
+
     public override byte* Make(ref ulong bytes, bool hugePages)
     {
         _file = SealedMemory.Create(ref bytes, hugePages);

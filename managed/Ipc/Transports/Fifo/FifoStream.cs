@@ -20,6 +20,8 @@ internal sealed unsafe class FifoStream : ByteStream
             throw Libc.Failure(IpcStatus.System, "cannot make a FIFO wait");
     }
 
+    public override (Descriptor Receiving, Descriptor Sending)? Descriptors => (_reading, _writing);
+
     public override int Receive(Span<byte> buffer, bool all, Deadline deadline)
     {
         try

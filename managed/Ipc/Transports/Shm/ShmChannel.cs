@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 namespace Ipc;
 
 /// <summary>Frames over one ring each way, docs/wire-formats.md "slots and data"; owns the segment.</summary>
-internal sealed unsafe class ShmChannel : SharedMemoryChannel
+internal sealed unsafe partial class ShmChannel : SharedMemoryChannel
 {
     // Large enough that a record's fixed cost does not show, small enough that both sides copy at the same time.
     private const int RecordOfMany = 32 * 1024;
@@ -102,11 +102,21 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
 
     private void SendInRecords(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
     {
+        var done = 0;
+        if (!TrySendInRecords(kind, id, payload, ref done, deadline))
+            throw SendFailed(WaitResult.TimedOut, done > 0, deadline);
+    }
+
+    // From the byte where an attempt before this one ended. False: timed out.
+    private bool TrySendInRecords(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline deadline)
+    {
         var portion = Math.Min(RecordOfMany, _writer.LargestRecord);
-        for (var done = 0; done < payload.Length;)
+        while (done < payload.Length)
         {
             var length = Math.Min(portion, payload.Length - done);
             var result = _writer.WaitForData(length, deadline);
+            if (result == WaitResult.TimedOut && !_writer.IsDamaged)
+                return false;
             if (result != WaitResult.Ready || _writer.IsDamaged)
                 throw SendFailed(result, done > 0, deadline);
             payload.Slice(done, length).CopyTo(new Span<byte>(_writer.DataRoom(length), length));
@@ -116,6 +126,7 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
             done += length;
             _writer.PublishInData((uint)kind | (done < payload.Length ? ShmRingMemory.More : 0) | (first ? 0 : ShmRingMemory.Continues), id, length);
         }
+        return true;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -314,14 +325,22 @@ internal sealed unsafe class ShmChannel : SharedMemoryChannel
     {
         if (!_inSeveral)
             return _reader.Bytes;
+        if (!TryGather(deadline))
+            throw CannotReceive(WaitResult.TimedOut, true, deadline);
+        return _gathered.Bytes;
+    }
+
+    // Waits until all of a message in several records is here. False: timed out.
+    private bool TryGather(Deadline deadline)
+    {
         while (_gathered.Count < _frame.Length)
         {
             if (!TryFragment(_gathered.Count, deadline))
-                throw CannotReceive(WaitResult.TimedOut, true, deadline);
+                return false;
             _gathered.Append(_reader.Bytes);
             _reader.Consume();
         }
-        return _gathered.Bytes;
+        return true;
     }
 
     // Waits for the record after the first `have` bytes of a message in several, unless it is the first one, which is here.

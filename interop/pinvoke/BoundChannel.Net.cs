@@ -1,0 +1,156 @@
+namespace Ipc.Native;
+
+/// <summary>Asynchronous operations over the C ABI. What receives waits for the descriptor that the library gives to event loops, where there is one;
+/// what sends and calls has no form in the ABI that goes on where it ended, and blocks a thread of the pool unless it goes at once.</summary>
+internal sealed unsafe partial class BoundChannel
+{
+    // A socket or pipe that says it is writable takes so much without waiting.
+    private const int LongestAtOnce = 4096;
+
+    private readonly Lock _readinessLock = new();
+    private Descriptor? _descriptor; // our own of the library's
+    private ChannelReadiness? _readiness;
+    private bool _hasNoReadiness;
+    private bool _waitsEnded;
+
+    // A request that found no room in the caller's buffer.
+    private byte* _heldRequest;
+    private nuint _heldLength;
+
+    internal override Readiness? ReadinessOf(bool sending)
+    {
+        var readiness = _readiness;
+        if (readiness is null && !_hasNoReadiness)
+            readiness = BeginReadiness();
+        return sending ? null : readiness?.ToReceive;
+    }
+
+    private ChannelReadiness? BeginReadiness()
+    {
+        lock (_readinessLock)
+        {
+            if (_readiness is not null || _hasNoReadiness || _waitsEnded || !_gate.TryEnterBeside())
+                return _readiness;
+            nint descriptor = -1;
+            var status = OperatingSystem.IsLinux() ? NativeMethods.ChannelDescriptor(_channel, &descriptor) : IpcStatus.NotAvailable;
+            if (status == IpcStatus.Ok && OperatingSystem.IsLinux())
+            {
+                using var theirs = new Descriptor((int)descriptor, owns: false);
+                _descriptor = Libc.Duplicate(theirs);
+                _readiness = _descriptor is null ? null : new DescriptorReadiness(_descriptor, _descriptor);
+            }
+            _hasNoReadiness = _readiness is null;
+            _gate.LeaveBeside();
+            return _readiness;
+        }
+    }
+
+    partial void EndWaits()
+    {
+        lock (_readinessLock)
+        {
+            _waitsEnded = true;
+            _readiness?.Dispose();
+            _descriptor?.Dispose();
+        }
+        WakeOperations();
+    }
+
+    internal override bool Attempt(ChannelOperation operation, int timeoutMilliseconds) => operation.Kind switch
+    {
+        OperationKind.Receive => AttemptReceive(operation, timeoutMilliseconds),
+        OperationKind.ReceiveRequest => AttemptRequest(operation, timeoutMilliseconds),
+        OperationKind.Send when timeoutMilliseconds == 0 => AttemptSend(operation),
+        _ => base.Attempt(operation, timeoutMilliseconds),
+    };
+
+    private bool AttemptSend(ChannelOperation operation)
+    {
+        ReadinessOf(sending: false); // looks for the descriptor
+        if (operation.Outgoing.Length > LongestAtOnce || !OperatingSystem.IsLinux() || _descriptor is not { } descriptor)
+            return false;
+        try
+        {
+            if ((Libc.Poll(descriptor, Libc.POLLOUT, 0) & Libc.POLLOUT) == 0)
+                return false;
+        }
+        catch (ObjectDisposedException)
+        {
+            // Closed meanwhile, which Send says.
+        }
+        Send(operation.Outgoing.Span);
+        return true;
+    }
+
+    private bool AttemptReceive(ChannelOperation operation, int timeoutMilliseconds)
+    {
+        nuint length;
+        IpcStatus status;
+        var mayComeYet = true;
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        fixed (byte* bytes = operation.Incoming.Span)
+        {
+            status = NativeMethods.Receive(_channel, bytes, (nuint)operation.Incoming.Length, &length, timeoutMilliseconds);
+            // A connection that has ended since says so the second time.
+            if (status == IpcStatus.TimedOut && HasHungUp())
+            {
+                mayComeYet = false;
+                status = NativeMethods.Receive(_channel, bytes, (nuint)operation.Incoming.Length, &length, timeoutMilliseconds);
+            }
+        }
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
+        // A channel that a send has broken half-way repeats that time-out for ever.
+        if (status == IpcStatus.TimedOut && mayComeYet)
+            return false;
+        NativeStatus.Check(status);
+        operation.Result = (int)length;
+        return true;
+    }
+
+    private bool HasHungUp()
+    {
+        try
+        {
+            return OperatingSystem.IsLinux() && _descriptor is { } descriptor && (Libc.Poll(descriptor, 0, 0) & (Libc.POLLHUP | Libc.POLLERR)) != 0;
+        }
+        catch (ObjectDisposedException)
+        {
+            return false; // closed meanwhile, which the next attempt says
+        }
+    }
+
+    private bool AttemptRequest(ChannelOperation operation, int timeoutMilliseconds)
+    {
+        var status = IpcStatus.Ok;
+        var tooSmall = false;
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        var mayComeYet = true;
+        fixed (byte** request = &_heldRequest)
+        fixed (nuint* length = &_heldLength)
+        {
+            if (_heldRequest == null)
+                status = NativeMethods.ReceiveRequest(_channel, request, length, timeoutMilliseconds);
+            // As in AttemptReceive.
+            if (status == IpcStatus.TimedOut && HasHungUp())
+            {
+                mayComeYet = false;
+                status = NativeMethods.ReceiveRequest(_channel, request, length, timeoutMilliseconds);
+            }
+        }
+        if (status == IpcStatus.Ok)
+        {
+            operation.Result = (int)Math.Min(_heldLength, int.MaxValue);
+            tooSmall = !new ReadOnlySpan<byte>(_heldRequest, operation.Result).TryCopyTo(operation.Incoming.Span);
+        }
+        if (!tooSmall)
+            _heldRequest = null;
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
+        if (status == IpcStatus.TimedOut && mayComeYet)
+            return false;
+        NativeStatus.Check(status);
+        return tooSmall
+            ? throw new IpcException(IpcStatus.BufferTooSmall,
+                $"the request has {operation.Result} bytes and the buffer room for {operation.Incoming.Length}: ask again with more room")
+            : true;
+    }
+}

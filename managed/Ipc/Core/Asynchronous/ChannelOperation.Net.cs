@@ -1,0 +1,251 @@
+using System.Threading.Tasks.Sources;
+
+namespace Ipc;
+
+/// <summary>What is done asynchronously.</summary>
+internal enum OperationKind { Send, Receive, Call, ReceiveRequest, Answer }
+
+/// <summary>One operation of a channel that may have to wait: a channel has one to send and one to receive and uses them again and again, so that
+/// waiting allocates nothing. It tries; if that would block, it waits for its <see cref="Readiness"/> without a thread and tries again on a thread of
+/// the pool.</summary>
+internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<int>, IValueTaskSource, IThreadPoolWorkItem
+{
+    /// <summary>Of transports with nothing to wait for: how long a thread of the pool blocks before it looks at the token.</summary>
+    private const int SliceMilliseconds = 20;
+
+    // Idle: to be had. Signalled: running, and something has come that the last attempt may not have seen. Blocking: a thread of the pool does it.
+    private const int Idle = 0, Running = 1, Signalled = 2, Waiting = 3, Blocking = 4;
+
+    private int _state;
+    private volatile bool _cancelled;
+    private CancellationToken _token;
+    private CancellationTokenRegistration _registration;
+    private Readiness? _armed;
+    private ManualResetValueTaskSourceCore<int> _core;
+
+    public IpcChannel Channel => channel;
+
+    // What is done; for the channel, while it tries.
+    public OperationKind Kind;
+    public ReadOnlyMemory<byte> Outgoing;
+    public Memory<byte> Incoming;
+    /// <summary>Of an answer.</summary>
+    public FrameKind AnswerKind;
+    /// <summary>Something has been done that an attempt must not do again.</summary>
+    public bool Begun;
+    /// <summary>Of what goes out, header included where there is one: bytes gone.</summary>
+    public int BytesOut;
+    /// <summary>All of it is out.</summary>
+    public bool IsOut;
+    /// <summary>A length in bytes.</summary>
+    public int Result;
+
+    /// <summary>Whether the next attempt sends.</summary>
+    public bool Sends => Kind is OperationKind.Send or OperationKind.Answer || (Kind == OperationKind.Call && !IsOut);
+
+    /// <summary>Begins. False: the operation before it is still under way.</summary>
+    public bool TryTake() => Interlocked.CompareExchange(ref _state, Running, Idle) == Idle;
+
+    /// <summary>What is to be done, before TryFinish.</summary>
+    public void Set(OperationKind kind, FrameKind answerKind, ReadOnlyMemory<byte> outgoing, Memory<byte> incoming)
+    {
+        (Kind, AnswerKind, Outgoing, Incoming) = (kind, answerKind, outgoing, incoming);
+        (Begun, BytesOut, IsOut, Result) = (false, 0, false, 0);
+    }
+
+    /// <summary>Does it. True: done, at once, with <see cref="Result"/>. False: the task of <see cref="Version"/> is to be awaited.
+    /// Throws what failed at once.</summary>
+    public bool TryFinish(CancellationToken token)
+    {
+        Readiness? readiness;
+        var done = false;
+        try
+        {
+            token.ThrowIfCancellationRequested();
+            readiness = channel.ReadinessOf(Sends);
+            readiness?.BeginAttempt();
+            done = channel.Attempt(this, 0);
+            if (done)
+                return true;
+        }
+        catch
+        {
+            done = true;
+            throw;
+        }
+        finally
+        {
+            if (done)
+                Free();
+        }
+        (_token, _cancelled) = (token, false);
+        Version = _core.Version;
+        if (readiness is null)
+            Volatile.Write(ref _state, Blocking);
+        _registration = token.UnsafeRegister(static operation => ((ChannelOperation)operation!).Cancel(), this);
+        if (readiness is null)
+            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+        else
+            GoOn(attempt: false);
+        return false;
+    }
+
+    /// <summary>Of the task to be awaited, for the thread that began, right after TryFinish.</summary>
+    public short Version { get; private set; }
+
+    /// <summary>Something has happened: the operation tries again. Any thread, any time.</summary>
+    public void Wake()
+    {
+        while (true)
+        {
+            switch (Volatile.Read(ref _state))
+            {
+                case Waiting when Interlocked.CompareExchange(ref _state, Running, Waiting) == Waiting:
+                    ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+                    return;
+                case Running when Interlocked.CompareExchange(ref _state, Signalled, Running) == Running:
+                case Idle or Signalled or Blocking:
+                    return;
+            }
+        }
+    }
+
+    private void Cancel()
+    {
+        _cancelled = true;
+        Wake();
+    }
+
+    void IThreadPoolWorkItem.Execute()
+    {
+        if (Volatile.Read(ref _state) == Blocking)
+            Block();
+        else
+            GoOn(attempt: true);
+    }
+
+    // Tries, or waits; nobody else does, for the state is Running. Touches nothing of this object once it waits or has completed.
+    private void GoOn(bool attempt)
+    {
+        var armed = false;
+        while (true)
+        {
+            if (attempt && TryCompleteNow())
+                return;
+            attempt = true;
+            if (_cancelled)
+            {
+                CompleteCancelled();
+                return;
+            }
+            if (channel.ReadinessOf(Sends) is not { } readiness)
+            {
+                // Sending has something to wait for and receiving has not.
+                Volatile.Write(ref _state, Blocking);
+                Block();
+                return;
+            }
+            if (!armed || _armed != readiness)
+            {
+                if (_armed != readiness)
+                    _armed?.Disarm(this);
+                (_armed, armed) = (readiness, true);
+                if (readiness.Arm(this))
+                    continue;
+            }
+            if (Interlocked.CompareExchange(ref _state, Waiting, Running) == Running)
+                return;
+            Volatile.Write(ref _state, Running);
+            armed = false;
+        }
+    }
+
+    private bool TryCompleteNow()
+    {
+        try
+        {
+            channel.ReadinessOf(Sends)?.BeginAttempt();
+            if (!channel.Attempt(this, 0))
+                return false;
+        }
+        catch (Exception e)
+        {
+            Complete(e);
+            return true;
+        }
+        Complete(null);
+        return true;
+    }
+
+    private void Block()
+    {
+        try
+        {
+            while (!channel.Attempt(this, SliceMilliseconds))
+            {
+                if (!_cancelled)
+                    continue;
+                CompleteCancelled();
+                return;
+            }
+        }
+        catch (Exception e)
+        {
+            Complete(e);
+            return;
+        }
+        Complete(null);
+    }
+
+    private void CompleteCancelled()
+    {
+        channel.Cancelled(this);
+        Complete(new OperationCanceledException(_token));
+    }
+
+    private void Complete(Exception? failure)
+    {
+        _armed?.Disarm(this);
+        _armed = null;
+        _registration.Dispose();
+        _registration = default;
+        (_token, Outgoing, Incoming) = (default, default, default);
+        if (failure is null)
+            _core.SetResult(Result);
+        else
+            _core.SetException(failure);
+    }
+
+    private void Free()
+    {
+        (Outgoing, Incoming) = (default, default);
+        Volatile.Write(ref _state, Idle);
+    }
+
+    private int TakeResult(short token)
+    {
+        // Throws for a task that was awaited before, which must not touch the operation that came after it.
+        if (_core.GetStatus(token) == ValueTaskSourceStatus.Pending)
+            throw new InvalidOperationException("this operation is not over: await it");
+        try
+        {
+            return _core.GetResult(token);
+        }
+        finally
+        {
+            _core.Reset();
+            Volatile.Write(ref _state, Idle);
+        }
+    }
+
+    int IValueTaskSource<int>.GetResult(short token) => TakeResult(token);
+    void IValueTaskSource.GetResult(short token) => TakeResult(token);
+    ValueTaskSourceStatus IValueTaskSource<int>.GetStatus(short token) => _core.GetStatus(token);
+    ValueTaskSourceStatus IValueTaskSource.GetStatus(short token) => _core.GetStatus(token);
+
+    void IValueTaskSource<int>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+        _core.OnCompleted(continuation, state, token, flags);
+
+    void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+        _core.OnCompleted(continuation, state, token, flags);
+}

@@ -1,0 +1,297 @@
+using System.Buffers;
+using System.Runtime.CompilerServices;
+using System.Text;
+
+namespace Ipc;
+
+/// <summary>A client's request, answered asynchronously; the reply is what stands in <paramref name="reply"/> when the task is over. Both belong to
+/// the channel
+/// and are valid until then. An exception fails the call at the client with <see cref="IpcStatus.HandlerFailed"/> and the exception's message.</summary>
+/// <param name="request">The request's bytes.</param>
+/// <param name="reply">Where the reply is written, from its beginning.</param>
+/// <param name="cancellationToken">Of whoever serves.</param>
+public delegate ValueTask AsyncRequestHandler(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken);
+
+// The asynchronous forms of what waits. .NET 10 only: docs/dotnet.md.
+public abstract partial class IpcChannel
+{
+    private const int FirstBuffer = 4096;
+
+    private ChannelOperation? _sending;
+    private ChannelOperation? _receiving;
+
+    /// <summary>As <see cref="Send(ReadOnlySpan{byte}, int)"/>, without a thread that waits; nothing is allocated.</summary>
+    /// <param name="message">Must not change until the task is over.</param>
+    /// <param name="cancellationToken">Ends the wait at once. Before the first byte has gone nothing was sent; half-way through a message the channel
+    /// is broken, as by a time-out.</param>
+    /// <remarks>One send and one receive (or one call) may be under way at a time; a second is <see cref="IpcStatus.WrongState"/>. Await the task
+    /// exactly once.</remarks>
+    /// <exception cref="IpcException">As <see cref="Send(ReadOnlySpan{byte}, int)"/>.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public ValueTask SendAsync(ReadOnlyMemory<byte> message, CancellationToken cancellationToken = default) =>
+        BeginSending(Take(ref _sending), OperationKind.Send, default, message, cancellationToken);
+
+    /// <summary>As <see cref="Receive(Span{byte}, int)"/>, without a thread that waits; nothing is allocated.</summary>
+    /// <param name="buffer">The channel's until the task is over.</param>
+    /// <param name="cancellationToken">Ends the wait at once; no message is lost.</param>
+    /// <returns>The message's length in bytes.</returns>
+    /// <remarks>One receive (or call) may be under way at a time; a second is <see cref="IpcStatus.WrongState"/>. Await the task exactly once.</remarks>
+    /// <exception cref="IpcException">As <see cref="Receive(Span{byte}, int)"/>.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public ValueTask<int> ReceiveAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
+        BeginReceiving(OperationKind.Receive, default, buffer, cancellationToken);
+
+    /// <summary>As <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/>, without a thread that waits; nothing is allocated.</summary>
+    /// <param name="request">Must not change until the task is over.</param>
+    /// <param name="reply">The channel's until the task is over.</param>
+    /// <param name="cancellationToken">Ends the wait at once. The server may have the request; its late reply is dropped, as after a time-out.
+    /// Half-way through
+    /// the request the channel is broken.</param>
+    /// <returns>The reply's length in bytes.</returns>
+    /// <remarks>Nothing else may be sent or received meanwhile. Await the task exactly once.</remarks>
+    /// <exception cref="IpcException">As <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/>.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public ValueTask<int> CallAsync(ReadOnlyMemory<byte> request, Memory<byte> reply, CancellationToken cancellationToken = default) =>
+        BeginReceiving(OperationKind.Call, request, reply, cancellationToken);
+
+    /// <summary>Waits for the next request without a thread and copies it. <see cref="ReplyAsync"/> or <see cref="FailRequestAsync"/> comes
+    /// next.</summary>
+    /// <param name="buffer">The channel's until the task is over.</param>
+    /// <param name="cancellationToken">Ends the wait at once; no request is lost.</param>
+    /// <returns>The request's length in bytes.</returns>
+    /// <exception cref="IpcException">As <see cref="ReceiveRequest"/>; <see cref="IpcStatus.BufferTooSmall"/> leaves the request in place.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public ValueTask<int> ReceiveRequestAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
+        BeginReceiving(OperationKind.ReceiveRequest, default, buffer, cancellationToken);
+
+    /// <summary>Answers the request received last, without a thread that waits for room.</summary>
+    /// <param name="reply">Must not change until the task is over.</param>
+    /// <param name="cancellationToken">As of <see cref="SendAsync"/>; before the first byte has gone the request is still to be answered.</param>
+    /// <exception cref="IpcException">As <see cref="Reply"/>.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public ValueTask ReplyAsync(ReadOnlyMemory<byte> reply, CancellationToken cancellationToken = default) =>
+        BeginSending(Take(ref _receiving), OperationKind.Answer, FrameKind.Reply, reply, cancellationToken);
+
+    /// <summary>Fails the request received last: the client gets <see cref="IpcStatus.HandlerFailed"/> with this text.</summary>
+    /// <param name="text">For a person at the client.</param>
+    /// <param name="cancellationToken">As of <see cref="ReplyAsync"/>.</param>
+    /// <exception cref="IpcException">As <see cref="FailRequest"/>.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public ValueTask FailRequestAsync(string text, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(text);
+        var bytes = Encoding.UTF8.GetBytes(text);
+        return BeginSending(Take(ref _receiving), OperationKind.Answer, FrameKind.Fault,
+            bytes.AsMemory(0, Math.Min(bytes.Length, MaxMessageLength)), cancellationToken);
+    }
+
+    /// <summary>All messages that come, until the peer closes in order. Each is valid until the next one is asked for.</summary>
+    /// <param name="cancellationToken">Ends the wait at once; no message is lost.</param>
+    /// <exception cref="IpcException">As <see cref="Receive(Span{byte}, int)"/>, but for the peer's orderly end.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public async IAsyncEnumerable<ReadOnlyMemory<byte>> ReceiveAllAsync([EnumeratorCancellation] CancellationToken cancellationToken = default)
+    {
+        var buffer = new byte[FirstBuffer];
+        while (true)
+        {
+            int length;
+            try
+            {
+                length = await ReceiveAsync(buffer, cancellationToken).ConfigureAwait(false);
+            }
+            catch (IpcException e) when (e.Status == IpcStatus.BufferTooSmall && buffer.Length < MaxMessageLength)
+            {
+                buffer = Larger(buffer);
+                continue;
+            }
+            catch (IpcException e) when (e.Status == IpcStatus.PeerClosed)
+            {
+                yield break;
+            }
+            yield return buffer.AsMemory(0, length);
+        }
+    }
+
+    /// <summary>Answers calls one after another until the peer closes (returns) or the channel fails or is closed here (throws); holds no thread
+    /// between them.</summary>
+    /// <param name="handler">Answers one request.</param>
+    /// <param name="handlerFailed">Is told what the handler threw, after the client has been: for a log.</param>
+    /// <param name="cancellationToken">Ends the wait for requests at once, and is given to the handler.</param>
+    /// <exception cref="IpcException">The channel failed or was closed here.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public async Task ServeAsync(AsyncRequestHandler handler, Action<Exception>? handlerFailed = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(handler);
+        var request = new byte[FirstBuffer];
+        var reply = new ArrayBufferWriter<byte>(FirstBuffer);
+        while (true)
+        {
+            int length;
+            try
+            {
+                length = await ReceiveRequestAsync(request, cancellationToken).ConfigureAwait(false);
+            }
+            catch (IpcException e) when (e.Status == IpcStatus.BufferTooSmall && request.Length < MaxMessageLength)
+            {
+                request = Larger(request);
+                continue;
+            }
+            catch (IpcException e) when (e.Status == IpcStatus.PeerClosed)
+            {
+                return;
+            }
+            reply.ResetWrittenCount();
+            Exception? failure = null;
+            try
+            {
+                await handler(request.AsMemory(0, length), reply, cancellationToken).ConfigureAwait(false);
+                if (reply.WrittenCount > MaxMessageLength)
+                {
+                    failure = new IpcException(IpcStatus.MessageTooLarge,
+                        $"the reply has {reply.WrittenCount} bytes, over this channel's limit of {MaxMessageLength}: raise it with max= at both ends");
+                }
+            }
+            // Whatever the handler throws belongs to the client that called it, not to this loop.
+            catch (Exception e)
+            {
+                failure = e;
+            }
+            try
+            {
+                if (failure is null)
+                    await ReplyAsync(reply.WrittenMemory, CancellationToken.None).ConfigureAwait(false);
+                else
+                    await FailRequestAsync(failure.Message, CancellationToken.None).ConfigureAwait(false);
+            }
+            catch (IpcException e) when (e.Status == IpcStatus.PeerClosed)
+            {
+                return;
+            }
+            finally
+            {
+                if (failure is not null)
+                    handlerFailed?.Invoke(failure);
+            }
+        }
+    }
+
+    private byte[] Larger(byte[] buffer) => new byte[(int)Math.Min(MaxMessageLength, 4L * buffer.Length)];
+
+    // ---- for the two kinds of channels
+
+    /// <summary>Tries what the operation says and waits for so long; false: it would have to wait longer. Throws its failure. Of a channel that says
+    /// nothing else,
+    /// by the blocking functions: what sends blocks without end unless the time-out is 0, and then nothing is tried.</summary>
+    internal virtual bool Attempt(ChannelOperation operation, int timeoutMilliseconds)
+    {
+        switch (operation.Kind)
+        {
+            case OperationKind.Receive:
+                return TryReceive(operation.Incoming.Span, out operation.Result, timeoutMilliseconds);
+            case OperationKind.ReceiveRequest:
+                return AttemptRequest(operation, timeoutMilliseconds);
+            case var _ when timeoutMilliseconds == 0:
+                return false;
+            case OperationKind.Send:
+                Send(operation.Outgoing.Span);
+                return true;
+            case OperationKind.Call:
+                operation.Result = Call(operation.Outgoing.Span, operation.Incoming.Span);
+                return true;
+            case var _ when operation.AnswerKind == FrameKind.Fault:
+                FailRequest(Encoding.UTF8.GetString(operation.Outgoing.Span));
+                return true;
+            default:
+                Reply(operation.Outgoing.Span);
+                return true;
+        }
+    }
+
+    private bool AttemptRequest(ChannelOperation operation, int timeoutMilliseconds)
+    {
+        try
+        {
+            var request = ReceiveRequest(timeoutMilliseconds);
+            operation.Result = request.Length;
+            if (request.TryCopyTo(operation.Incoming.Span))
+                return true;
+            // Held in place it can only be answered.
+            FailRequest($"the server has room for {operation.Incoming.Length} bytes and the request has {request.Length}");
+            throw new IpcException(IpcStatus.MessageTooLarge,
+                $"the request has {request.Length} bytes and the buffer room for {operation.Incoming.Length}: give more room");
+        }
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
+        {
+            return false;
+        }
+    }
+
+    /// <summary>What tells when to try again; null: nothing does, and a thread of the pool blocks.</summary>
+    internal virtual Readiness? ReadinessOf(bool sending) => null;
+
+    /// <summary>The operation ends because its token was cancelled; it is not being tried.</summary>
+    internal virtual void Cancelled(ChannelOperation operation) { }
+
+    /// <summary>After a failure: whether nothing can be called any more, as far as this channel can tell.</summary>
+    internal virtual bool IsBroken => true;
+
+    /// <summary>Whether the peer has gone while nobody was in a call. Only a look, and only where that is cheap.</summary>
+    internal virtual bool HasEnded() => false;
+
+    /// <summary>What waits tries again: something has become of the channel.</summary>
+    internal void WakeOperations()
+    {
+        Volatile.Read(ref _sending)?.Wake();
+        Volatile.Read(ref _receiving)?.Wake();
+    }
+
+    // ---- beginning
+
+    private ChannelOperation? Take(ref ChannelOperation? half)
+    {
+        var operation = half ?? Interlocked.CompareExchange(ref half, new ChannelOperation(this), null) ?? half;
+        return operation.TryTake() ? operation : null;
+    }
+
+    private static ValueTask BeginSending(
+        ChannelOperation? operation, OperationKind kind, FrameKind answer, ReadOnlyMemory<byte> message, CancellationToken cancellationToken)
+    {
+        if (operation is null)
+            return ValueTask.FromException(UnderWay());
+        operation.Set(kind, answer, message, default);
+        try
+        {
+            return operation.TryFinish(cancellationToken) ? default : new ValueTask(operation, operation.Version);
+        }
+        catch (OperationCanceledException)
+        {
+            return ValueTask.FromCanceled(cancellationToken);
+        }
+        catch (Exception e)
+        {
+            return ValueTask.FromException(e);
+        }
+    }
+
+    private ValueTask<int> BeginReceiving(OperationKind kind, ReadOnlyMemory<byte> request, Memory<byte> buffer, CancellationToken cancellationToken)
+    {
+        if (Take(ref _receiving) is not { } operation)
+            return ValueTask.FromException<int>(UnderWay());
+        operation.Set(kind, default, request, buffer);
+        try
+        {
+            return operation.TryFinish(cancellationToken) ? new ValueTask<int>(operation.Result) : new ValueTask<int>(operation, operation.Version);
+        }
+        catch (OperationCanceledException)
+        {
+            return ValueTask.FromCanceled<int>(cancellationToken);
+        }
+        catch (Exception e)
+        {
+            return ValueTask.FromException<int>(e);
+        }
+    }
+
+    private static IpcException UnderWay() =>
+        new(IpcStatus.WrongState, "an asynchronous operation of the same kind is under way on this channel: await it first");
+}

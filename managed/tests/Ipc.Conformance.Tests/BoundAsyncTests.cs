@@ -1,0 +1,68 @@
+using System.Buffers;
+using Ipc.Native;
+using Xunit;
+
+namespace Ipc.Conformance;
+
+/// <summary>The asynchronous operations over the C ABI: where the library gives a descriptor to wait for, and where a thread of the pool waits.</summary>
+[Trait("system", "linux")]
+public class BoundAsyncTests
+{
+    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(10);
+
+    static BoundAsyncTests() => BoundLibrary.Choose();
+
+    public static TheoryData<string> Transports => ["unix", "tcp", "pipe", "fifo", "shm", "shm-event"];
+
+    private static async Task<(IpcChannel Client, IpcChannel Server)> Connect(string transport)
+    {
+        using var listener = NativeIpc.Listen(transport == "tcp" ? "tcp://0" : $"{transport}://conformance-async-{Guid.NewGuid():N}");
+        var accepting = listener.AcceptAsync().AsTask();
+        var client = await NativeIpc.ConnectAsync(listener.Address).AsTask().WaitAsync(s_patience);
+        return (client, await accepting.WaitAsync(s_patience));
+    }
+
+    [Theory]
+    [MemberData(nameof(Transports))]
+    public async Task MessagesAndTheEnd(string transport)
+    {
+        var (client, server) = await Connect(transport);
+        using var first = client;
+        using var second = server;
+        var buffer = new byte[300_000];
+        foreach (var length in new[] { 0, 10, 5000, 300_000 })
+        {
+            var receiving = server.ReceiveAsync(buffer).AsTask();
+            Assert.False(receiving.IsCompleted);
+            await client.SendAsync(new byte[length]).AsTask().WaitAsync(s_patience);
+            Assert.Equal(length, await receiving.WaitAsync(s_patience));
+        }
+        using var cancellation = new CancellationTokenSource();
+        var cancelled = server.ReceiveAsync(buffer, cancellation.Token).AsTask();
+        cancellation.Cancel();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled.WaitAsync(s_patience));
+        var last = server.ReceiveAsync(buffer).AsTask();
+        client.Dispose();
+        Assert.Equal(IpcStatus.PeerClosed, (await Assert.ThrowsAsync<IpcException>(() => last.WaitAsync(s_patience))).Status);
+    }
+
+    [Theory]
+    [MemberData(nameof(Transports))]
+    public async Task CallsAndClosing(string transport)
+    {
+        var (client, server) = await Connect(transport);
+        using var first = client;
+        using var second = server;
+        var serving = server.ServeAsync((request, reply, _) =>
+        {
+            reply.Write(request.Span);
+            return default;
+        });
+        var buffer = new byte[100_000];
+        foreach (var length in new[] { 0, 10, 5000, 100_000 })
+            Assert.Equal(length, await client.CallAsync(new byte[length], buffer).AsTask().WaitAsync(s_patience));
+        await Task.Delay(20);
+        server.Close();
+        Assert.Equal(IpcStatus.Closed, (await Assert.ThrowsAsync<IpcException>(() => serving.WaitAsync(s_patience))).Status);
+    }
+}
