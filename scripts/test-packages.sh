@@ -83,10 +83,22 @@ PROGRAM
     dotnet build -c Release -o out -warnaserror -nologo && [ "$(out/queue)" = "EURUSD" ]
 }
 
+build_host() {
+    local hosting
+    hosting=$(sed -n 's/.*"Microsoft.Extensions.Hosting" Version="\([^"]*\)".*/\1/p' "$root/Directory.Packages.props")
+    make_program host Ipc.Hosting || return 1
+    # The host itself, which an application chooses.
+    dotnet add package Microsoft.Extensions.Hosting --version "$hosting" || return 1
+    # Every mention of the name: a client with another address than its server's waits for one to come.
+    { readme_program Ipc.Hosting.md 1 | sed "s/prices/host-$$/g"; echo 'Console.Error.Write(System.Text.Encoding.ASCII.GetString(answer, 0, length));'; } >Program.cs
+    dotnet build -c Release -o out -warnaserror -nologo && [ "$(timeout 60 out/host 2>&1 >/dev/null)" = "EURUSD" ]
+}
+
 judge packages-restore-and-build build_pair
 judge packages-managed-and-native ask "$work/server/out/server" "$work/client/out/client"
 judge packages-ahead-of-time build_ahead
 judge packages-ahead-answers ask "$work/server/ahead/server" "$work/client/out/client"
 judge packages-queue build_queue
+judge packages-host build_host
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
