@@ -9,7 +9,8 @@ source "$root/scripts/packages.sh"
 packages=(
     g++ cmake ninja-build pkg-config          # the native build
     protobuf-compiler libprotobuf-dev         # codec protobuf
-    nlohmann-json3-dev                        # codec json
+    libsimdjson-dev                           # codec json: what reads it
+    nlohmann-json3-dev                        # codec json: what it refuses with; and what the peers say to the runner
     libcsv-dev libcli11-dev                   # the native peer: table files, its command line
     g++-multilib                              # 32-bit processes in the tests
     libgtest-dev libgmock-dev                 # the native tests

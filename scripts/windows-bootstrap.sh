@@ -54,7 +54,7 @@ fetch_sources() {
     local options=(-q -o "Dir::Etc::sourcelist=$apt/sources.list" -o "Dir::Etc::sourceparts=$apt/parts"
         -o "Dir::State::lists=$apt/lists" -o Dir::Cache::srcpkgcache= -o Dir::Cache::pkgcache= -o APT::Sandbox::User=root)
     apt-get "${options[@]}" update
-    (cd "$build/sources" && apt-get "${options[@]}" source --download-only protobuf libcsv)
+    (cd "$build/sources" && apt-get "${options[@]}" source --download-only protobuf libcsv simdjson)
     for file in "$build"/sources/*.orig.tar.gz; do tar -C "$build/sources" -xzf "$file"; done
 }
 
@@ -73,6 +73,7 @@ make_libraries() {
     fetch_sources
     cross_build protobuf "$build"/sources/protobuf-*/ -Dprotobuf_BUILD_TESTS=OFF -Dprotobuf_BUILD_PROTOC_BINARIES=OFF \
         -Dprotobuf_WITH_ZLIB=OFF
+    cross_build simdjson "$build"/sources/simdjson-*/ -DSIMDJSON_DEVELOPER_MODE=OFF -DSIMDJSON_ENABLE_THREADS=OFF
     cross_build googletest /usr/src/googletest -DBUILD_GMOCK=OFF
     local csv
     csv=$(echo "$build"/sources/libcsv-*/)
@@ -95,7 +96,8 @@ make_prefix() {
     : >"$WINEPREFIX/made"
 }
 
-[ -d "$libraries" ] || step build-windows-libraries make_libraries
+# Those of before simdjson was among them are made anew.
+[ -f "$libraries/include/simdjson.h" ] || step build-windows-libraries make_libraries
 export WINEPREFIX=${WINEPREFIX:-$root/build/wine}
 # A prefix that was made by a Wine without the 32-bit half stays without it. Only our own is ours to remove.
 if wine32_is_here && [ "$WINEPREFIX" = "$root/build/wine" ] && [ -f "$WINEPREFIX/made" ] &&

@@ -175,6 +175,63 @@ INSTANTIATE_TEST_SUITE_P(
         "\"cells\":[\"a\",\"\\u0062\"],\"last\":1e3}",
         "{\"cells\":[\"first\",\"of\",\"two\"],\"sequence\":7,\"columns\":2,\"cells\":[\"a\",\"b\"],\"sequence\":1}"));
 
+// Texts at the borders of what the fast reader takes: whatever it does with them, the strict reader has the last word.
+TEST(HostileJson, BothReadersSayTheSame) {
+    std::vector<std::string> texts;
+    const std::string columns_and_cells = ",\"columns\":1,\"cells\":[\"a\"]}";
+    for (const char* number : {"0", "-0", "01", "1", "+1", "1.0", "1e2", "1E0", "0x1", "18446744073709551615",
+                               "18446744073709551616", "-1", "1 ", " 1", "1a", "NaN", "true", "\"1\"", ""})
+        texts.push_back("{\"sequence\":" + std::string(number) + columns_and_cells);
+    for (const char* text :
+         {"\\ud800", "\\udc00", "\\ud83d\\ude00", "\\ude00\\ud83d", "\\u0000", "\\x", "\\", "\\u12", "\t", "\x7f",
+          "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80", "\xc3\xa4", "\\/", "\\u00e4", "\\b\\f\\n\\r\\t\\\""})
+        texts.push_back("{\"sequence\":1,\"columns\":1,\"cells\":[\"" + std::string(text) + "\"]}");
+    const std::string good = "{\"sequence\":1" + columns_and_cells;
+    for (const char* behind : {" ", "\n", "x", "{}", "]", "}", ",", "\"", "1", "null"}) texts.push_back(good + behind);
+    for (const char* before : {" ", "\xEF\xBB\xBF", "x", ",", "[", "{", "\f"}) texts.push_back(before + good);
+    for (const char* between : {"", ",", ",,", ":", ";", " x ", ",1", ",\"b\"", " \"b\""})
+        texts.push_back("{\"sequence\":1,\"columns\":1,\"cells\":[\"a\"" + std::string(between) + "]}");
+    for (const char* name : {"\\u0073equence", "Sequence", "sequence\\u0000", "", "sequence\" :\n \"x"})
+        texts.push_back("{\"" + std::string(name) + "\":1" + columns_and_cells);
+    for (const std::string& text : texts) {
+        Json codec;
+        Reply fast, strict;
+        const std::string complaint = codec.decode(bytes_of(text), fast);
+        EXPECT_EQ(complaint, Json::decode_strictly(bytes_of(text), strict)) << text;
+        if (complaint.empty()) {
+            EXPECT_EQ(fast, strict) << text;
+        }
+    }
+}
+
+// Every text cut short and with every byte changed, as a broken or hostile peer would.
+TEST(HostileJson, BothReadersSayTheSameOfDamagedTexts) {
+    Json codec;
+    const Made whole = made_by<Json>(Reply{1, 2, {"plain", "\"quoted\\", "\xc3\xa4\n\x01"}});
+    const auto compare = [&](const Made& text) {
+        Reply fast, strict;
+        const std::string complaint = codec.decode(text, fast);
+        ASSERT_EQ(complaint, Json::decode_strictly(text, strict));
+        if (complaint.empty()) {
+            ASSERT_EQ(fast, strict);
+        }
+    };
+    for (size_t length = 0; length <= whole.size(); ++length)
+        compare(Made(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(length)));
+    for (size_t at = 0; at < whole.size(); ++at)
+        for (int byte = 0; byte < 256; ++byte) {
+            Made changed = whole;
+            changed[at] = static_cast<uint8_t>(byte);
+            compare(changed);
+        }
+}
+
+TEST(JsonWriter, EscapesAreThoseOfTheOtherLanguage) {
+    const Made text = made_by<Json>(Reply{1, 1, {"\x01\x1f\n\"\\u00AF/\x7f", "\\u001F"}});
+    EXPECT_EQ(std::string(text.begin(), text.end()),
+              "{\"sequence\":1,\"columns\":1,\"cells\":[\"\\u0001\\u001f\\n\\\"\\\\u00AF/\x7f\",\"\\\\u001F\"]}");
+}
+
 TEST(HostileJson, DepthCostsLittle) {
     const std::string deep = "{\"other\":" + std::string(200'000, '[');
     testing::forget_allocations();
