@@ -206,6 +206,8 @@ public sealed class FindingsTests
         var asked = PublishedClaims.All.Where(c => !c.NeedsWindows).SelectMany(c => c.Tests).SelectMany(t => ((ClaimCell?[])[t.Over, t.Under]).OfType<ClaimCell>()).Where(c => !c.OneCpu).Select(c => c.Cell);
 
         Assert.Empty(asked.Except(measured));
+        // Every word of them is one of the registry's.
+        Assert.All(PublishedClaims.All.SelectMany(c => c.Tests).Select(t => t.Over.Cell).Concat(measured), c => Choices.Check(c, []));
     }
 
     [Theory]
