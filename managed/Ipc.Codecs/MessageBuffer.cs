@@ -27,6 +27,9 @@ public sealed class MessageBuffer : IBufferWriter<byte>
         _length += count;
     }
 
+    /// <summary>The last bytes written are not part of the message after all.</summary>
+    internal void TakeBack(int count) => _length -= count;
+
     /// <inheritdoc/>
     public Memory<byte> GetMemory(int sizeHint = 0)
     {

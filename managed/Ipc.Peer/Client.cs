@@ -12,6 +12,14 @@ internal abstract class Operation
     /// <summary>Makes its payload before, and checks the outcome after, its timed region. A method of its own, so that the runtime can
     /// replace it by better code while the loop around it goes on.</summary>
     public abstract Timing Once();
+
+    /// <summary>From now on as it is measured; may be said again.</summary>
+    public virtual void Begin(long ticks)
+    {
+    }
+
+    /// <summary>Processor time that went into waiting for the next operation to be due: no part of what it costs.</summary>
+    public virtual long SpunTicks => 0;
 }
 
 /// <summary>The course of a client: first operation, warm-up, waiting for the word, measurement.</summary>
@@ -51,6 +59,7 @@ internal static class Client
 internal sealed class Warming
 {
     private readonly Control _control;
+    private readonly Operation _operation;
     private readonly WarmUp _warmUp;
     private readonly long _cold;
     private long _operations = 1;
@@ -59,7 +68,7 @@ internal sealed class Warming
     /// <param name="begin">When it began to connect.</param>
     public Warming(Cell cell, Control control, Operation operation, long begin)
     {
-        _control = control;
+        (_control, _operation) = (control, operation);
         _cold = operation.Once().End - begin;
         _warmUp = new WarmUp(operation, cell.WarmupSeconds, cell.SettleSeconds);
     }
@@ -67,7 +76,12 @@ internal sealed class Warming
     /// <param name="again">Whether to tell that it can go on.</param>
     public Warmth Run(bool again) => Say(_warmUp.Run(), again);
 
-    public Warmth RunOn() => Say(_warmUp.RunOn(), again: true);
+    /// <summary>The runner may already count what its server costs: it goes on at the pace that is measured.</summary>
+    public Warmth RunOn()
+    {
+        _operation.Begin(Clock.Now);
+        return Say(_warmUp.RunOn(), again: true);
+    }
 
     private Warmth Say(Warmth warmth, bool again)
     {

@@ -6,6 +6,7 @@ namespace Ipc.Peer;
 internal static unsafe partial class LinuxLibrary
 {
     public const int WholeProcess = 0;
+    public const int ThisThread = 1;
 
     /// <summary>glibc has 18 fields of 8 bytes, musl keeps 16 more in reserve.</summary>
     public const int ResourceUsageFields = 18 + 16;

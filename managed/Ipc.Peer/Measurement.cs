@@ -45,17 +45,20 @@ internal sealed class Measurement
         // Neither reading is new to the runtime when it counts.
         Counters.ReadBefore();
         Counters.ReadAfter();
+        // What settles already keeps the pace that is measured.
+        operation.Begin(Clock.Now);
         Settle(operation);
 
         var before = Counters.ReadBefore();
         var begin = Clock.Now;
+        operation.Begin(begin);
         var until = cell.Count is null ? Clock.After(begin, cell.Seconds!.Value) : long.MaxValue;
         var end = Repeat(operation, _samples, cell.Count ?? long.MaxValue, until, ref _bytes);
         var after = Counters.ReadAfter();
 
         _ticks = end - begin;
         _before = before.With(memoryBefore);
-        _after = after.With(Memory.Read() - _samples.MemoryBytes);
+        _after = after.WithoutSpinning(before, Clock.ToNanoseconds(operation.SpunTicks)).With(Memory.Read() - _samples.MemoryBytes);
     }
 
     /// <summary>A few operations that wake the peers, both of which parked while they waited for the word to go, and as many more as it takes until the runtime is still:

@@ -15,6 +15,25 @@ internal static class Scenarios
                 var payloads = new RawPayloads(cell.Workload, cell.Seed);
                 Play(cell, control, channel => new RawCall(channel, payloads), channel => new RawCallService(channel, payloads));
                 break;
+            case ("paced", "raw"):
+                var paced = new RawPayloads(cell.Workload, cell.Seed);
+                Play(cell, control, channel => new PacedCall(channel, paced, cell.Workload), channel => new RawCallService(channel, paced));
+                break;
+            case ("batch", "raw"):
+                PlayBatch<RawBatchCodec, RawObject, RawObject>(cell, control, RawBatchCodec.DataOf(cell));
+                break;
+            case ("batch", "custom"):
+                PlayBatchOfObjects<CustomCodec<string[], ArrayStrings>, LengthFraming, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);
+                break;
+            case ("batch", "protobuf"):
+                PlayBatchOfObjects<ProtobufCodec<string[], ArrayStrings>, FieldFraming, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);
+                break;
+            case ("batch", "protobuf-direct"):
+                PlayBatchOfObjects<ProtobufDirectCodec, FieldFraming, MessageAccess, Codecs.Messages.Request, Codecs.Messages.Reply>(cell, control);
+                break;
+            case ("batch", "json"):
+                PlayBatchOfObjects<JsonCodec<string[], ArrayStrings>, LineFraming, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);
+                break;
             case ("ui-idle" or "ui-busy" or "ui-blocked", "raw"):
                 if (!OperatingSystem.IsWindows())
                     throw Failure.BadCell($"scenario '{cell.Scenario}' needs Windows, whose message loop it is about: see `ipc list scenarios`");
@@ -86,4 +105,27 @@ internal static class Scenarios
         PlayCall<TCodec, TRequest, TReply>(cell, control, cell.Workload.Table is { } table
             ? Dialogues.FromTable<TAccess, TRequest, TReply>(table)
             : Dialogues.Generated<TAccess, TRequest, TReply>(cell));
+
+    private static void PlayBatch<TCodec, TRequest, TReply>(Cell cell, Control control, BatchData<TRequest, TReply> data)
+        where TCodec : struct, IBatchCodec<TRequest, TReply>
+        where TRequest : class, ISequenced
+        where TReply : class, ISequenced =>
+        Play(cell, control, channel => new BatchCall<TCodec, TRequest, TReply>(channel, data),
+            channel => new BatchService<TCodec, TRequest, TReply>(channel, data));
+
+    private static void PlayBatchOfObjects<TCodec, TFraming, TAccess, TRequest, TReply>(Cell cell, Control control)
+        where TCodec : struct, ICodec<TRequest, TReply>
+        where TFraming : struct, IFraming
+        where TAccess : struct, IObjectAccess<TRequest, TReply>
+        where TRequest : class, ISequenced
+        where TReply : class, ISequenced
+    {
+        if (cell.Workload.N <= 0)
+            throw Failure.BadCell($"workload '{cell.Workload.Id}' has no n, so no objects: use codec raw");
+        var request = PayloadData.Request(cell.Seed, cell.Workload.N);
+        var reply = PayloadData.Reply(cell.Seed, cell.Workload.N);
+        PlayBatch<BatchCodec<TCodec, TFraming, TRequest, TReply>, TRequest, TReply>(cell, control, new(
+            cell.Workload.Bucket, () => default(TAccess).BuildRequest(request), () => default(TAccess).BuildReply(reply),
+            r => default(TAccess).SameRequest(r, request), r => default(TAccess).SameReply(r, reply)));
+    }
 }

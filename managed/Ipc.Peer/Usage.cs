@@ -15,6 +15,10 @@ internal readonly struct Counters
     private readonly long _collections;
     private readonly long? _compiledMethods;
 
+    private Counters(ResourceUsage resources, in Counters of)
+        : this(resources, of._allocatedBytes) =>
+        (_collections, _compiledMethods) = (of._collections, of._compiledMethods);
+
     private Counters(ResourceUsage resources, long? allocatedBytes)
     {
         _resources = resources;
@@ -41,6 +45,10 @@ internal readonly struct Counters
     public static Counters ReadAsBystander(long bytesLeftOut) =>
         new(ResourceUsage.Read(), RuntimeFacts.AllocatedBytes - RuntimeFacts.AllocatedBytesOfThread - bytesLeftOut);
 
+    /// <summary>The same without processor time that was spent on waiting, never less than before.</summary>
+    public Counters WithoutSpinning(in Counters before, long nanoseconds) =>
+        new(_resources with { CpuNs = Math.Max(before._resources.CpuNs, _resources.CpuNs - nanoseconds) }, this);
+
     public Usage With(long memoryBytes) => new(
         _resources.CpuNs, _resources.VoluntarySwitches, _resources.InvoluntarySwitches, _resources.MinorFaults, _resources.MajorFaults,
         memoryBytes, _allocatedBytes, _collections, _compiledMethods);
@@ -59,6 +67,18 @@ internal readonly record struct ResourceUsage(
                 return FromLinux(new ReadOnlySpan<long>(fields, LinuxLibrary.ResourceUsageFields));
         }
         return new ResourceUsage(RuntimeFacts.CpuNs);
+    }
+
+    /// <summary>Processor time of the calling thread, in ticks of the clock; where the system does not tell, the time that passes.</summary>
+    public static unsafe long ThreadTicks()
+    {
+        if (OperatingSystem.IsLinux() && Environment.Is64BitProcess)
+        {
+            var fields = stackalloc long[LinuxLibrary.ResourceUsageFields];
+            if (LinuxLibrary.GetResourceUsage(LinuxLibrary.ThisThread, fields) == 0)
+                return Clock.After(0, FromLinux(new ReadOnlySpan<long>(fields, LinuxLibrary.ResourceUsageFields)).CpuNs / 1e9);
+        }
+        return Clock.Now;
     }
 
     // struct rusage of 64-bit Linux: user and system time as seconds and microseconds, then 14 counts.

@@ -15,11 +15,6 @@ namespace {
 
 using codecs::Buffer;
 
-struct RequestInPlace {
-    const void* data = nullptr;
-    size_t size = 0;
-};
-
 // The objects of a codec for the lab's request and reply ...
 template <class Codec>
 struct LabObjects {
@@ -144,11 +139,6 @@ class TableAnswer {
     typename Codec::Reply reply_;
 };
 
-[[noreturn]] void refuse(ipc_channel* channel, std::string_view status, const std::string& reason) {
-    check(ipc_fail_request(channel, reason.c_str(), IPC_FOREVER));
-    throw Failure(status, reason);
-}
-
 // One request into `received`, decoded into `request`, and answered; the reply is encoded in place where the transport
 // can.
 template <class Codec, class Request, class Answer>
@@ -175,21 +165,15 @@ void serve(const Cell& cell, Control& control, Answer answer) {
     Codec codec;
     Request request;
     Buffer received;
-    uint64_t operations = 0;
-    {
-        const Connection connection = Connection::accept(cell, control);
-        RequestInPlace bytes;
-        while (has_arrived(ipc_receive_request(connection.channel(), &bytes.data, &bytes.size, IPC_FOREVER))) {
-            serve_one(connection.channel(), codec, bytes, received, request, answer);
-            if (const uint64_t found = Codec::sequence(request); found != ++operations)
-                fail_wrong_sequence("request", found, operations);
-            if (!answer.is_due(request))
-                fail_wrong_content(
-                    "request " + std::to_string(operations) +
-                    " has not the content that is due: check that both peers got the same workload and seed");
-        }
-    }
-    finish_serving(control, operations);
+    serve_requests(cell, control, [&](ipc_channel* channel, const RequestInPlace& bytes, uint64_t number) {
+        serve_one(channel, codec, bytes, received, request, answer);
+        if (const uint64_t found = Codec::sequence(request); found != number)
+            fail_wrong_sequence("request", found, number);
+        if (!answer.is_due(request))
+            fail_wrong_content(
+                "request " + std::to_string(number) +
+                " has not the content that is due: check that both peers got the same workload and seed");
+    });
 }
 
 void check_workload(const Cell& cell) {
@@ -207,9 +191,7 @@ void call_objects_client(const Cell& cell, Control& control) {
     const auto run = [&]<class Codec, class Objects>(const typename Objects::DomainRequest& request,
                                                      std::optional<typename Objects::DomainReply> expected,
                                                      std::string why = {}) {
-        const int64_t begin_ns = now_ns();
-        ObjectCall<Codec, Objects> call(cell, control, request, std::move(expected), std::move(why));
-        run_client(cell, control, call, begin_ns);
+        play_client<ObjectCall<Codec, Objects>>(cell, control, request, std::move(expected), std::move(why));
     };
     const Workload& workload = cell.workload;
     if (cell.is_text()) {

@@ -69,19 +69,16 @@ class RawCall final : public Operation {
 };
 
 // Copies a request into `received`, answers it with the prepared reply and only then looks whether it was right.
-void answer(ipc_channel* channel, const void* request, size_t length, std::vector<uint8_t>& received,
-            RawPayloads& payloads, uint64_t sequence) {
-    if (length != received.size()) {
-        const std::string reason = "the request has " + std::to_string(length) + " bytes where " +
-                                   std::to_string(received.size()) +
-                                   " are due: check that both peers got the same workload";
-        check(ipc_fail_request(channel, reason.c_str(), IPC_FOREVER));
-        fail_wrong_content(reason);
-    }
-    if (length > 0) std::memcpy(received.data(), request, length);
+void answer(ipc_channel* channel, const RequestInPlace& request, std::vector<uint8_t>& received, RawPayloads& payloads,
+            uint64_t sequence) {
+    if (request.size != received.size())
+        refuse(channel, "WRONG_CONTENT",
+               "the request has " + std::to_string(request.size) + " bytes where " + std::to_string(received.size()) +
+                   " are due: check that both peers got the same workload");
+    if (request.size > 0) std::memcpy(received.data(), request.data, request.size);
     // The reply was stamped while we waited; it is stamped anew only for a request out of turn, which is then found wrong.
     uint64_t asked = sequence;
-    if (payloads.sequenced && length >= sizeof asked) std::memcpy(&asked, received.data(), sizeof asked);
+    if (payloads.sequenced && request.size >= sizeof asked) std::memcpy(&asked, received.data(), sizeof asked);
     if (asked != sequence) stamp_sequence(payloads.reply, asked);
     check(ipc_reply(channel, payloads.reply.data(), payloads.reply.size(), IPC_FOREVER));
     check_bytes("request", received, payloads.request);
@@ -91,26 +88,17 @@ void answer(ipc_channel* channel, const void* request, size_t length, std::vecto
 } // namespace
 
 void call_raw_client(const Cell& cell, Control& control) {
-    const int64_t begin_ns = now_ns();
-    RawCall call(cell, control);
-    run_client(cell, control, call, begin_ns);
+    play_client<RawCall>(cell, control);
 }
 
 void call_raw_server(const Cell& cell, Control& control) {
     RawPayloads payloads(cell);
     std::vector<uint8_t> received(payloads.request.size());
-    uint64_t operations = 0;
-    {
-        const Connection connection = Connection::accept(cell, control);
-        const void* request = nullptr;
-        size_t length = 0;
-        payloads.stamp(1);
-        while (has_arrived(ipc_receive_request(connection.channel(), &request, &length, IPC_FOREVER))) {
-            answer(connection.channel(), request, length, received, payloads, ++operations);
-            payloads.stamp(operations + 1);
-        }
-    }
-    finish_serving(control, operations);
+    payloads.stamp(1);
+    serve_requests(cell, control, [&](ipc_channel* channel, const RequestInPlace& request, uint64_t number) {
+        answer(channel, request, received, payloads, number);
+        payloads.stamp(number + 1);
+    });
 }
 
 } // namespace ipc::peer

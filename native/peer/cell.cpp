@@ -69,6 +69,11 @@ Workload parse_workload(const json& object) {
     workload.ids = field_or<uint32_t>(object, "n", 0);
     workload.request_bytes = field_or<uint32_t>(object, "request_bytes", 0);
     workload.reply_bytes = field_or<uint32_t>(object, "reply_bytes", 0);
+    workload.bucket = field_or<uint32_t>(object, "bucket", 1);
+    if (workload.bucket < 1 || workload.bucket > 1'000'000)
+        fail_bad_cell("workload '" + workload.id + "' has buckets of " + std::to_string(workload.bucket) +
+                      " objects: give 1 to 1000000");
+    workload.rate = field_or<double>(object, "rate", 0);
     workload.text = field_or<std::vector<std::string>>(object, "text", {});
     if (!workload.text.empty() && workload.text.size() != 2)
         fail_bad_cell("workload '" + workload.id + "' has " + std::to_string(workload.text.size()) +

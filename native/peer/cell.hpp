@@ -23,6 +23,8 @@ struct Workload {
     size_t ids = 0; // the registry's n
     size_t request_bytes = 0;
     size_t reply_bytes = 0;
+    size_t bucket = 1;             // objects that scenario `batch` sends together
+    double rate = 0;               // calls per second of scenario `paced`
     std::vector<std::string> text; // question and answer, or empty
     std::optional<TableQuestion> table;
 };

@@ -1,5 +1,7 @@
 #include "connection.hpp"
 
+#include "failure.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace ipc::peer {
@@ -23,6 +25,11 @@ Connection Connection::accept(const Cell& cell, Control& control) {
 void finish_serving(Control& control, uint64_t operations) {
     control.emit({{"event", "served"}, {"operations", operations}});
     control.wait_for_end();
+}
+
+void refuse(ipc_channel* channel, std::string_view status, const std::string& reason) {
+    check(ipc_fail_request(channel, reason.c_str(), IPC_FOREVER));
+    throw Failure(status, reason);
 }
 
 } // namespace ipc::peer

@@ -4,7 +4,10 @@
 #include "control.hpp"
 #include "ipc/ipc.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace ipc::peer {
 
@@ -36,7 +39,39 @@ inline bool has_arrived(ipc_status status) {
     throw Error(status);
 }
 
+// A request where it arrived; the next call on its channel takes it back.
+struct RequestInPlace {
+    const void* data = nullptr;
+    size_t size = 0;
+};
+
 // Tells the runner how many exchanges were served, and stays for its questions until standard input ends.
 void finish_serving(Control& control, uint64_t operations);
+
+// The whole course of a server: accepts one client and calls once(channel, number) for its exchanges 1, 2, 3 ... until
+// that returns false, because the client has closed the connection in order.
+template <class Once>
+void serve_client(const Cell& cell, Control& control, Once&& once) {
+    uint64_t operations = 0;
+    {
+        const Connection connection = Connection::accept(cell, control);
+        while (once(connection.channel(), operations + 1)) ++operations;
+    }
+    finish_serving(control, operations);
+}
+
+// The same for calls: answer(channel, request, number).
+template <class Answer>
+void serve_requests(const Cell& cell, Control& control, Answer&& answer) {
+    serve_client(cell, control, [&](ipc_channel* channel, uint64_t number) {
+        RequestInPlace request;
+        if (!has_arrived(ipc_receive_request(channel, &request.data, &request.size, IPC_FOREVER))) return false;
+        answer(channel, request, number);
+        return true;
+    });
+}
+
+// Fails the call and then this process, with the same words.
+[[noreturn]] void refuse(ipc_channel* channel, std::string_view status, const std::string& reason);
 
 } // namespace ipc::peer

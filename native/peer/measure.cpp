@@ -103,6 +103,7 @@ Recording record(const Cell& cell, const Control& control, Operation& operation,
     samples = touched_samples(cell.count ? static_cast<double>(*cell.count)
                                          : operations_per_second * cell.seconds * 1.25 + 1024);
     const auto memory_before = memory_without(samples); // read early: it takes long enough for the peer to park
+    operation.begin(now_ns());                          // what settles already keeps the pace that is measured
     settle(operation);
 
     const uint64_t count = cell.count.value_or(std::numeric_limits<uint64_t>::max());
@@ -110,6 +111,7 @@ Recording record(const Cell& cell, const Control& control, Operation& operation,
         cell.count ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(cell.seconds * ns_per_second);
     recording.before = read_counters();
     const int64_t begin_ns = now_ns();
+    operation.begin(begin_ns);
     Timing timing;
     do {
         control.throw_if_ended();
@@ -119,6 +121,7 @@ Recording record(const Cell& cell, const Control& control, Operation& operation,
     } while (samples.size() < count && timing.end_ns - begin_ns < duration_ns);
     recording.elapsed_ns = timing.end_ns - begin_ns;
     recording.after = read_counters();
+    recording.after.cpu_ns = std::max(recording.before.cpu_ns, recording.after.cpu_ns - operation.spun_ns());
     recording.before.memory_bytes = memory_before;
     recording.after.memory_bytes = memory_without(samples);
     return recording;
@@ -151,6 +154,7 @@ void run_client(const Cell& cell, Control& control, Operation& operation, int64_
     further.warmup_seconds = cell.warmup_seconds / 4;
     while (!control.wait_for_go_or_warm()) {
         const uint64_t before = warm.operations;
+        operation.begin(now_ns()); // the runner may already count what its server costs: at the pace that is measured
         warm = warm_up(further, control, operation);
         warm.operations += before;
         say_warm(control, warm, cold_ns, true);

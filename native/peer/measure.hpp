@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ipc::peer {
@@ -28,6 +29,10 @@ class Operation {
   public:
     virtual ~Operation() = default;
     virtual Timing once() = 0; // throws Failure
+    // From now on as it is measured; may be said again.
+    virtual void begin(int64_t) {}
+    // Processor time that went into waiting for the next operation to be due: no part of what it costs.
+    virtual int64_t spun_ns() const { return 0; }
 };
 
 struct WarmUp {
@@ -69,5 +74,13 @@ void report(const Cell& cell, Control& control, const Recording& recording);
 
 // The whole course of a client: `warm` as often as asked, `measured`. begin_ns: when it began to connect.
 void run_client(const Cell& cell, Control& control, Operation& operation, int64_t begin_ns);
+
+// The same with a Client made of (cell, control, further ...), which connects.
+template <class Client, class... Further>
+void play_client(const Cell& cell, Control& control, Further&&... further) {
+    const int64_t begin_ns = now_ns();
+    Client client(cell, control, std::forward<Further>(further)...);
+    run_client(cell, control, client, begin_ns);
+}
 
 } // namespace ipc::peer

@@ -79,33 +79,28 @@ class PushReceiver {
 } // namespace
 
 void push_client(const Cell& cell, Control& control) {
-    const int64_t begin_ns = now_ns();
-    Push push(cell, control);
-    run_client(cell, control, push, begin_ns);
+    play_client<Push>(cell, control);
 }
 
 void push_server(const Cell& cell, Control& control) {
     std::vector<uint8_t> expected = raw_payload(cell.seed, cell.workload.request_bytes);
     std::vector<uint8_t> received(expected.size());
-    uint64_t operations = 0;
-    {
-        const Connection connection = Connection::accept(cell, control);
-        PushReceiver receiver(connection.channel(), cell.transport_kind() == "call");
+    const bool by_call = cell.transport_kind() == "call";
+    serve_client(cell, control, [&](ipc_channel* channel, uint64_t number) {
+        PushReceiver receiver(channel, by_call);
         size_t length = 0;
-        while (true) {
-            const ipc_status status = receiver.receive(received, &length);
-            if (status == IPC_BUFFER_TOO_SMALL)
-                fail_wrong_content("a message of " + std::to_string(length) + " bytes came where " +
-                                   std::to_string(expected.size()) +
-                                   " are due: check that both peers got the same workload");
-            if (!has_arrived(status)) break;
-            check(receiver.confirm());
-            stamp_sequence(expected, ++operations);
-            check_bytes("message", {received.data(), length}, expected);
-            spoil(received);
-        }
-    }
-    finish_serving(control, operations);
+        const ipc_status status = receiver.receive(received, &length);
+        if (status == IPC_BUFFER_TOO_SMALL)
+            fail_wrong_content("a message of " + std::to_string(length) + " bytes came where " +
+                               std::to_string(expected.size()) +
+                               " are due: check that both peers got the same workload");
+        if (!has_arrived(status)) return false;
+        check(receiver.confirm());
+        stamp_sequence(expected, number);
+        check_bytes("message", {received.data(), length}, expected);
+        spoil(received);
+        return true;
+    });
 }
 
 } // namespace ipc::peer

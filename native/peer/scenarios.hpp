@@ -18,6 +18,13 @@ void ui_client(const Cell& cell, Control& control);
 void call_objects_client(const Cell& cell, Control& control);
 void call_objects_server(const Cell& cell, Control& control);
 
+// Objects collected into buckets, each of which is one call. Any codec.
+void batch_client(const Cell& cell, Control& control);
+void batch_server(const Cell& cell, Control& control);
+
+// Raw calls, so many a second, timed from when each was due; their server is call_raw_server.
+void paced_client(const Cell& cell, Control& control);
+
 void push_client(const Cell& cell, Control& control);
 void push_server(const Cell& cell, Control& control);
 

@@ -19,6 +19,9 @@ struct Usage {
 // Everything but the memory: one system call, fit to stand next to a timed region.
 Usage read_counters();
 
+// Processor time of the calling thread so far.
+int64_t thread_cpu_ns();
+
 // The proportional set size in bytes, which walks the whole address space; nothing if the kernel does not tell.
 std::optional<uint64_t> read_memory();
 

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <string>
 #include <sys/resource.h>
+#include <time.h>
 
 namespace ipc::peer {
 namespace {
@@ -22,6 +23,12 @@ Usage read_counters() {
             .minor_faults = counters.ru_minflt,
             .major_faults = counters.ru_majflt,
             .memory_bytes = std::nullopt};
+}
+
+int64_t thread_cpu_ns() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 std::optional<uint64_t> read_memory() {

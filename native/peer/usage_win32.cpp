@@ -32,6 +32,12 @@ Usage read_counters() {
             .memory_bytes = std::nullopt};
 }
 
+int64_t thread_cpu_ns() {
+    FILETIME begun, ended, kernel, user;
+    GetThreadTimes(GetCurrentThread(), &begun, &ended, &kernel, &user);
+    return nanoseconds(kernel) + nanoseconds(user);
+}
+
 // The private bytes: the nearest to a proportional set that Windows gives for one process.
 std::optional<uint64_t> read_memory() {
     const auto counters = memory_counters();

@@ -61,20 +61,22 @@ internal static class DriveCommand
         var wall = clock.Elapsed;
         await client.EndAsync(bounds.Answer).ConfigureAwait(false);
         var samples = SampleFile.ReadRaw(samplesFile);
-        Claims.Check(measured, wall, samples, side.Count);
+        Claims.Check(measured, wall, samples, side.Count, side.Workload.Rate > 0);
         return (warm, measured, samples);
     }
 
     private static void Print(SideByHand side, Warm warm, Measured measured, uint[] samples)
     {
-        var seconds = samples.Sum(s => (long)s) / 1e9;
+        var bucket = side.Workload.Bucket;
+        // Calls that come at a given rate, or wait for one another, have no rate of their own.
+        var seconds = (side.Workload.Rate > 0 ? measured.ElapsedNs : samples.Sum(s => (long)s)) / 1e9;
         Array.Sort(samples);
         Console.Out.WriteLine($"{side.Side} client at {side.Address}: {side.Scenario} {side.Workload.Id} {side.Codec}");
-        Console.Out.WriteLine($"  operations  {measured.Operations}, every one checked");
+        Console.Out.WriteLine($"  operations  {measured.Operations * bucket}{(bucket > 1 ? $" objects, {bucket} to a call; times are of one object" : "")}, every one checked");
         foreach (var (name, parts) in ((string, int)[])[("p50", 5000), ("p90", 9000), ("p99", 9900), ("p99.9", 9990), ("p99.99", 9999)])
-            Console.Out.WriteLine($"  {name,-10}  {Units.Time(Percentiles.At(samples, parts))}");
-        Console.Out.WriteLine($"  max         {Units.Time(samples[^1])}");
-        Console.Out.WriteLine($"  rate        {Units.Rate(measured.Operations / seconds)}, {Units.BytesPerSecond(measured.Bytes / seconds)}");
+            Console.Out.WriteLine($"  {name,-10}  {Units.Time(Percentiles.At(samples, parts) / bucket)}");
+        Console.Out.WriteLine($"  max         {Units.Time(samples[^1] / (double)bucket)}");
+        Console.Out.WriteLine($"  rate        {Units.Rate(measured.Operations * bucket / seconds)}, {Units.BytesPerSecond(measured.Bytes / seconds)}");
         Console.Out.WriteLine($"  first call  {Units.Time(warm.ColdNs)} with connecting");
     }
 }

@@ -72,7 +72,7 @@ internal static class ListCommand
         "sides" => Registry.Sides.Select(s => (s.Id, s.Summary)),
         "codecs" => Registry.Codecs.Select(c => (c.Id, c.Summary)),
         "scenarios" => Registry.Scenarios.Select(s => (s.Id, s.Summary)),
-        _ => Registry.Workloads.Select(w => (w.Id, $"{SizesOf(w)}; {string.Join(", ", w.Scenarios)}; {string.Join(", ", w.Codecs)}")),
+        _ => Registry.Workloads.GroupBy(w => w.Group ?? w.Id).Select(g => (g.Key, g.First().Group is null ? TextOf(g.First()) : TextOf([.. g]))),
     };
 
     private static void WriteInFull(TextWriter output, TransportEntry transport)
@@ -87,6 +87,17 @@ internal static class ListCommand
             if (Registry.WhyNotAvailable(transport.Id, side) is { Length: > 0 } why)
                 TextLines.Write(output, "  ", $"not for {side}: {why}", hanging: 6);
         }
+    }
+
+    private static string TextOf(WorkloadEntry workload) =>
+        $"{SizesOf(workload)}; {string.Join(", ", workload.Scenarios)}; {string.Join(", ", workload.Codecs)}";
+
+    // A curve: one name for all its points, each of which has a name as well.
+    private static string TextOf(IReadOnlyList<WorkloadEntry> curve)
+    {
+        var (first, last) = (curve[0], curve[^1]);
+        var sizes = SizesOf(first) == SizesOf(last) ? SizesOf(first) : $"{SizesOf(first)} to {SizesOf(last)}";
+        return $"{sizes}; {string.Join(", ", first.Scenarios)}; {string.Join(", ", first.Codecs)}; all of: {string.Join(", ", curve.Select(w => w.Id))}";
     }
 
     private static string SizesOf(WorkloadEntry workload) =>

@@ -19,6 +19,9 @@ internal sealed record Cell(string Transport, string Pair, string Codec, string 
     /// <summary>The scenario as the registry has it.</summary>
     [JsonIgnore]
     public ScenarioEntry Scene => Choices.ScenarioEntry(Scenario);
+    /// <summary>The workload as the registry has it.</summary>
+    [JsonIgnore]
+    public WorkloadEntry Load => Choices.WorkloadEntry(Workload);
     /// <summary>Whether one process plays the scenario alone.</summary>
     [JsonIgnore]
     public bool IsAlone => Transport == NoTransport;

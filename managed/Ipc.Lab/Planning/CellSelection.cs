@@ -24,7 +24,7 @@ internal static class CellSelection
         Pairs = [.. PairsOf(request).Select(p => Choices.Pair(p, request.Peers)).Distinct()],
         Codecs = [.. request.Codecs.Select(Choices.Codec).Distinct()],
         Scenarios = [.. request.Scenarios.Select(Choices.Scenario).Distinct()],
-        Workloads = [.. WorkloadsOf(request).Select(Choices.Workload).Distinct()],
+        Workloads = [.. WorkloadsOf(request).SelectMany(Choices.Workloads).Distinct()],
     };
 
     // Who names a peer wants it measured: with itself, and with the lab's own peer at the other end.
@@ -82,12 +82,14 @@ internal static class CellSelection
 
     private static List<string> FirstWorkloadOfEach(IReadOnlyList<string> scenarios) =>
     [
-        .. scenarios.Select(scenario =>
+        .. scenarios.SelectMany(scenario =>
                 Choices.WorkloadEntry(DefaultWorkload).Scenarios.Contains(scenario)
-                    ? DefaultWorkload
-                    : Registry.Workloads.First(w => w.Scenarios.Contains(scenario)).Id)
+                    ? [DefaultWorkload]
+                    : WithItsGroup(Registry.Workloads.First(w => w.Scenarios.Contains(scenario))))
             .Distinct(),
     ];
+
+    private static IEnumerable<string> WithItsGroup(WorkloadEntry workload) => Choices.Workloads(workload.Group ?? workload.Id);
 
     private static List<string> FirstWorkloadOfEachKind(IReadOnlyList<string> transports) =>
     [

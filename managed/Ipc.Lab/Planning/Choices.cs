@@ -9,6 +9,13 @@ internal static class Choices
     public static string Scenario(string id) => Check("scenario", id, Registry.Scenarios.Select(s => s.Id));
     public static string Workload(string id) => Check("workload", id, Registry.Workloads.Select(w => w.Id));
 
+    /// <summary>What a workload's name stands for: itself, or all of the group of that name.</summary>
+    public static IEnumerable<string> Workloads(string name)
+    {
+        string[] group = [.. Registry.Workloads.Where(w => w.Group == name).Select(w => w.Id)];
+        return group.Length > 0 ? group : [Registry.Workloads.Any(w => w.Id == name) ? name : Check("workload", name, Registry.Workloads.Select(w => w.Group ?? w.Id).Distinct())];
+    }
+
     public static string Pair(string text, IReadOnlyList<ForeignPeer> foreign)
     {
         var sides = text.Split(':');

@@ -12,6 +12,8 @@ internal static class Grid
     public static IReadOnlyList<string> ObjectCodecs { get; } = [.. Registry.Codecs.Where(c => c.Objects).Select(c => c.Id)];
     public static IReadOnlyList<string> AllScenarios { get; } = [.. Registry.Scenarios.Select(s => s.Id)];
     public static IReadOnlyList<string> AllWorkloads { get; } = [.. Registry.Workloads.Select(w => w.Id)];
+    /// <summary>Those that are no point of a curve.</summary>
+    public static IReadOnlyList<string> SingleWorkloads { get; } = [.. Registry.Workloads.Where(w => w.Group is null).Select(w => w.Id)];
 
     /// <summary>Every transport, and each of its ways to wait apart from the default, which its plain id stands for.</summary>
     public static IReadOnlyList<string> AllWaits { get; } =

@@ -47,6 +47,8 @@ internal static class Presets
         .. Grid.Cross(["shm", "pipe"], ["native:native", "managed:managed"], ["raw"], ["call"], ["64"]),
         .. Grid.Cross(["shm"], ["native:native"], ["raw"], ["push"], ["push-1k"]),
         .. Grid.Cross(["shm"], ["native:managed"], ["custom"], ["call"], ["table"]),
+        .. Grid.Cross(["shm"], ["native:managed"], ["custom"], ["batch"], ["batch-1", "batch-500"]),
+        .. Grid.Cross(["shm"], ["native:managed"], ["raw"], ["paced"], ["paced-1k"]),
         .. Grid.Cross([], ["native:native", "managed:managed"], ["custom", "protobuf"], ["serialize"], ["1k-10k"]),
     ];
 
@@ -77,5 +79,20 @@ internal static class Presets
     private static List<Cell> SeedCells() => [.. PublishedFigures.All.Select(f => f.ToCell().Cell).OfType<Cell>().Distinct()];
 
     // Other runtimes meet native code and themselves: with .NET 10 in between nothing new happens.
-    private static List<Cell> FullCells() => [.. Grid.Cross(Grid.AllWaits, FullPairs, Grid.AllCodecs, Grid.AllScenarios, Grid.AllWorkloads)];
+    private static List<Cell> FullCells() => [.. Grid.Cross(Grid.AllWaits, FullPairs, Grid.AllCodecs, Grid.AllScenarios, Grid.SingleWorkloads), .. Curves()];
+
+    // A curve is many cells. Each is drawn where it says something new: over shared memory and a socket, in both languages, and for buckets and rates by what else decides them.
+    private static IEnumerable<Cell> Curves()
+    {
+        string[] alike = ["native:native", "managed:managed"];
+        var (batch, paced, sweep) = (Choices.Workloads("batch"), Choices.Workloads("paced"), Choices.Workloads("sweep"));
+        return
+        [
+            .. Grid.Cross(["shm", "unix"], alike, ["custom", "protobuf", "json", "raw"], ["batch"], batch),
+            .. Grid.Cross(["shm"], MainPairs.Except(alike), ["custom"], ["batch"], batch),
+            .. Grid.Cross(["shm", "shm?wait=spin", "shm?wait=block", "unix"], alike, ["raw"], ["paced"], paced),
+            .. Grid.Cross(["shm", "shm-event", "unix", "pipe", "tcp"], ["native:native"], ["raw"], ["call"], sweep),
+            .. Grid.Cross(["shm", "unix"], ["managed:managed"], ["raw"], ["call"], sweep),
+        ];
+    }
 }

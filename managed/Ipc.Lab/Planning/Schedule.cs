@@ -24,6 +24,12 @@ internal sealed record LaunchTiming(double WarmupSeconds, double Seconds)
     // A managed process that is not helped by a second processor compiles for more than a second.
     private const double LeastSettleSeconds = 2;
     private const double TimesTheWarmup = 5;
+    // Enough for a median.
+    private const double LeastPacedCalls = 5;
+
+    /// <summary>The same for a workload at whose rate too few calls fall into so short a time.</summary>
+    public LaunchTiming For(WorkloadEntry workload) =>
+        workload.Rate > 0 ? this with { Seconds = Math.Max(Seconds, LeastPacedCalls / workload.Rate) } : this;
 
     /// <summary>How long a warm-up may take when the process does not settle.</summary>
     [JsonIgnore]

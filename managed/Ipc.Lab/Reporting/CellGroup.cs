@@ -13,7 +13,8 @@ internal sealed record CellGroup(string Title, IReadOnlyList<CellResult> Cells)
     public bool IsOneWay => Choices.ScenarioEntry(Cells[0].Scenario).Receiver is not null;
 
     /// <summary>The columns as they fit these cells.</summary>
-    public IReadOnlyList<Column> Fit(IReadOnlyList<Column> columns) => IsOneWay ? Columns.OfMessages(columns) : columns;
+    public IReadOnlyList<Column> Fit(IReadOnlyList<Column> columns) =>
+        IsOneWay ? Columns.OfMessages(columns) : Cells[0].Scenario == "batch" ? Columns.OfObjects(columns) : columns;
 
     /// <summary>Groups in the order of their first cell; cells without figures last.</summary>
     public static IReadOnlyList<CellGroup> Of(IEnumerable<CellResult> cells) =>
@@ -21,9 +22,16 @@ internal sealed record CellGroup(string Title, IReadOnlyList<CellResult> Cells)
         .. cells
             .GroupBy(c => (c.Scenario, c.Workload, c.Codec, c.Count))
             .Select(g => new CellGroup(
-                $"{g.Key.Scenario} {g.Key.Workload} {g.Key.Codec}{(g.Key.Count is { } n ? $", {n} operations" : "")}{ClientsOf(g.Key.Scenario)}",
+                $"{g.Key.Scenario} {g.Key.Workload} {g.Key.Codec}{(g.Key.Count is { } n ? $", {n} operations" : "")}{ClientsOf(g.Key.Scenario)}{TogetherOf(g.Key.Workload)}",
                 [.. g.OrderBy(c => c.P50Ns ?? double.MaxValue)])),
     ];
+
+    private static string TogetherOf(string workload) => Choices.WorkloadEntry(workload) switch
+    {
+        { Group: "batch", Bucket: var bucket } => $": {bucket} objects to a call, figures of one",
+        { Rate: > 0 and var rate } => $": {Units.Rate(rate)}, timed from when each was due",
+        _ => "",
+    };
 
     private static string ClientsOf(string scenario) => Choices.ScenarioEntry(scenario).Clients is > 1 and var clients ? $", {clients} clients" : "";
 }

@@ -27,6 +27,15 @@ internal static class Columns
         }),
     ];
 
+    /// <summary>Columns as they are headed where figures are of one object of a bucket.</summary>
+    public static IReadOnlyList<Column> OfObjects(IReadOnlyList<Column> columns) =>
+    [
+        .. columns.Select(c => c with
+        {
+            Title = c.Title.Replace("ops/s", "objects/s", StringComparison.Ordinal).Replace("operations", "objects", StringComparison.Ordinal),
+        }),
+    ];
+
     /// <summary>What fits a terminal of 80 columns.</summary>
     public static IReadOnlyList<Column> Narrow { get; } = [Transport, Pair, P50, P99, Rate, FloorRatio];
 

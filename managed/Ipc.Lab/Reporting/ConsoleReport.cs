@@ -1,4 +1,5 @@
 using Ipc.Lab.Machine;
+using Ipc.Lab.Reporting.Model;
 using Ipc.Lab.Results;
 using Spectre.Console;
 
@@ -17,7 +18,27 @@ internal static class ConsoleReport
         WriteFloors(console, results);
         foreach (var group in CellGroup.Of(results.Cells))
             WriteGroup(console, group);
+        WriteBuckets(console, results);
         WriteParts(console, results);
+    }
+
+    private static void WriteBuckets(IAnsiConsole console, RunResults results)
+    {
+        var curves = BucketCurve.Of(results.Cells);
+        if (curves.Count == 0)
+            return;
+        var table = new Table().Border(TableBorder.Simple).Title("[bold]which bucket is best[/]");
+        table.Title!.Style = Style.Plain;
+        foreach (var title in (string[])["transport", "server:client", "codec"])
+            table.AddColumn(new TableColumn(title) { NoWrap = true });
+        foreach (var title in (string[])["one by one", "bucket", "each", "gain"])
+            table.AddColumn(new TableColumn(title) { Alignment = Justify.Right, NoWrap = true });
+        foreach (var curve in curves)
+        {
+            var single = curve.Points.FirstOrDefault(c => BucketCurve.BucketOf(c) == 1);
+            table.AddRow(curve.Transport, curve.Pair, curve.Codec, Units.Time(single?.P50Ns), curve.BestText, Units.Time(curve.Verdict.Best.P50Ns), curve.Gain is null ? Units.Unknown : $"{Units.Ratio(curve.Gain)} x");
+        }
+        console.Write(table);
     }
 
     /// <summary>One line per cell, fields separated by tabs: fit for grep and cut.</summary>

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
+using Ipc.Lab.Reporting.Model;
 using Ipc.Lab.Results;
 
 namespace Ipc.Lab.Reporting;
@@ -17,6 +18,7 @@ internal static class MarkdownReport
         WriteFloors(text, results);
         foreach (var group in CellGroup.Of(results.Cells))
             WriteGroup(text, group);
+        WriteBuckets(text, results);
         WriteParts(text, results);
         if (results.Run.Preset == "seed")
             WritePublished(text, results);
@@ -99,6 +101,22 @@ internal static class MarkdownReport
             Line(text, note);
         if (group.Cells.Any(c => c.Status is "failed" or "skipped" || c.Note is not null))
             Line(text);
+    }
+
+    private static void WriteBuckets(StringBuilder text, RunResults results)
+    {
+        var curves = BucketCurve.Of(results.Cells);
+        if (curves.Count == 0)
+            return;
+        int[] buckets = [.. curves.SelectMany(c => c.Points).Select(BucketCurve.BucketOf).Distinct().Order()];
+        Line(text, "## What buckets gain");
+        Line(text);
+        Paragraph(text, "Time of one object (p50) by how many go together in one call. Best: between those named there is no difference; a question mark says that launches are too few to tell. Gain: of the best over one by one.");
+        Row(text, ["transport", "server:client", "codec", .. buckets.Select(b => b.ToString(CultureInfo.InvariantCulture)), "best", "gain"]);
+        Row(text, ["---", "---", "---", .. buckets.Select(_ => "---:"), "---:", "---:"]);
+        foreach (var curve in curves)
+            Row(text, [curve.Transport, curve.Pair, curve.Codec, .. buckets.Select(b => Units.Time(curve.Points.FirstOrDefault(c => BucketCurve.BucketOf(c) == b)?.P50Ns)), curve.BestText, curve.GainText]);
+        Line(text);
     }
 
     private static void WriteParts(StringBuilder text, RunResults results)

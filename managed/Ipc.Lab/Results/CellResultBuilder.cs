@@ -27,7 +27,7 @@ internal static class CellResultBuilder
             var scene = Choices.ScenarioEntry(planned.Cell.Scenario);
             var floor = FloorOfCell.Of(planned.Cell);
             var all = launches.Select(l => new MeasuredLaunch(
-                l, LaunchFiguresBuilder.Build(l, scene, floor, floorOfRound.GetValueOrDefault(l.Round), placements, readSamples(l.Samples!)))).ToList();
+                l, LaunchFiguresBuilder.Build(l, scene, planned.Cell.Load.Bucket, floor, floorOfRound.GetValueOrDefault(l.Round), placements, readSamples(l.Samples!)))).ToList();
             return Measured(planned.Cell, all, scene, floor) with { EachLaunch = [.. all.Select(l => l.Figures)] };
         }
         catch (Exception e) when (e is IOException or InvalidDataException)
@@ -50,7 +50,7 @@ internal static class CellResultBuilder
             .GroupBy(l => l.Figures.Placement)
             // Of two as common the faster is the headline, so that the same launches always give the same one.
             .OrderByDescending(g => g.Count()).ThenBy(g => Medians.Of(g.Select(l => l.Figures.LineNs ?? 0)))
-            .Select(g => FiguresBuilder.Build(g.Key, [.. g], scene, floor))
+            .Select(g => FiguresBuilder.Build(g.Key, [.. g], scene, floor, cell.Load.Rate > 0))
             .ToList();
         if (placements.Count == 0)
             return Bare(cell, "unsteady", all[^1].Figures.Reason);

@@ -10,13 +10,15 @@ internal static class LaunchFiguresBuilder
     // A one-way message is too short for whole nanoseconds: its samples are picoseconds.
     private const double PicosecondsPerNanosecond = 1000;
 
+    /// <param name="bucket">Objects of one sample; figures are of one object.</param>
     /// <param name="floorOfRound">The floors of its round, where none were measured around it.</param>
     public static LaunchFigures Build(
-        LaunchRecord launch, ScenarioEntry scene, FloorOfCell? floor, FloorFigures? floorOfRound, PlacementsBuilder placements, uint[] samples)
+        LaunchRecord launch, ScenarioEntry scene, double bucket, FloorOfCell? floor, FloorFigures? floorOfRound, PlacementsBuilder placements, uint[] samples)
     {
         Array.Sort(samples);
         var isOneWay = scene.Receiver is not null;
-        var unit = isOneWay ? PicosecondsPerNanosecond : 1.0;
+        // The sample of a bucket is all its objects'.
+        var unit = isOneWay ? PicosecondsPerNanosecond : bucket;
         var p50 = Percentiles.At(samples, 5000) / unit;
         var floorNs = FloorNsOf(launch, floor, floorOfRound);
         var moved = launch.Status == "ok" && placements.Moved(launch);
@@ -25,7 +27,7 @@ internal static class LaunchFiguresBuilder
             Status = moved ? "moved" : launch.Status,
             Reason = moved ? WhyMoved("a cache line", launch.LinesAroundNs!) : launch.Reason,
             Placement = placements.LabelOf(launch),
-            FloorRatio = launch.Status == "ok" && floorNs > 0 ? p50 / floorNs : null,
+            FloorRatio = launch.Status == "ok" && floorNs > 0 ? p50 * bucket / floorNs : null,
             Operations = launch.Operations,
             P50Ns = p50,
             P90Ns = Percentiles.IfGiven(samples, 9000) / unit,

@@ -53,7 +53,7 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
     private static string[] Arguments(Pins pins, LaunchTiming timing, IEnumerable<string> workloads, IEnumerable<int> oneWaySizes)
     {
         var sizes = workloads.Distinct().Where(HasSizes).Select(Choices.WorkloadEntry)
-            .Select(w => new Sizes(w.Id, w.RequestBytes, w.ReplyBytes)).ToArray();
+            .Select(w => new Sizes(w.Id, w.RequestBytes * w.Bucket, w.ReplyBytes * w.Bucket)).ToArray();
         return
         [
             "--pin", pins.ToString(), "--warmup", timing.WarmupSeconds.ToString(CultureInfo.InvariantCulture),

@@ -33,6 +33,7 @@ internal sealed record LaunchRecord
     public double? LineNs => LinesAroundNs is [var before, var after] ? (before + after) / 2 : null;
     public string? Reason { get; init; }
     public LaunchTiming? Timing { get; init; }
+    /// <summary>Of scenario `batch`: objects, of which a sample has a bucket full.</summary>
     public long Operations { get; init; }
     /// <summary>The client's own time from its first to its last operation, checking included.</summary>
     public long ElapsedNs { get; init; }

@@ -54,17 +54,18 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
             await client.EndAsync(bounds.Answer).ConfigureAwait(false);
             await server.EndAsync(bounds.Answer).ConfigureAwait(false);
             var samples = SampleFile.ReadRaw(task.Samples);
-            Claims.Check(measured, wall, samples, task.Cell.Count);
+            Claims.Check(measured, wall, samples, task.Cell.Count, task.Cell.Load.Rate > 0);
             Claims.CheckServed(served, settled.Warm, measured);
             var around = new UsageSpan(settled.Before, after);
-            var unsteady = Steadiness.WhyUnsteady(settled.Warm, settled.Unsettled, compiledMeanwhile, measured, samples);
+            var unsteady = Steadiness.WhyBehind(task.Cell.Load.Rate, measured, samples)
+                ?? Steadiness.WhyUnsteady(WarmAsMeasured(settled.Warm, task.Cell), settled.Unsettled, compiledMeanwhile, measured, samples);
             return (ToRecord(task, cell, round, measured, samples) with
             {
                 Status = unsteady is null ? "ok" : "unsteady",
                 Reason = unsteady,
                 ColdNs = settled.Warm.ColdNs,
                 Server = around,
-                ServerOperations = served - settled.Operations,
+                ServerOperations = (served - settled.Operations) * task.Cell.Load.Bucket,
             }, samples);
         }
         catch (PeerFailure failure)
@@ -121,13 +122,16 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
         }
     }
 
+    // A warm-up does not keep to a rate: a call after a pause takes longer, and is meant to.
+    private static Warm WarmAsMeasured(Warm warm, Cell cell) => cell.Load.Rate > 0 ? warm with { P50Ns = null } : warm;
+
     private static LaunchRecord ToRecord(LaunchTask task, int cell, int round, Measured measured, uint[] samples) => new()
     {
         Cell = cell,
         Round = round,
         Status = "ok",
         Timing = task.Timing,
-        Operations = measured.Operations,
+        Operations = measured.Operations * task.Cell.Load.Bucket,
         ElapsedNs = measured.ElapsedNs,
         TimedNs = samples.Sum(s => (long)s),
         Bytes = measured.Bytes,

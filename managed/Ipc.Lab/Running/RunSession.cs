@@ -186,7 +186,7 @@ internal sealed class RunSession(
         stop.ThrowIfCancellationRequested();
         var cell = _plan.Cells[index].Cell;
         var task = new LaunchTask(
-            cell, WorkloadOf(cell.Workload), $"{_runName}-{++_started}", _plan.Seed, _plan.Pins, timing, folder.RawSamplesFile);
+            cell, WorkloadOf(cell.Workload), $"{_runName}-{++_started}", _plan.Seed, _plan.Pins, timing.For(cell.Load), folder.RawSamplesFile);
         try
         {
             var floor = FloorOfCell.Of(cell);

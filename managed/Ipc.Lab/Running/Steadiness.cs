@@ -10,6 +10,7 @@ internal static class Steadiness
     private const int LeastOfBlock = 10;
     // Of 20 blocks in random order, less than one in a thousand rises or falls so steadily (Kendall's tau).
     private const double LeastTau = 0.53;
+    private const double MostBehind = 0.05;
     private const double MostDrift = 0.10;
     private const double MostSlowerThanWarm = 1.5;
     // The thread that answers the runner is in the same process, and a method of it may still be compiled late.
@@ -25,6 +26,19 @@ internal static class Steadiness
         ?? WhyCompiling("server", serverCompiled)
         ?? WhySlower(warm, samples)
         ?? WhyDrifting(samples);
+
+    /// <summary>Why a paced launch did not keep its rate, or null: calls that wait ever longer have no latency of their own.</summary>
+    /// <param name="rate">Calls a second; 0: none was asked for.</param>
+    public static string? WhyBehind(double rate, Measured measured, uint[] samples)
+    {
+        if (rate <= 0 || samples.Length < Blocks)
+            return null;
+        // Behind at the end by more than a twentieth of the time: it was falling back all along.
+        var behind = samples[^1] / (double)measured.ElapsedNs;
+        var kept = measured.Operations * 1e9 / measured.ElapsedNs;
+        return behind > MostBehind
+            ? string.Create(CultureInfo.InvariantCulture, $"it managed {kept:0} calls a second of the {rate:0} that were due, and was {samples[^1] / 1e6:0.0} ms behind in the end") : null;
+    }
 
     private static string? WhyCompiling(string who, long? methods) =>
         methods > MostCompiled ? $"the {who}'s runtime compiled {methods} methods while it was measured" : null;

@@ -119,10 +119,12 @@ public sealed record ScenarioEntry(
     public bool Takes(string codec) => Codecs?.Contains(codec) != false;
 }
 
-/// <summary>A workload; N counts identifiers of object codecs, the sizes are those of the raw codec in bytes.</summary>
+/// <summary>A workload; N counts identifiers of object codecs, the sizes are those of the raw codec in bytes. Bucket: objects that go as one message, each of
+/// these sizes. Rate: calls a second; 0: as fast as they go. Group: a name for all workloads that draw one curve together.</summary>
 public sealed record WorkloadEntry(
     string Id, IReadOnlyList<string> Scenarios, IReadOnlyList<string> Codecs, int N = 0, int RequestBytes = 0, int ReplyBytes = 0,
-    IReadOnlyList<string>? Text = null, IReadOnlyList<int>? PublishedCounts = null, TableEntry? Table = null);
+    IReadOnlyList<string>? Text = null, IReadOnlyList<int>? PublishedCounts = null, TableEntry? Table = null,
+    int Bucket = 1, double Rate = 0, string? Group = null);
 
 /// <summary>What workload `table` asks of which file; the first column is the id. Header null: the file's first row names the fields.</summary>
 public sealed record TableEntry(

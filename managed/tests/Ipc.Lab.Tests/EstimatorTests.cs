@@ -142,6 +142,31 @@ public sealed class EstimatorTests(ITestOutputHelper output)
         return samples;
     }
 
+    // A sample of a bucket is the time of all its objects; figures are of one.
+    [Fact]
+    public void FiguresOfABucketAreOfOneObject()
+    {
+        const int buckets = 1000, bucket = 50;
+        var samples = new uint[buckets];
+        Array.Fill(samples, 20_000u);
+        var record = Record(buckets * bucket, buckets * 20_000L) with { FloorsAroundNs = [5000, 5000] };
+        var figures = LaunchFiguresBuilder.Build(record, Choices.ScenarioEntry("batch"), bucket, null, null, new PlacementsBuilder([]), samples);
+
+        Assert.Equal((400.0, 400.0, 400.0), (figures.P50Ns, figures.MaxNs, figures.MeanNs));
+        Assert.Equal(50_000, figures.Operations);
+        // By wall time, which is twice the timed regions here; the floor is a round trip of the whole bucket.
+        Assert.Equal(1.25e6, figures.OpsPerS);
+        Assert.Equal(4, figures.FloorRatio);
+    }
+
+    [Fact]
+    public void PacedCallsHaveNoRateByMeanLatency()
+    {
+        var paced = FiguresBuilder.Build(null, [Measured(Launch(5_000, 100))], Choices.ScenarioEntry("paced"), null, paced: true);
+        Assert.Null(paced.OpsPerSByMeanLatency);
+        Assert.NotNull(paced.OpsPerS);
+    }
+
     private static LaunchFigures Launch(int operations, uint each)
     {
         var samples = new uint[operations];
@@ -152,7 +177,7 @@ public sealed class EstimatorTests(ITestOutputHelper output)
     private static LaunchFigures Build(uint[] samples)
     {
         var timed = samples.Sum(s => (long)s);
-        return LaunchFiguresBuilder.Build(Record(samples.Length, timed), Choices.ScenarioEntry("call"), null, null, new PlacementsBuilder([]), samples);
+        return LaunchFiguresBuilder.Build(Record(samples.Length, timed), Choices.ScenarioEntry("call"), 1, null, null, new PlacementsBuilder([]), samples);
     }
 
     private static LaunchRecord Record(long operations, long timed) => new()

@@ -85,8 +85,15 @@ public sealed class PlanningTests
     [Fact]
     public void FullHasEveryCombinationOfTheRegistryOnce()
     {
-        var cells = Presets.Get("full").Cells();
+        var all = Presets.Get("full").Cells();
+        var cells = all.Where(c => c.Load.Group is null).ToList();
+        // Of curves some, each of them whole.
+        Assert.All(
+            all.Except(cells).GroupBy(c => (c.Transport, c.Pair, c.Codec, c.Scenario, c.Load.Group)),
+            curve => Assert.Equal(Choices.Workloads(curve.Key.Group!), curve.Select(c => c.Workload)));
+        Assert.Equal(Registry.Workloads.Select(w => w.Group).OfType<string>().Distinct(), all.Select(c => c.Load.Group).OfType<string>().Distinct());
         var shapes = (from workload in Registry.Workloads
+                      where workload.Group is null
                       from scenario in workload.Scenarios.Select(Choices.ScenarioEntry).Where(s => s.Ipc)
                       from spec in Grid.AllWaits
                       where scenario.Kinds.Contains(Grid.KindOf(spec))
@@ -95,10 +102,44 @@ public sealed class PlanningTests
 
         // Nine pairs of native, managed and bound, three of each of the two sides of runtime netfx; native, managed and managed-netfx serialize.
         Assert.Equal((shapes * (9 + (2 * 3))) + (serialized * 3), cells.Count);
-        Assert.Equal(cells.Count, cells.Distinct().Count());
+        Assert.Equal(all.Count, all.Distinct().Count());
         Assert.Contains(cells, c => c.Transport == "shm?wait=spin");
         Assert.Contains(cells, c => c.Transport == "shm-event?wait=adaptive");
     }
+
+    // Who names a curve, or a scenario that is one, means all its points; one point can be named as well.
+    [Theory]
+    [InlineData("batch", null, "batch", 6)]
+    [InlineData("paced", null, "paced", 6)]
+    [InlineData(null, "sweep", "call", 25)]
+    [InlineData(null, "paced", "paced", 6)]
+    [InlineData(null, "batch-500", "batch", 1)]
+    public void ACurveIsPlannedWhole(string? scenario, string? workload, string played, int points)
+    {
+        var plan = PlanOf(new RunRequest
+        {
+            Transports = ["unix"],
+            Pairs = ["native:managed"],
+            Scenarios = scenario is null ? [] : [scenario],
+            Workloads = workload is null ? [] : [workload],
+        });
+        Assert.Equal(points, plan.Cells.Count);
+        Assert.All(plan.Cells, c => Assert.Equal(played, c.Cell.Scenario));
+    }
+
+    [Fact]
+    public void ASweepGoesFromOneByteToSixteenMebibytesInPowersOfTwo()
+    {
+        var sizes = Choices.Workloads("sweep").Select(Choices.WorkloadEntry).ToList();
+        Assert.Equal(Enumerable.Range(0, 25).Select(power => 1 << power), sizes.Select(w => w.RequestBytes));
+        Assert.All(sizes, w => Assert.Equal(w.RequestBytes, w.ReplyBytes));
+    }
+
+    // Five calls at least, however seldom they are; and no longer than asked where they are frequent.
+    [Theory]
+    [InlineData("paced-1", 5), InlineData("paced-10", 0.5), InlineData("paced-100", 0.2), InlineData("paced-100k", 0.2), InlineData("64", 0.2)]
+    public void APacedCellLastsLongEnoughForAMedian(string workload, double seconds) =>
+        Assert.Equal(seconds, new LaunchTiming(0.1, 0.2).For(Choices.WorkloadEntry(workload)).Seconds, 6);
 
     [Fact]
     public void ChosenAxesAreCrossed()

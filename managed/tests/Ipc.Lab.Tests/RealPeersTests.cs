@@ -4,7 +4,7 @@ using Xunit;
 
 namespace Ipc.Lab.Tests;
 
-/// <summary>One-way launches with the real peers of a built tree: every pair, shortly.</summary>
+/// <summary>Launches with the real peers of a built tree: every pair, shortly.</summary>
 public sealed class RealPeersTests : IDisposable
 {
     private const int Count = 2000; // messages of each client
@@ -54,4 +54,55 @@ public sealed class RealPeersTests : IDisposable
             Assert.True(record.Client!.After!.CpuNs >= record.Client.Before!.CpuNs);
         }
     }
+
+    // Over every transport whose calls come by channel or alone, with the codecs in turn; foreign libraries' daemons are another test's.
+    [Theory]
+    [MemberData(nameof(Pairs))]
+    public async Task EveryPairCollectsAndSplitsBuckets(string pair)
+    {
+        const int buckets = 4;
+        var transports = Registry.Transports.Where(t => t.Module is null && Choices.ScenarioEntry("batch").Kinds.Contains(t.Kind) && IsPlayed(t.Id, pair)).ToList();
+        Assert.NotEmpty(transports);
+        string[] codecs = ["custom", "protobuf", "json", "raw", "protobuf-direct"];
+        for (var i = 0; i < Math.Max(transports.Count, codecs.Length); i++)
+        {
+            var cell = new Cell(transports[i % transports.Count].Id, pair, codecs[i % codecs.Length], "batch", i % 2 == 0 ? "batch-10" : "batch-500", buckets);
+            var (record, samples) = await LaunchAsync(cell);
+
+            // A sample is a bucket, everything else counts objects.
+            Assert.Equal((buckets, buckets * cell.Load.Bucket), (samples.Length, record.Operations));
+            Assert.True(record.ServerOperations >= record.Operations, $"the server answered {record.ServerOperations} objects");
+            Assert.Equal(0, record.ServerOperations % cell.Load.Bucket);
+            Assert.InRange(record.Bytes / record.Operations, 1100, 2500);
+        }
+    }
+
+    // Calls come when they are due, not earlier, and no more than that many; the server is asked no oftener while things settle.
+    [Theory]
+    [MemberData(nameof(Pairs))]
+    public async Task EveryPairKeepsThePace(string pair)
+    {
+        const int calls = 40;
+        foreach (var transport in ((string[])["shm", "unix"]).Where(t => IsPlayed(t, pair)))
+        {
+            var cell = new Cell(transport, pair, "raw", "paced", "paced-100", calls);
+            var (record, samples) = await LaunchAsync(cell);
+
+            Assert.Equal((calls, calls), (record.Operations, samples.Length));
+            Assert.InRange(record.ElapsedNs, calls * 10_000_000L, long.MaxValue);
+            Assert.InRange(record.ServerOperations!.Value, calls, 10 * calls);
+            // What waiting spins away is not the calls' cost: it alone would be three tenths of a processor.
+            Assert.True(record.Client!.After!.CpuNs - record.Client.Before!.CpuNs < record.ElapsedNs);
+        }
+    }
+
+    private async Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync(Cell cell)
+    {
+        var task = new LaunchTask(
+            cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.02, 0.02),
+            Path.Combine(_folder.Path, "launch.u32"));
+        return await new Launcher(Programs.OfThisTree(), LaunchBounds.Usual).RunAsync(task, 0, 0, CancellationToken.None);
+    }
+
+    private static bool IsPlayed(string transport, string pair) => pair.Split(':').All(side => Registry.WhyNotAvailable(transport, side).Length == 0);
 }

@@ -33,6 +33,18 @@ public sealed class SteadinessTests
         Assert.Contains("faster while it was measured", Why(Samples(4000, i => 1200 - (i / 20.0))), StringComparison.Ordinal);
     }
 
+    // Whoever cannot keep a rate waits longer with every call; a stall that it caught up with is something else.
+    [Fact]
+    public void ARateThatWasNotKeptIsFoundOut()
+    {
+        const int calls = 10_000;
+        var measured = new Measured(calls, 200_000_000, 1, Usage(400), Usage(400));
+        Assert.Equal("it managed 50000 calls a second of the 100000 that were due, and was 100.0 ms behind in the end",
+            Steadiness.WhyBehind(100_000, measured, [.. Enumerable.Range(1, calls).Select(i => (uint)(i * 10_000))]));
+        Assert.Null(Steadiness.WhyBehind(50_000, measured, [.. Enumerable.Range(0, calls).Select(i => i is > 100 and < 200 ? 10_000_000u : 7_000u)]));
+        Assert.Null(Steadiness.WhyBehind(0, measured, [.. Enumerable.Range(1, calls).Select(i => (uint)(i * 10_000))]));
+    }
+
     [Fact]
     public void AStallOf100MillisecondsIsNoDrift() => Assert.Null(Why(Samples(4000, i => i == 2000 ? 1e8 : 1000)));
 

@@ -1,8 +1,8 @@
 """A peer in another language, written from docs/peer-protocol.md and docs/wire-formats.md alone.
 
-It plays server and client of scenario `call` with codec raw over transport `unix`; everything else it refuses with an error message.
+It plays server and client of scenario `call`, and the server of `paced`, with codec raw over transport `unix`; everything else it refuses with an error message.
 A word on its command line makes it cheat, from the fourth exchange on: "wrong" damages a byte of the reply, "stale" sends the reply before once more, "short" leaves its last byte out,
-"skip" does not write the request's bytes anew, "idle" claims exchanges that never were.
+"skip" does not write the request's bytes anew, "idle" claims exchanges that never were. "stall" does not cheat: the server sleeps for 100 ms, once, a thousand exchanges after it was asked for its usage.
 """
 
 import json
@@ -18,7 +18,9 @@ MAGIC, REQUEST, REPLY, FAULT = 0x31435049, 2, 3, 4
 MASK = (1 << 64) - 1
 CHEAT = sys.argv[1] if len(sys.argv) > 1 else ""
 HONEST = 3 # exchanges before it cheats
+STALL_SECONDS, STALL_AFTER = 0.1, 1000
 output_lock = threading.Lock()
+asked_for_usage = threading.Event()
 
 
 class Refused(Exception):
@@ -129,6 +131,7 @@ def answer_questions():
     for line in sys.stdin:
         if json.loads(line).get("command") == "usage":
             say("usage", **usage())
+            asked_for_usage.set()
     os._exit(0)
 
 
@@ -149,13 +152,17 @@ def serve(cell):
         finally:
             os.unlink(path)
     check_user(connection)
-    sequence = 0
+    sequence, stall_at = 0, None
     while (frame := receive_frame(connection, REQUEST)) is not None:
         number, request = frame
         asked = struct.unpack_from("<Q", request)[0] if len(request) >= 8 else sequence + 1
         answer = stamped(reply, asked)
-        if sequence == HONEST:
+        if sequence == HONEST and CHEAT != "stall":
             answer = cheated(answer, stamped(reply, sequence))
+        if CHEAT == "stall" and stall_at is None and asked_for_usage.is_set():
+            stall_at = sequence + STALL_AFTER
+        if sequence == stall_at:
+            time.sleep(STALL_SECONDS)
         send_frame(connection, REPLY, number, answer)
         sequence += 1
         if asked != sequence or request != stamped(expected, sequence):
@@ -220,7 +227,7 @@ def main():
     cell = json.loads(line)
     if cell["cpu"] is not None:
         os.sched_setaffinity(0, {cell["cpu"]})
-    known = cell["scenario"] == "call" and cell["codec"] == "raw" and cell["address"].startswith("unix://") and "text" not in cell["workload"]
+    known = (cell["scenario"] == "call" or cell["scenario"] == "paced" and cell["role"] == "server") and cell["codec"] == "raw" and cell["address"].startswith("unix://") and "text" not in cell["workload"]
     if not known:
         raise Refused("NOT_AVAILABLE", "this peer plays scenario call with codec raw over unix only")
     (serve if cell["role"] == "server" else drive)(cell)

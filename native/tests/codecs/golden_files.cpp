@@ -1,5 +1,6 @@
 #include "golden_files.hpp"
 
+#include "codecs/collection.hpp"
 #include "codecs/custom.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"
@@ -24,6 +25,14 @@ void add(std::map<std::string, std::vector<uint8_t>>& files) {
     add_one("reply", golden_reply());
     add_one("request-edge", golden_edge_request());
     add_one("reply-edge", golden_edge_reply());
+    // As collections.
+    const auto add_all = [&](const std::string& name, const auto&... objects) {
+        Collector collection;
+        (append(codec, objects, collection), ...);
+        files[name + "." + std::string(Codec::id)].assign(collection.bytes().begin(), collection.bytes().end());
+    };
+    add_all("requests", golden_request(), golden_edge_request(), golden_request());
+    add_all("replies", golden_reply(), golden_edge_reply(), golden_reply());
 }
 
 } // namespace

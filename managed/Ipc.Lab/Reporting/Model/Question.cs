@@ -75,12 +75,21 @@ internal static class Names
         "oneway-batch" => "one-way, batches",
         "fanin" => "four clients into one server",
         "broadcast" => "broadcast to four",
+        "batch" => "in buckets",
+        "paced" => "paced call",
         "serialize" => "codec alone",
         _ => id,
     };
 
-    /// <summary>"1 kB -> 10 kB"; one-way "32 B".</summary>
-    public static string Size(string scenario, string workload) => Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
+    /// <summary>"1 kB -> 10 kB"; one-way "32 B"; with the bucket or the rate where there is one.</summary>
+    public static string Size(string scenario, string workload) => SizeAlone(scenario, workload) + Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
+    {
+        { Group: "batch", Bucket: var bucket } => $" x {bucket}",
+        { Rate: > 0 and var rate } => $", {Units.RoundBytes(rate).TrimEnd('B').TrimEnd()}/s",
+        _ => "",
+    };
+
+    private static string SizeAlone(string scenario, string workload) => Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
     {
         { Text: { } text } => string.Join(" -> ", text.Select(t => $"\"{t}\"")),
         { RequestBytes: > 0 } entry => IsOneWay(scenario) ? Units.RoundBytes(entry.RequestBytes) : $"{Units.RoundBytes(entry.RequestBytes)} -> {Units.RoundBytes(entry.ReplyBytes)}",

@@ -16,7 +16,8 @@ internal static class PageWriter
     private static readonly string[] s_scripts =
     [
         "format", "data", "state", "decide", "charts", "sections",
-        "sections.use", "sections.pairs", "sections.sizes", "sections.tails", "sections.cost", "sections.parts", "sections.oneway",
+        "sections.use", "sections.pairs", "sections.sizes", "sections.sweep", "sections.tails", "sections.cost", "sections.paced",
+        "sections.parts", "sections.buckets", "sections.oneway",
         "sections.findings", "sections.published", "sections.machine", "sections.cells", "main",
     ];
 

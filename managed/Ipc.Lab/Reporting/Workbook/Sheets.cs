@@ -23,6 +23,8 @@ internal static class Sheets
                 MeasuredSheet.Of(Named("One-way"), "One-way messages, timed at the receiver", machine, c => Names.IsOneWay(c.Scenario)),
                 SerializationSheet.Of(Named("Serialization"), machine),
                 BatchingSheet.Of(Named("Batching"), machine),
+                MeasuredSheet.Of(Named("Buckets"), "Objects in buckets, each bucket one call; figures are of one object", machine, c => c.Scenario == "batch"),
+                MeasuredSheet.Of(Named("Paced"), "So many calls a second, timed from when each was due", machine, c => c.Scenario == "paced"),
                 PairsSheet.Of(Named("Pairs"), machine),
             }.OfType<Sheet>());
         }

@@ -28,7 +28,8 @@ internal sealed class PlausibleResults(int seed)
         var all = Grid.Cross(
                 Grid.AllWaits.Where(t => Registry.Transport(TransportSpec.IdOf(t)).Platforms.Contains(platform)),
                 from server in Sides from client in Sides select $"{server}:{client}",
-                Grid.AllCodecs, Grid.AllScenarios.Where(s => wine is not null || !s.StartsWith("ui-", StringComparison.Ordinal)), Grid.AllWorkloads)
+                Grid.AllCodecs, Grid.AllScenarios.Where(s => wine is not null || !s.StartsWith("ui-", StringComparison.Ordinal)), Grid.SingleWorkloads)
+            .Concat(Curves(platform))
             .Concat(PublishedFigures.All.Select(f => f.ToCell().Cell).OfType<Cell>()).Distinct().ToList();
         // Whole pairs as far as they go: charts then have lines, not stray points.
         string[] first = ["native:managed", "native:native", "managed:managed"];
@@ -52,6 +53,11 @@ internal sealed class PlausibleResults(int seed)
             Cells = [.. taken.Select((cell, i) => CellOf(cell, i, wine))],
         };
     }
+
+    // A few, and each of them whole.
+    private static IEnumerable<Cell> Curves(string platform) => Grid.Cross(
+        ((string[])["shm", "shm?wait=spin", "pipe"]).Where(t => Registry.Transport(TransportSpec.IdOf(t)).Platforms.Contains(platform)),
+        ["native:managed"], ["raw", "custom"], ["batch", "paced", "call"], Registry.Workloads.Where(w => w.Group is not null).Select(w => w.Id));
 
     private static string[] Sides { get; } = ["native", "managed", "bound"];
 

@@ -10,7 +10,7 @@ namespace Ipc.Lab.Tests.Reporting;
 
 public sealed class WorkbookTests
 {
-    private static readonly string[] s_sheets = ["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "Pairs", "Published", "Findings", "Environment", "Raw"];
+    private static readonly string[] s_sheets = ["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "Buckets", "Paced", "Pairs", "Published", "Findings", "Environment", "Raw"];
 
     private static string Write(KeptFolder folder, params MachineReport[] machines)
     {
@@ -33,7 +33,7 @@ public sealed class WorkbookTests
         var sheets = book.Workbook!.Sheets!.Elements<DocumentFormat.OpenXml.Spreadsheet.Sheet>().ToList();
         Assert.Equal(s_sheets, sheets.Select(s => s.Name!.Value));
         int Charts(string name) => ((WorksheetPart)book.GetPartById(sheets.First(s => s.Name == name).Id!)).DrawingsPart?.ChartParts.Count() ?? 0;
-        Assert.All((string[])["Summary", "Request", "Push", "One-way", "Serialization", "Batching"], name => Assert.NotEqual(0, Charts(name)));
+        Assert.All((string[])["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "Buckets", "Paced"], name => Assert.NotEqual(0, Charts(name)));
         Assert.Contains(book.Workbook.DefinedNames!.Elements<DefinedName>(), n => n.Name == "Request_p50");
         var raw = ((WorksheetPart)book.GetPartById(sheets[^1].Id!)).Worksheet!;
         Assert.Equal("frozen", raw.Descendants<Pane>().Single().State!.InnerText);

@@ -60,19 +60,25 @@ function sizeOf(workload) {
   return (entry?.request_bytes ?? 0) + (entry?.reply_bytes ?? 0);
 }
 
+/** Of which curve a cell is a point, or undefined. */
+function groupOf(cell) {
+  return data.workloadOf.get(cell.workload)?.group;
+}
+
 /** "1 kB → 10 kB", from the registry's sizes. */
 function sizeName(workload, oneWay) {
   const entry = data.workloadOf.get(workload);
   if (entry?.text) return entry.text.map(text => `“${text}”`).join(' → ');
   if (!entry?.request_bytes) return workload;
   const bytes = value => units.bytesTick(value);
-  return oneWay ? bytes(entry.request_bytes) : `${bytes(entry.request_bytes)} → ${bytes(entry.reply_bytes)}`;
+  const together = entry.bucket ? ` × ${entry.bucket}` : entry.rate ? `, ${units.rateTick(entry.rate)}` : '';
+  return oneWay ? bytes(entry.request_bytes) : `${bytes(entry.request_bytes)} → ${bytes(entry.reply_bytes)}${together}`;
 }
 
 const scenarioNames = {
   call: 'call', push: 'push, confirmed by a byte', oneway: 'one-way', 'oneway-batch': 'one-way, batches', fanin: 'four clients into one server',
   broadcast: 'broadcast to four', 'ui-idle': 'call from a window, idle', 'ui-busy': 'call from a window, busy', 'ui-blocked': 'call that blocks a window',
-  serialize: 'codec alone',
+  batch: 'in buckets', paced: 'paced call', serialize: 'codec alone',
 };
 
 function scenarioName(id) {

@@ -1,6 +1,6 @@
 // How each transport grows with the message.
 section('sizes', 'Transports by message size', body => {
-  const codecs = [...new Set(question.cells(c => c.scenario === 'call' && c.pair === question.pair && c.count == null).map(c => c.codec))];
+  const codecs = [...new Set(question.cells(c => c.scenario === 'call' && c.pair === question.pair && c.count == null && groupOf(c) == null).map(c => c.codec))];
   const figures = codecs.map(() => element('figure', null, element('figcaption')));
   body.replaceChildren(
     element('p', { className: 'about' }, `${pairName(question.pair)}. Calls; both axes are logarithmic; whiskers are intervals of the median. Bytes are those of request and reply together.`),
@@ -9,7 +9,7 @@ section('sizes', 'Transports by message size', body => {
 });
 
 function drawSizes(figure, codec) {
-  const cells = question.cells(c => c.scenario === 'call' && c.pair === question.pair && c.codec === codec && c.count == null && sizeOf(c.workload) > 0);
+  const cells = question.cells(c => c.scenario === 'call' && c.pair === question.pair && c.codec === codec && c.count == null && groupOf(c) == null && sizeOf(c.workload) > 0);
   const names = data.transportNames.filter(t => cells.some(c => c.transport === t));
   const lines = names.map(name => cells.filter(c => c.transport === name).sort((a, b) => sizeOf(a.workload) - sizeOf(b.workload)));
   figure.querySelector('figcaption').replaceChildren(codec === 'raw' ? 'Bytes as they are' : `Objects by ${codec}`, element('small', null, 'median time of a call'));
