@@ -30,7 +30,7 @@ internal sealed record Question(string Pair, string Scenario, string Workload, b
         .. from c in machine.Sound
            where !c.IsAlone && c.Result.Pair == pair && c.Result.Count is null
            group c.Result by (c.Result.Scenario, c.Result.Workload, Objects: Names.IsOfObjects(c.Result.Codec)) into cells
-           orderby Names.RankOf(Registry.Scenarios.Select(s => s.Id), cells.Key.Scenario), cells.Key.Objects, Names.BytesOf(cells.Key.Workload), cells.Key.Workload
+           orderby Names.RankOf(Registry.Scenarios.Select(s => s.Id), cells.Key.Scenario), cells.Key.Objects, Names.BytesOf(cells.Key.Workload), Names.RankOf(Registry.Workloads.Select(w => w.Id), cells.Key.Workload)
            select new Question(pair, cells.Key.Scenario, cells.Key.Workload, cells.Key.Objects, Verdict.Of(cells)!),
     ];
 

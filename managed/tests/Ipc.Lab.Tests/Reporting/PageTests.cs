@@ -26,7 +26,7 @@ public sealed class PageTests(ITestOutputHelper output)
     {
         using var folder = new KeptFolder("page");
         var file = Write(folder, 1500, out var machine);
-        await using var browser = await Browser.OpenAsync(file, height: 12000);
+        await using var browser = await Browser.OpenAsync(file, height: 16000);
 
         // Every chart of every section, the tables, and the hostile reason as text.
         foreach (var id in s_drawn)

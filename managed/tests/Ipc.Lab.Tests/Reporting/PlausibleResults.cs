@@ -29,11 +29,12 @@ internal sealed class PlausibleResults(int seed)
                 Grid.AllWaits.Where(t => Registry.Transport(TransportSpec.IdOf(t)).Platforms.Contains(platform)),
                 from server in Sides from client in Sides select $"{server}:{client}",
                 Grid.AllCodecs, Grid.AllScenarios.Where(s => wine is not null || !s.StartsWith("ui-", StringComparison.Ordinal)), Grid.SingleWorkloads)
-            .Concat(Curves(platform))
             .Concat(PublishedFigures.All.Select(f => f.ToCell().Cell).OfType<Cell>()).Distinct().ToList();
         // Whole pairs as far as they go: charts then have lines, not stray points.
         string[] first = ["native:managed", "native:native", "managed:managed"];
-        var taken = all.OrderBy(c => c.Count is null).ThenBy(c => first.TakeWhile(p => p != c.Pair).Count()).ThenBy(c => c.Pair, StringComparer.Ordinal).Take(cells).ToList();
+        var whole = all.OrderBy(c => c.Count is null).ThenBy(c => first.TakeWhile(p => p != c.Pair).Count()).ThenBy(c => c.Pair, StringComparer.Ordinal);
+        var curves = Curves(platform).ToList();
+        var taken = cells <= curves.Count ? [.. whole.Take(cells)] : whole.Take(cells - curves.Count).Concat(curves).ToList();
         return new RunResults
         {
             Schema = RunResults.CurrentSchema,

@@ -51,7 +51,7 @@ function needsOf(cells) {
     if (!found.has(cell.need)) found.set(cell.need, { key: cell.need, scenario: cell.scenario, workload: cell.workload, codec: cell.codec, count: cell.count });
   }
   return [...found.values()].sort((a, b) => rank(data.scenarios, a.scenario) - rank(data.scenarios, b.scenario)
-    || sizeOf(a.workload) - sizeOf(b.workload) || rank(data.codecs, a.codec) - rank(data.codecs, b.codec) || (a.count ?? 0) - (b.count ?? 0));
+    || sizeOf(a.workload) - sizeOf(b.workload) || rank(data.workloads, a.workload) - rank(data.workloads, b.workload) || rank(data.codecs, a.codec) - rank(data.codecs, b.codec) || (a.count ?? 0) - (b.count ?? 0));
 }
 
 /** Bytes of one operation, both ways; 0 where the workload has no size of its own. */

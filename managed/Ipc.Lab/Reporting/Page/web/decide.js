@@ -31,7 +31,8 @@ function questions(pair) {
     if (!rows.has(key)) rows.set(key, { key, scenario: cell.scenario, workload: cell.workload, objects, cells: [] });
     rows.get(key).cells.push(cell);
   }
-  const rank = id => data.scenarios.findIndex(s => s.id === id);
-  return [...rows.values()].sort((a, b) => rank(a.scenario) - rank(b.scenario) || a.objects - b.objects || sizeOf(a.workload) - sizeOf(b.workload))
+  const rank = (list, id) => list.findIndex(entry => entry.id === id);
+  return [...rows.values()].sort((a, b) => rank(data.scenarios, a.scenario) - rank(data.scenarios, b.scenario) || a.objects - b.objects
+    || sizeOf(a.workload) - sizeOf(b.workload) || rank(data.workloads, a.workload) - rank(data.workloads, b.workload))
     .map(row => ({ ...row, verdict: decide(row.cells) }));
 }
