@@ -270,6 +270,8 @@ internal sealed unsafe partial class ShmChannel : SharedMemoryChannel
 
     protected override bool TryTakeNext(FrameKind kind, uint id, bool awaited, Span<byte> buffer, out int length)
     {
+        if (awaited)
+            _reader.Settle();
         if (!_hasFrame && _toSkip == 0)
             return _reader.TryTakeNext((uint)kind, id, awaited, buffer.Length > MaxMessageLength ? buffer[..MaxMessageLength] : buffer, out length);
         length = 0;

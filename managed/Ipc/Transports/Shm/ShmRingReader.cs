@@ -98,8 +98,19 @@ internal sealed unsafe class ShmRingReader
             return false;
         ShmRingMemory.Copy(ref slot[ShmRingMemory.HeaderBytes], ref MemoryMarshal.GetReference(to), bytes);
         length = bytes;
-        ConsumeSlots(ShmRingMemory.SlotsFor(bytes));
+        PassSlots(ShmRingMemory.SlotsFor(bytes));
+        if (!awaited && OwesSlots)
+            GiveBackAndWake();
         return true;
+    }
+
+    /// <summary>Gives back what is due. After what was awaited it is left for this: who awaits an answer has something better to do when it has
+    /// come, and nothing when it has sent its next question.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Settle()
+    {
+        if (OwesSlots)
+            GiveBackAndWake();
     }
 
     /// <summary>As <see cref="Wait"/>, if the next message is of this kind, lies in slots and is not longer than <paramref name="limit"/>: within a
@@ -213,13 +224,19 @@ internal sealed unsafe class ShmRingReader
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void ConsumeSlots(ulong count)
     {
+        PassSlots(count);
+        // In portions, so that in a stream of messages the line with the positions seldom crosses between the processors.
+        if (OwesSlots)
+            GiveBackAndWake();
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void PassSlots(ulong count)
+    {
         _slotPosition += count;
         LookAhead();
         if (count != 1)
             _spans = true;
-        // In portions, so that in a stream of messages the line with the positions seldom crosses between the processors.
-        if (OwesSlots)
-            GiveBackAndWake();
     }
 
     private bool OwesSlots
