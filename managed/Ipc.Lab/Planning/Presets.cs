@@ -62,6 +62,8 @@ internal static class Presets
             .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["call"], ["100k-1000k"]),
             .. Grid.Cross(["shm", "ring", "queue", "unix"], alike, ["raw"], ["oneway"], ["oneway-32"]),
             .. Grid.Cross([], alike, ["custom", "protobuf", "json"], ["serialize"], ["1k-10k"]),
+            .. Grid.Cross(["shm"], alike, ["custom"], ["batch"], Choices.Workloads("batch")),
+            .. Grid.Cross(["shm", "shm?wait=spin", "shm?wait=block"], ["native:native"], ["raw"], ["paced"], ["paced-100", "paced-1k", "paced-10k", "paced-100k"]),
             .. CellsOfFindings(),
         ];
         return [.. cells.Distinct()];

@@ -9,10 +9,13 @@ namespace {
 std::atomic<size_t> largest = 0;
 }
 
-void* operator new(size_t size) {
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
     for (size_t seen = largest; size > seen && !largest.compare_exchange_weak(seen, size);) {
     }
-    if (void* memory = std::malloc(size)) return memory;
+    return std::malloc(size);
+}
+void* operator new(size_t size) {
+    if (void* memory = operator new(size, std::nothrow)) return memory;
     throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept {

@@ -22,20 +22,31 @@ internal sealed unsafe class FifoTransport : Transport
     {
         var name = LocalNames.InPrivateFolder(address, "fifo-");
         var deadline = new Deadline(timeoutMilliseconds);
+        while (true)
+        {
+            if (ConnectOnce(name, address, deadline) is { } channel)
+                return channel;
+            if (deadline.Expired)
+                throw AcceptsNoClient(name);
+        }
+    }
+
+    // Null: the listener is there, but let go of this client before its last step, because too many others wanted theirs.
+    private static StreamChannel? ConnectOnce(LocalName name, IpcAddress address, Deadline deadline)
+    {
         using var handshakeFifo = OpenHandshakeFifo(name, deadline);
         var (pair, down) = FifoPair.Make(name.Path, deadline);
+        Descriptor? up = null;
         try
         {
             using (pair)
-            {
-                var up = Meet(name, handshakeFifo, pair, down, deadline);
-                return new StreamChannel(new FifoStream(down, up, patience => FifoNames.ForgetDeadServer(name.Path, patience)), address);
-            }
+                up = Meet(name, handshakeFifo, pair, down, deadline);
+            return up is null ? null : new StreamChannel(new FifoStream(down, up, patience => FifoNames.ForgetDeadServer(name.Path, patience)), address);
         }
-        catch
+        finally
         {
-            down.Dispose();
-            throw;
+            if (up is null)
+                down.Dispose();
         }
     }
 
@@ -52,8 +63,8 @@ internal sealed unsafe class FifoTransport : Transport
         return count < 0 && (Libc.LastError is Libc.EAGAIN or Libc.EINTR) ? null : count == 1 && greeting == FifoRecord.Greeting;
     }
 
-    // Leaves the record, waits for the server to open both FIFOs, and opens `.up`.
-    private static Descriptor Meet(LocalName name, Descriptor handshakeFifo, FifoPair pair, Descriptor down, Deadline deadline)
+    // Leaves the record, waits for the server to open both FIFOs, and opens `.up`; null if the server is there and let go.
+    private static Descriptor? Meet(LocalName name, Descriptor handshakeFifo, FifoPair pair, Descriptor down, Deadline deadline)
     {
         var record = FifoRecord.Make(pair.Token);
         while (Write(handshakeFifo, record) is var error && error != 0)
@@ -70,13 +81,12 @@ internal sealed unsafe class FifoTransport : Transport
             greeted = ReadGreeting(down);
         }
         while (greeted is null);
-        if (greeted is false)
-            throw NoServer(name, deadline);
-        var up = FifoNames.Open(pair.Up, Libc.O_WRONLY, out _);
+        var up = greeted is true ? FifoNames.Open(pair.Up, Libc.O_WRONLY, out _) : null;
         if (up is not null && WriteGreeting(up))
             return up;
         up?.Dispose();
-        throw NoServer(name, deadline);
+        var (_, gone) = Libc.PollTwo(handshakeFifo, 0, handshakeFifo, 0, 0);
+        return gone == 0 ? null : throw NoServer(name, deadline);
     }
 
     private static Descriptor OpenHandshakeFifo(LocalName name, Deadline deadline)
@@ -105,9 +115,12 @@ internal sealed unsafe class FifoTransport : Transport
             if (gone != 0)
                 throw NoServer(name, deadline);
             if (deadline.Expired)
-                throw new IpcException(IpcStatus.TimedOut, $"the server at {name.Address} is there but accepts no client within the time-out");
+                throw AcceptsNoClient(name);
         }
     }
+
+    private static IpcException AcceptsNoClient(LocalName name) =>
+        new(IpcStatus.TimedOut, $"the server at {name.Address} is there but accepts no client within the time-out");
 
     private static IpcException NoServer(LocalName name, Deadline deadline)
     {

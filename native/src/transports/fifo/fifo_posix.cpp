@@ -53,6 +53,11 @@ Status make_token(std::string* token) {
     return IPC_OK;
 }
 
+Status accepts_no_client(const posix::LocalName& name) {
+    return fail(IPC_TIMED_OUT, "the server at %s is there but accepts no client within the time-out",
+                name.address.c_str());
+}
+
 // Waits for a descriptor, and for the loss of the handshake FIFO's reader: a server that dies is noticed at once.
 Status wait_for_server(const posix::LocalName& name, pollfd waiting, int handshake_fifo, const Deadline& deadline) {
     pollfd entries[2] = {waiting, {handshake_fifo, 0, 0}};
@@ -60,15 +65,22 @@ Status wait_for_server(const posix::LocalName& name, pollfd waiting, int handsha
         const int ready = posix::poll_until(entries, 2, deadline);
         if (ready < 0) return fail_system(IPC_SYSTEM, errno, "cannot wait for a FIFO");
         if (ready > 0) return entries[0].revents != 0 ? IPC_OK : no_server(name, deadline);
-        if (deadline.expired())
-            return fail(IPC_TIMED_OUT, "the server at %s is there but accepts no client within the time-out",
-                        name.address.c_str());
+        if (deadline.expired()) return accepts_no_client(name);
     }
 }
 
-Status handshake_with_server(const posix::LocalName& name, const Deadline& deadline, Descriptor* up, Descriptor* down) {
+// Whether the listener is there that a client has just lost.
+bool is_there(int handshake_fifo) {
+    pollfd entry{handshake_fifo, 0, 0};
+    return poll(&entry, 1, 0) == 0;
+}
+
+// `*again`: the listener is there, but let go of this client before its last step, because too many others wanted theirs.
+Status handshake_with_server(const posix::LocalName& name, const Deadline& deadline, Descriptor* up, Descriptor* down,
+                             bool* again) {
     Descriptor handshake_fifo;
     std::string token;
+    *again = false;
     if (Status status = open_handshake_fifo(name, deadline, &handshake_fifo); status != IPC_OK) return status;
     if (Status status = make_token(&token); status != IPC_OK) return status;
     FifoPair pair(name.path, token);
@@ -88,10 +100,12 @@ Status handshake_with_server(const posix::LocalName& name, const Deadline& deadl
             return status;
         greeting = read_fifo_greeting(down->get());
     } while (greeting == Greeting::awaited);
-    if (greeting == Greeting::none) return no_server(name, deadline);
-    *up = open_fifo(pair.up(), O_WRONLY);
-    if (!*up || !write_fifo(up->get(), &fifo_greeting, 1)) return no_server(name, deadline);
-    return IPC_OK;
+    if (greeting == Greeting::here) {
+        *up = open_fifo(pair.up(), O_WRONLY);
+        if (*up && write_fifo(up->get(), &fifo_greeting, 1)) return IPC_OK;
+    }
+    *again = is_there(handshake_fifo.get());
+    return *again ? accepts_no_client(name) : no_server(name, deadline);
 }
 
 Status connect_fifo(const Address& address, const Deadline& deadline, FrameChannel** channel) {
@@ -99,7 +113,12 @@ Status connect_fifo(const Address& address, const Deadline& deadline, FrameChann
     Descriptor up;
     Descriptor down;
     if (Status status = posix::private_name(address, "fifo-", &name); status != IPC_OK) return status;
-    if (Status status = handshake_with_server(name, deadline, &up, &down); status != IPC_OK) return status;
+    Status status = IPC_OK;
+    bool again = false;
+    do {
+        status = handshake_with_server(name, deadline, &up, &down, &again);
+    } while (again && !deadline.expired());
+    if (status != IPC_OK) return status;
     return make_fifo_channel(address, std::move(down), std::move(up), name.path, channel);
 }
 
