@@ -90,15 +90,16 @@ public sealed class ForeignPeerTests : IDisposable
                 cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.01, 5), Path.Combine(_folder.Path, "launch.u32"));
             var (record, samples) = await new Launcher(programs, LaunchBounds.Usual).RunAsync(task, 0, 0, CancellationToken.None);
             Assert.Equal((calls, calls), (record.Operations, samples.Length));
-            Assert.InRange(record.ElapsedNs, calls * between, (calls * between) + (2 * stall));
+            Assert.InRange(record.ElapsedNs, calls * between, (calls * between) + (10 * stall));
             Array.Sort(samples);
             seen = (Percentiles.At(samples, 9990), samples[^1], samples.Count(s => s >= stall / 10));
-            if (IsNear(seen.Max, stall) && IsNear(seen.P999, stall - (4 * between)))
+            // Of 5000 calls the fifth slowest is p99.9: it came due four calls after the one that met the whole of the stall.
+            Assert.True(IsNear(seen.P999, seen.Max - (4 * between)), $"p99.9 is {seen.P999 / 1e6:0.0} ms where the longest call took {seen.Max / 1e6:0.0} ms");
+            if (IsNear(seen.Max, stall))
                 break;
         }
 
         Assert.True(IsNear(seen.Max, stall), $"the longest call took {seen.Max / 1e6:0.0} ms");
-        Assert.True(IsNear(seen.P999, stall - (4 * between)), $"p99.9 is {seen.P999 / 1e6:0.0} ms");
         // All that came due in the first 90 ms of the stall, to 10 %; what else held calls up on this machine comes on top.
         Assert.True(seen.Delayed >= 81, $"{seen.Delayed} calls took more than 10 ms");
 

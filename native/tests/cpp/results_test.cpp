@@ -103,14 +103,11 @@ TEST(Result, WhatCannotBeOpenedSaysWhy) {
     EXPECT_EQ(Channel::try_connect("no address").status(), IPC_BAD_ADDRESS);
     EXPECT_EQ(Listener::try_listen("carrier-pigeon://x").status(), IPC_UNKNOWN_TRANSPORT);
     EXPECT_EQ(Channel::try_connect(fresh_address("shm")).status(), IPC_NO_SERVER);
-#if !defined(_WIN32)
-    EXPECT_EQ(Queue::try_open("unix://wrong-kind").status(), IPC_WRONG_STATE);
-#endif
+    EXPECT_EQ(Queue::try_open("pipe://wrong-kind").status(), IPC_WRONG_STATE);
     EXPECT_EQ(Publisher::try_open("shm://wrong-kind").status(), IPC_WRONG_STATE);
-    EXPECT_EQ(Subscriber::try_open(fresh_address("broadcast")).status(), IPC_NO_SERVER);
 }
 
-TEST(Result, QueuesAndBroadcasts) {
+TEST(Result, Queues) {
     const std::string queue_address = fresh_address("queue");
     Result<Queue> queue = Queue::try_open(queue_address, patience_ms);
     ASSERT_TRUE(queue) << ipc_last_error();
@@ -120,7 +117,12 @@ TEST(Result, QueuesAndBroadcasts) {
     EXPECT_EQ(*queue->try_dequeue(buffer, 2), 5u);
     EXPECT_EQ(*queue->try_dequeue(buffer, sizeof buffer), 5u);
     EXPECT_TRUE(Queue::remove(queue_address));
+}
 
+#if !defined(_WIN32) // there is no broadcast yet
+TEST(Result, Broadcasts) {
+    EXPECT_EQ(Subscriber::try_open(fresh_address("broadcast")).status(), IPC_NO_SERVER);
+    char buffer[16];
     const std::string broadcast_address = fresh_address("broadcast");
     Result<Publisher> publisher = Publisher::try_open(broadcast_address);
     ASSERT_TRUE(publisher) << ipc_last_error();
@@ -132,6 +134,7 @@ TEST(Result, QueuesAndBroadcasts) {
     ASSERT_TRUE(received) << ipc_last_error();
     EXPECT_EQ(received->size, 5u);
 }
+#endif
 
 } // namespace
 } // namespace ipc::test
