@@ -23,10 +23,10 @@ void require(bool good, const char* what) {
 }
 
 // The fast reader of codec json takes nothing that its strict one refuses, and finds the same in it. Other codecs have one reader.
-template <class Fuzzed>
-void require_agreement(ipc::codecs::Bytes bytes, const Object& object, bool taken) {
+template <class Fuzzed, class Decoded>
+void require_agreement(ipc::codecs::Bytes bytes, const Decoded& object, bool taken) {
     if constexpr (std::is_same_v<Fuzzed, ipc::codecs::Json>) {
-        Object strictly;
+        Decoded strictly;
         require(Fuzzed::decode_strictly(bytes, strictly).empty() == taken,
                 "the two readers differ in what they refuse");
         require(!taken || strictly == object, "the two readers find different content");
