@@ -29,10 +29,9 @@ internal sealed record Claim(
 
 /// <summary>A cell's figure, as a claim speaks of it.</summary>
 /// <param name="Figure">One of <see cref="ClaimFigure"/>.</param>
-/// <param name="OneCpu">Whether both processes share a CPU.</param>
-internal sealed record ClaimCell(Cell Cell, string Figure, bool OneCpu)
+internal sealed record ClaimCell(Cell Cell, string Figure)
 {
-    public override string ToString() => $"{Cell}{(Figure == ClaimFigure.Usual ? "" : $", {Figure}")}{(OneCpu ? ", both on one CPU" : "")}";
+    public override string ToString() => $"{Cell}{(Figure == ClaimFigure.Usual ? "" : $", {Figure}")}";
 }
 
 /// <summary>One thing to look at: how many times as much <paramref name="Over"/> is as <paramref name="Under"/>; without that, the figure itself.</summary>

@@ -3,12 +3,12 @@ using Ipc.Lab.Planning;
 namespace Ipc.Lab.Findings;
 
 /// <summary>
-/// Selections of cells as claims.csv writes them: <c>axis=value,value</c>, separated by spaces. The axes are those of a cell (transport, pair, codec, scenario, workload), which
-/// figure of it (p50 where none is named), and whether both processes are on one CPU (cpus=one). Values of <c>where</c> are crossed; lists of <c>over</c> and <c>under</c> go in step.
+/// Selections of cells as claims.csv writes them: <c>axis=value,value</c>, separated by spaces. The axes are those of a cell (transport, pair, codec, scenario, workload), and which
+/// figure of it (p50 where none is named). Values of <c>where</c> are crossed; lists of <c>over</c> and <c>under</c> go in step.
 /// </summary>
 internal static class ClaimExpression
 {
-    private static readonly string[] s_axes = ["transport", "pair", "codec", "scenario", "workload", "figure", "cpus"];
+    private static readonly string[] s_axes = ["transport", "pair", "codec", "scenario", "workload", "figure"];
 
     /// <summary>The tests that a row names; none of an empty row.</summary>
     public static IReadOnlyList<ClaimTest> Tests(string id, string where, string over, string under)
@@ -62,7 +62,7 @@ internal static class ClaimExpression
     {
         string Value(string axis) => axes.TryGetValue(axis, out var value) ? value : throw new UserMistakeException($"claims.csv, '{id}': no {axis} is named for one of its cells");
         var cell = new Cell(Value("transport"), Value("pair"), Value("codec"), Value("scenario"), Value("workload"));
-        return new ClaimCell(cell, ClaimFigure.Check(id, axes.GetValueOrDefault("figure", ClaimFigure.Usual)), axes.GetValueOrDefault("cpus") == "one");
+        return new ClaimCell(cell, ClaimFigure.Check(id, axes.GetValueOrDefault("figure", ClaimFigure.Usual)));
     }
 
     private static Dictionary<string, string> AxesOf(Dictionary<string, string> over, Dictionary<string, string>? under) =>

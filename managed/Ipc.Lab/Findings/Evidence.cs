@@ -44,4 +44,4 @@ internal sealed record Evidence(ClaimTest Test, double Value, double[] Interval,
 /// <summary>The run a figure is from.</summary>
 /// <param name="Folder">Its folder's name.</param>
 /// <param name="Wine">The version, if it ran under Wine.</param>
-internal sealed record MeasuredIn(string Folder, string? Wine, bool OneCpu);
+internal sealed record MeasuredIn(string Folder, string? Wine);

@@ -35,7 +35,7 @@ internal static class FindingsData
     private static object Side(MachineReport machine, Evidence evidence, ClaimCell cell) => new
     {
         Text = $"{cell}",
-        View = machine.Machine.Wine == evidence.Over.Wine && cell.OneCpu == machine.OnOneCpu ? PageView.Of(cell.Cell) : null,
+        View = machine.Machine.Wine == evidence.Over.Wine ? PageView.Of(cell.Cell) : null,
     };
 
     private static string Format(Evidence evidence, double value) =>

@@ -52,15 +52,15 @@ internal static class FindingsMarkdown
             var test = evidence.Test;
             var figure = test.Over.Figure;
             string Format(double? value) => isRatio ? Units.Ratio(value) : ClaimFigure.Format(figure, value!.Value);
-            text.Append($"| {Link(machine, test.Over, evidence.Over, up)} |{(test.Under is { } under ? $" {Link(machine, under, under.OneCpu == test.Over.OneCpu ? evidence.Over : null, up)} |" : "")} "
+            text.Append($"| {Link(machine, test.Over, evidence.Over, up)} |{(test.Under is { } under ? $" {Link(machine, under, evidence.Over, up)} |" : "")} "
                 + $"{evidence.Placement ?? Units.Unknown} | {Format(evidence.Value)} | {Format(evidence.Interval[0])} to {Format(evidence.Interval[1])} | {evidence.Launches} | {(finding.Kind == FindingKind.UnderWine ? "under Wine" : evidence.Says)} |\n");
         }
     }
 
     // The page has a view for every cell; runs that are no part of it are linked as they were measured.
-    private static string Link(MachineReport machine, ClaimCell cell, MeasuredIn? run, string up)
+    private static string Link(MachineReport machine, ClaimCell cell, MeasuredIn run, string up)
     {
-        var where = run is null || machine.Runs.Any(r => r.Folder == run.Folder)
+        var where = machine.Runs.Any(r => r.Folder == run.Folder)
             ? $"{up}{PageWriter.FileNameOf(machine)}#{PageView.Of(cell.Cell)}"
             : $"{up}results/{Uri.EscapeDataString(run.Folder)}/results.json";
         return $"[{cell}]({where})";

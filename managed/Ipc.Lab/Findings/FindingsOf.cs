@@ -6,7 +6,7 @@ namespace Ipc.Lab.Findings;
 internal static class FindingsOf
 {
     /// <summary>The findings of one machine.</summary>
-    /// <param name="all">Every report there is: among them may be the same machine's with both processes on one CPU, and under Wine.</param>
+    /// <param name="all">Every report there is: among them may be the same machine's under Wine.</param>
     public static IReadOnlyList<Finding> Machine(MachineReport machine, IReadOnlyList<MachineReport> all, IReadOnlyList<Claim>? claims = null)
     {
         var same = all.Append(machine).Distinct().Where(m => m.Machine.Name == machine.Machine.Name && m.Machine.Cpu.Model == machine.Machine.Cpu.Model).ToList();

@@ -6,12 +6,12 @@ using Ipc.Lab.Statistics;
 
 namespace Ipc.Lab.Findings;
 
-/// <summary>What was measured on one machine, and its answers to tests. Two cells meet within one run and one placement; only what one CPU costs is asked of two runs.</summary>
+/// <summary>What was measured on one machine, and its answers to tests. Two cells meet within one run and one placement; processes that share a CPU have no distance between them and meet all others.</summary>
 internal sealed class MeasuredCells
 {
     private readonly List<ReportRun> _runs;
 
-    /// <param name="machines">Reports of one machine and one system: its usual runs, and those with both processes on one CPU.</param>
+    /// <param name="machines">Reports of one machine and one system.</param>
     public MeasuredCells(IEnumerable<MachineReport> machines) =>
         // The latest first: a later run of a cell counts.
         _runs = [.. machines.SelectMany(m => m.Runs).Where(r => r.Results.Run.Build != "debug").OrderByDescending(r => r.Results.Run.Started)];
@@ -29,23 +29,22 @@ internal sealed class MeasuredCells
 
     private IEnumerable<Evidence> Ratios(Claim claim, ClaimTest test, ClaimCell under)
     {
-        foreach (var (first, second) in PairsOfRuns(test.Over, under))
+        foreach (var run in RunsFor(test.Over))
         {
-            if (CellIn(first, test.Over) is not { Status: "ok" } a || CellIn(second, under) is not { Status: "ok" } b)
+            if (CellIn(run, test.Over) is not { Status: "ok" } a || CellIn(run, under) is not { Status: "ok" } b)
                 continue;
             var (launchesA, launchesB) = (LaunchesOf(a, test.Over.Figure), LaunchesOf(b, under.Figure));
             var found = false;
             foreach (var placement in launchesB.Select(g => g.Key).Order(StringComparer.Ordinal))
             {
-                // Processes on one CPU have no distance between them.
-                var others = test.Over.OneCpu != under.OneCpu ? launchesA.MaxBy(g => g.Count()) : launchesA.FirstOrDefault(g => g.Key == placement);
+                var others = OneCpu(test.Over) != OneCpu(under) ? launchesA.MaxBy(g => g.Count()) : launchesA.FirstOrDefault(g => g.Key == placement);
                 double[] x = [.. others ?? Enumerable.Empty<double>()], y = [.. launchesB[placement]];
                 if (Math.Min(x.Length, y.Length) < RatioEstimate.LeastLaunches)
                     continue;
                 found = true;
                 // First is the base of the estimate: the result is how many times as much the second is.
                 var ratio = RatioEstimate.Unpaired(y, x, 0);
-                yield return new Evidence(test, ratio.Ratio, ratio.Interval, placement, $"{x.Length} and {y.Length}", In(first), Standings.OfRatio(claim, ratio.Ratio, ratio.Interval));
+                yield return new Evidence(test, ratio.Ratio, ratio.Interval, placement, $"{x.Length} and {y.Length}", In(run), Standings.OfRatio(claim, ratio.Ratio, ratio.Interval));
             }
             if (found)
                 yield break;
@@ -72,12 +71,9 @@ internal sealed class MeasuredCells
         }
     }
 
-    private IEnumerable<(ReportRun First, ReportRun Second)> PairsOfRuns(ClaimCell over, ClaimCell under) =>
-        over.OneCpu == under.OneCpu
-            ? RunsFor(over).Select(r => (r, r))
-            : from first in RunsFor(over) from second in RunsFor(under) select (first, second);
+    private IEnumerable<ReportRun> RunsFor(ClaimCell cell) => _runs.Where(r => !r.Results.Run.Pins.AreOne || cell.Cell.IsAlone);
 
-    private IEnumerable<ReportRun> RunsFor(ClaimCell cell) => _runs.Where(r => r.Results.Run.Pins.AreOne == cell.OneCpu || cell.Cell.IsAlone);
+    private static bool OneCpu(ClaimCell cell) => Registry.Scenarios.FirstOrDefault(s => s.Id == cell.Cell.Scenario)?.OneCpu == true;
 
     private static CellResult? CellIn(ReportRun run, ClaimCell wanted) => run.Results.Cells.FirstOrDefault(c => c.Cell == wanted.Cell);
 
@@ -88,5 +84,5 @@ internal sealed class MeasuredCells
             .Where(l => l.Figure > 0 || (isCount && l.Figure == 0))
             .ToLookup(l => l.Placement, l => l.Figure!.Value);
 
-    private static MeasuredIn In(ReportRun run) => new(run.Folder, run.Results.Machine.Wine, run.Results.Run.Pins.AreOne);
+    private static MeasuredIn In(ReportRun run) => new(run.Folder, run.Results.Machine.Wine);
 }

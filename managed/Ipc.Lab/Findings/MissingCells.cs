@@ -5,16 +5,13 @@ namespace Ipc.Lab.Findings;
 /// <summary>What to run for cells that results have not.</summary>
 internal static class MissingCells
 {
-    /// <summary>A command that measures all of them, and perhaps some more; two where some want one CPU and some two.</summary>
-    public static string Command(IReadOnlyList<ClaimCell> cells, bool underWine) =>
-        string.Join("` and `", cells.GroupBy(c => c.OneCpu).OrderBy(g => g.Key).Select(g => Command([.. g], underWine, g.Key)));
-
-    private static string Command(IReadOnlyList<ClaimCell> cells, bool underWine, bool onOne)
+    /// <summary>A command that measures all of them, and perhaps some more.</summary>
+    public static string Command(IReadOnlyList<ClaimCell> cells, bool underWine)
     {
         string Values(Func<ClaimCell, string> axis) => string.Join(',', cells.Select(axis).Distinct());
         var transports = Values(c => c.Cell.IsAlone ? "" : c.Cell.Transport).Trim(',');
         return $"scripts/{(underWine ? "ipc-windows" : "ipc")} run{(transports.Length > 0 ? $" --transport {transports}" : "")} --pair {Values(c => c.Cell.Pair)} "
-            + $"--codec {Values(c => c.Cell.Codec)} --scenario {Values(c => c.Cell.Scenario)} --workload {Values(c => c.Cell.Workload)}{(onOne ? " --pin 0,0" : "")}";
+            + $"--codec {Values(c => c.Cell.Codec)} --scenario {Values(c => c.Cell.Scenario)} --workload {Values(c => c.Cell.Workload)}";
     }
 
     /// <summary>Why no run could measure them, or null.</summary>

@@ -11,6 +11,8 @@ internal static class Grid
     public static IReadOnlyList<string> AllCodecs { get; } = [.. Registry.Codecs.Select(c => c.Id)];
     public static IReadOnlyList<string> ObjectCodecs { get; } = [.. Registry.Codecs.Where(c => c.Objects).Select(c => c.Id)];
     public static IReadOnlyList<string> AllScenarios { get; } = [.. Registry.Scenarios.Select(s => s.Id)];
+    /// <summary>Those that differ from no other only in how many processes there are or where they run.</summary>
+    public static IReadOnlyList<string> SingleScenarios { get; } = [.. Registry.Scenarios.Where(s => s.As is null).Select(s => s.Id)];
     public static IReadOnlyList<string> AllWorkloads { get; } = [.. Registry.Workloads.Select(w => w.Id)];
     /// <summary>Those that are no point of a curve.</summary>
     public static IReadOnlyList<string> SingleWorkloads { get; } = [.. Registry.Workloads.Where(w => w.Group is null).Select(w => w.Id)];

@@ -23,6 +23,9 @@ internal sealed record Pins(int? Server, int? Client)
         return turn == 0 ? Client : MoreClients[turn - 1];
     }
 
+    /// <summary>The pins of a scenario's processes: one CPU for both where that is what it is about.</summary>
+    public Pins For(ScenarioEntry scenario) => scenario.OneCpu ? new Pins(Server, Server) : this;
+
     /// <summary>Reads <c>server,client</c> or <c>none</c>; without a wish, picks two cores that share no core, as far as the machine has them.</summary>
     public static Pins Choose(string? wish, CpuTopology topology)
     {

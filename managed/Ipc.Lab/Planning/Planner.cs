@@ -14,19 +14,20 @@ internal static class Planner
         CheckNumbers(request);
         var cells = CellSelection.Select(request);
         var table = request.Table is { } asked ? TableFile.Check(asked) : null;
+        var pins = Pins.Choose(request.Pin, topology);
         return new Plan
         {
             Schema = Plan.CurrentSchema,
             Preset = request.Preset ?? (request.PicksCells ? "chosen" : "quick"),
             Seed = request.Seed ?? RandomNumberGenerator.GetInt32(1, int.MaxValue),
             Schedule = ScheduleOf(request),
-            Pins = Pins.Choose(request.Pin, topology),
+            Pins = pins,
             Debug = false,
             Started = now,
             Table = table,
             Peers = request.Peers,
             Binaries = [],
-            Cells = [.. cells.Select(cell => new PlannedCell(cell, WhySkipped(cell, table, programs)))],
+            Cells = [.. cells.Select(cell => new PlannedCell(cell, WhySkipped(cell, table, programs) ?? WhyUnpinned(cell, pins)))],
         };
     }
 
@@ -55,6 +56,9 @@ internal static class Planner
             BudgetSeconds = budget,
         };
     }
+
+    private static string? WhyUnpinned(Cell cell, Pins pins) =>
+        cell.Scene.OneCpu && pins.Server is null ? $"scenario '{cell.Scenario}' pins both processes to one CPU, and `--pin none` pins none" : null;
 
     /// <summary>Why a cell cannot be played by these programs here, or null if it can.</summary>
     public static string? WhySkipped(Cell cell, TableEntry? table, Programs programs)

@@ -69,19 +69,26 @@ internal static class Presets
         return [.. cells.Distinct()];
     }
 
-    // What docs/findings.md asks beyond what readers ask: the claims say it themselves. What they want on one CPU is another run, with other pins.
+    // What docs/findings.md asks beyond what readers ask: the claims say it themselves.
     private static IEnumerable<Cell> CellsOfFindings() =>
         from claim in PublishedClaims.All
         where !claim.NeedsWindows
         from test in claim.Tests
         from wanted in new[] { test.Over, test.Under }
-        where wanted is { OneCpu: false }
+        where wanted is not null
         select wanted.Cell;
 
     private static List<Cell> SeedCells() => [.. PublishedFigures.All.Select(f => f.ToCell().Cell).OfType<Cell>().Distinct()];
 
     // Other runtimes meet native code and themselves: with .NET 10 in between nothing new happens.
-    private static List<Cell> FullCells() => [.. Grid.Cross(Grid.AllWaits, FullPairs, Grid.AllCodecs, Grid.AllScenarios, Grid.SingleWorkloads), .. Curves()];
+    private static List<Cell> FullCells() => [.. Grid.Cross(Grid.AllWaits, FullPairs, Grid.AllCodecs, Grid.SingleScenarios, Grid.SingleWorkloads), .. Variants(), .. Curves()];
+
+    // The same with another number of processes, or on other CPUs, is measured in both languages over our own transports.
+    private static IEnumerable<Cell> Variants()
+    {
+        string[] alike = ["native:native", "managed:managed"];
+        return [.. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["one-cpu"], Grid.SingleWorkloads)];
+    }
 
     // A curve is many cells. Each is drawn where it says something new: over shared memory and a socket, in both languages, and for buckets and rates by what else decides them.
     private static IEnumerable<Cell> Curves()

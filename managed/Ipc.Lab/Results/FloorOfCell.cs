@@ -21,9 +21,12 @@ internal sealed record FloorOfCell(string Name, string Workload, int? OneWayByte
             return null;
         var scene = Choices.ScenarioEntry(scenario);
         return scene.Receiver is null
-            ? new FloorOfCell(RoundTripFloor(transport), workload, null, false)
+            ? new FloorOfCell(scene.OneCpu ? OfTakingTurns(RoundTripFloor(transport)) : RoundTripFloor(transport), workload, null, false)
             : new FloorOfCell("oneway", workload, Choices.WorkloadEntry(workload).RequestBytes, scene.Batch > 0);
     }
+
+    // On one CPU nobody can spin for the other: slots are handed over by sleeping.
+    private static string OfTakingTurns(string floor) => floor == "slot" ? "futex" : floor;
 
     private static string RoundTripFloor(string spec)
     {

@@ -39,12 +39,12 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
         }
     }
 
-    /// <summary>How far apart the two processors are just now and the floor of one cell, shortly.</summary>
+    /// <summary>How far apart the two processors are just now, unless they are one, and the floor of one cell, shortly.</summary>
     public async Task<FloorNow> MeasureNowAsync(Pins pins, FloorOfCell floor, CancellationToken stop)
     {
         var sizes = floor.OneWayBytes is { } bytes ? Arguments(pins, Schedule.FloorAroundTiming, [], [bytes])
             : Arguments(pins, Schedule.FloorAroundTiming, [HasSizes(floor.Workload) ? floor.Workload : FloorFigures.SmallestSize], []);
-        var measured = await MeasureAsync(0, [.. sizes, "--only", $"cacheline,{floor.Name}"], stop).ConfigureAwait(false);
+        var measured = await MeasureAsync(0, [.. sizes, "--only", pins.AreOne ? floor.Name : $"cacheline,{floor.Name}"], stop).ConfigureAwait(false);
         return new FloorNow(measured.Figures?.CachelineRttNs, floor.In(measured.Figures), measured.Reason);
     }
 

@@ -11,7 +11,7 @@ internal sealed record LaunchTask(
 {
     /// <summary>The first line to a peer of this launch.</summary>
     public PeerCell ToPeerCell(string role, string side, int? cpu, string address) => new(
-        role, side, address, Cell.Codec, Cell.Scenario, Workload.DeepClone(), Seed, cpu, Timing.WarmupSeconds,
+        role, side, address, Cell.Codec, Cell.Scene.PlayedAs, Workload.DeepClone(), Seed, cpu, Timing.WarmupSeconds,
         Cell.Count is null ? Timing.Seconds : null, Cell.Count, role == "server" ? null : Samples)
     { SettleSeconds = Timing.SettleSeconds };
 

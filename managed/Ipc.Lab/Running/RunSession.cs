@@ -186,13 +186,13 @@ internal sealed class RunSession(
         stop.ThrowIfCancellationRequested();
         var cell = _plan.Cells[index].Cell;
         var task = new LaunchTask(
-            cell, WorkloadOf(cell.Workload), $"{_runName}-{++_started}", _plan.Seed, _plan.Pins, timing.For(cell.Load), folder.RawSamplesFile);
+            cell, WorkloadOf(cell.Workload), $"{_runName}-{++_started}", _plan.Seed, _plan.Pins.For(cell.Scene), timing.For(cell.Load), folder.RawSamplesFile);
         try
         {
             var floor = FloorOfCell.Of(cell);
-            var before = await FloorNowAsync(floor, stop).ConfigureAwait(false);
+            var before = await FloorNowAsync(task.Pins, floor, stop).ConfigureAwait(false);
             var (done, samples) = await launcher.RunAsync(task, index, round, stop).ConfigureAwait(false);
-            var after = await FloorNowAsync(floor, stop).ConfigureAwait(false);
+            var after = await FloorNowAsync(task.Pins, floor, stop).ConfigureAwait(false);
             return done with
             {
                 Samples = folder.KeepSamples(cell, round, samples),
@@ -214,11 +214,11 @@ internal sealed class RunSession(
     }
 
     // Floors that cannot be measured are said once.
-    private async Task<FloorNow?> FloorNowAsync(FloorOfCell? floor, CancellationToken stop)
+    private async Task<FloorNow?> FloorNowAsync(Pins pins, FloorOfCell? floor, CancellationToken stop)
     {
         if (floor is null || _floors.Any(f => f.Reason is not null))
             return null;
-        var now = await floorsProgram.MeasureNowAsync(_plan.Pins, floor, stop).ConfigureAwait(false);
+        var now = await floorsProgram.MeasureNowAsync(pins, floor, stop).ConfigureAwait(false);
         if (now.Reason is not { } reason)
             return now;
         var failed = new FloorRecord(0, null, reason);

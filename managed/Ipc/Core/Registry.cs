@@ -110,11 +110,14 @@ public sealed record CodecEntry(string Id, string Summary, bool Objects);
 /// <summary>A scenario; Ipc is false when one process plays it alone. Kinds: the kinds of transport it can be played over. Receiver: the role
 /// (server or client) that receives one-way messages and measures; null where the client measures round trips. Clients: client processes.
 /// Portion: operations of one sample, divided down. Batch: messages of one batch; 0: one by one. Platforms and Codecs: those it is played on and with;
-/// null: all.</summary>
+/// null: all. As: the scenario that both processes play, where this one differs only in how they are started or how many there are. OneCpu: both are pinned to one CPU.</summary>
 public sealed record ScenarioEntry(
     string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Portion = 1, int Batch = 0,
-    IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null)
+    IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null, string? As = null, bool OneCpu = false)
 {
+    /// <summary>The scenario as processes know it.</summary>
+    public string PlayedAs => As ?? Id;
+
     /// <summary>Whether it is played with a codec.</summary>
     public bool Takes(string codec) => Codecs?.Contains(codec) != false;
 }

@@ -1,5 +1,6 @@
 using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
+using Ipc.Lab.Results;
 using Xunit;
 
 namespace Ipc.Lab.Tests;
@@ -86,15 +87,18 @@ public sealed class PlanningTests
     public void FullHasEveryCombinationOfTheRegistryOnce()
     {
         var all = Presets.Get("full").Cells();
-        var cells = all.Where(c => c.Load.Group is null).ToList();
+        var variants = all.Where(c => c.Scene.As is not null).ToList();
+        var cells = all.Except(variants).Where(c => c.Load.Group is null).ToList();
+        // Of every variant some.
+        Assert.Equal(Registry.Scenarios.Where(s => s.As is not null).Select(s => s.Id), variants.Select(c => c.Scenario).Distinct());
         // Of curves some, each of them whole.
         Assert.All(
-            all.Except(cells).GroupBy(c => (c.Transport, c.Pair, c.Codec, c.Scenario, c.Load.Group)),
+            all.Except(variants).Except(cells).GroupBy(c => (c.Transport, c.Pair, c.Codec, c.Scenario, c.Load.Group)),
             curve => Assert.Equal(Choices.Workloads(curve.Key.Group!), curve.Select(c => c.Workload)));
         Assert.Equal(Registry.Workloads.Select(w => w.Group).OfType<string>().Distinct(), all.Select(c => c.Load.Group).OfType<string>().Distinct());
         var shapes = (from workload in Registry.Workloads
                       where workload.Group is null
-                      from scenario in workload.Scenarios.Select(Choices.ScenarioEntry).Where(s => s.Ipc)
+                      from scenario in workload.Scenarios.Select(Choices.ScenarioEntry).Where(s => s is { Ipc: true, As: null })
                       from spec in Grid.AllWaits
                       where scenario.Kinds.Contains(Grid.KindOf(spec))
                       select workload.Codecs.Count(codec => scenario.Codecs?.Contains(codec) != false)).Sum();
@@ -105,6 +109,20 @@ public sealed class PlanningTests
         Assert.Equal(all.Count, all.Distinct().Count());
         Assert.Contains(cells, c => c.Transport == "shm?wait=spin");
         Assert.Contains(cells, c => c.Transport == "shm-event?wait=adaptive");
+    }
+
+    [Fact]
+    public void OneCpuIsThatOfTheServerAndHeldAgainstSleepers()
+    {
+        var cell = new Cell("shm", "native:managed", "raw", "one-cpu", "64");
+        var pins = new Pins(1, 0) { MoreClients = [2] };
+
+        Assert.Equal((1, 1), (pins.For(cell.Scene).Server, pins.For(cell.Scene).Client));
+        Assert.Same(pins, pins.For(Choices.ScenarioEntry("call")));
+        Assert.Equal(("futex", "slot"), (FloorOfCell.Of(cell)!.Name, FloorOfCell.Of(cell with { Scenario = "call" })!.Name));
+        var request = new RunRequest { Transports = ["shm"], Pairs = ["native:managed"], Scenarios = ["one-cpu"], Workloads = ["64"] };
+        Assert.Null(Assert.Single(PlanOf(request).Cells).SkipReason);
+        Assert.Equal("scenario 'one-cpu' pins both processes to one CPU, and `--pin none` pins none", Assert.Single(PlanOf(request with { Pin = "none" }).Cells).SkipReason);
     }
 
     // Who names a curve, or a scenario that is one, means all its points; one point can be named as well.
@@ -248,7 +266,7 @@ public sealed class PlanningTests
         Assert.StartsWith("there is no workload '2k'; the workloads are 0.1k-1k, ", MistakeOf(new() { Workloads = ["2k"] }), StringComparison.Ordinal);
         Assert.Equal("there is no preset 'fast'; the presets are quick, seed, reference, full", MistakeOf(new() { Preset = "fast" }));
         Assert.Equal("workload 'push-1k' has no codec 'json'; it takes raw", MistakeOf(new() { Workloads = ["push-1k"], Codecs = ["json"] }));
-        Assert.Equal("workload '64' has no scenario 'push'; it takes call", MistakeOf(new() { Workloads = ["64"], Scenarios = ["push"] }));
+        Assert.Equal("workload '64' has no scenario 'push'; it takes call, one-cpu", MistakeOf(new() { Workloads = ["64"], Scenarios = ["push"] }));
         Assert.StartsWith("preset 'quick' has no cell", MistakeOf(new() { Preset = "quick", Workloads = ["ping"] }), StringComparison.Ordinal);
         Assert.Equal("--launches 0 is not between 1 and 1000", MistakeOf(new() { Launches = 0 }));
         Assert.Equal("--seconds NaN is not between 0.01 and 3600", MistakeOf(new() { Seconds = double.NaN }));

@@ -1,3 +1,4 @@
+using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Running;
 using Xunit;
@@ -96,10 +97,30 @@ public sealed class RealPeersTests : IDisposable
         }
     }
 
-    private async Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync(Cell cell)
+    // Processes know it as a call; where they run is the lab's doing.
+    [Theory]
+    [MemberData(nameof(Pairs))]
+    public async Task EveryPairTakesTurnsOnOneCpu(string pair)
+    {
+        const int calls = 50;
+        var cpu = CpuTopology.Read(SystemFiles.Real).Allowed[0];
+        foreach (var transport in ((string[])["shm", "pipe"]).Where(t => IsPlayed(t, pair)))
+        {
+            var cell = new Cell(transport, pair, "raw", "one-cpu", "64", calls);
+            var (record, samples) = await LaunchAsync(cell, new Pins(cpu, null).For(cell.Scene));
+
+            Assert.Equal((calls, calls, calls * 128), (record.Operations, samples.Length, record.Bytes));
+            // Nobody can answer before the other has gone to sleep or been sent away.
+            Assert.InRange(SwitchesOf(record.Client!), calls, long.MaxValue);
+        }
+    }
+
+    private static long SwitchesOf(UsageSpan span) => (span.After!.VoluntarySwitches + span.After.InvoluntarySwitches - span.Before!.VoluntarySwitches - span.Before.InvoluntarySwitches)!.Value;
+
+    private async Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync(Cell cell, Pins? pins = null)
     {
         var task = new LaunchTask(
-            cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.02, 0.02),
+            cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, pins ?? Pins.None, new LaunchTiming(0.02, 0.02),
             Path.Combine(_folder.Path, "launch.u32"));
         return await new Launcher(Programs.OfThisTree(), LaunchBounds.Usual).RunAsync(task, 0, 0, CancellationToken.None);
     }

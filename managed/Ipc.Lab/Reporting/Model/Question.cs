@@ -70,6 +70,7 @@ internal static class Names
 
     public static string Scenario(string id) => id switch
     {
+        "one-cpu" => "call, both on one CPU",
         "push" => "push, confirmed by a byte",
         "oneway" => "one-way",
         "oneway-batch" => "one-way, batches",

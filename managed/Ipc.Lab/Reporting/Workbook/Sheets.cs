@@ -18,7 +18,7 @@ internal static class Sheets
             string Named(string name) => machines.Count == 1 ? name : Fit($"{name} {machine.Label}", sheets);
             sheets.AddRange(new[]
             {
-                MeasuredSheet.Of(Named("Request"), "Calls: request and reply", machine, c => c.Scenario is "call" || c.Scenario.StartsWith("ui-", StringComparison.Ordinal)),
+                MeasuredSheet.Of(Named("Request"), "Calls: request and reply", machine, c => c.Scenario is "call" or "one-cpu" || c.Scenario.StartsWith("ui-", StringComparison.Ordinal)),
                 MeasuredSheet.Of(Named("Push"), "Messages whose receiver confirms them with one byte", machine, c => c.Scenario == "push"),
                 MeasuredSheet.Of(Named("One-way"), "One-way messages, timed at the receiver", machine, c => Names.IsOneWay(c.Scenario)),
                 SerializationSheet.Of(Named("Serialization"), machine),

@@ -76,7 +76,7 @@ function sizeName(workload, oneWay) {
 }
 
 const scenarioNames = {
-  call: 'call', push: 'push, confirmed by a byte', oneway: 'one-way', 'oneway-batch': 'one-way, batches', fanin: 'four clients into one server',
+  call: 'call', 'one-cpu': 'call, both on one CPU', push: 'push, confirmed by a byte', oneway: 'one-way', 'oneway-batch': 'one-way, batches', fanin: 'four clients into one server',
   broadcast: 'broadcast to four', 'ui-idle': 'call from a window, idle', 'ui-busy': 'call from a window, busy', 'ui-blocked': 'call that blocks a window',
   batch: 'in buckets', paced: 'paced call', serialize: 'codec alone',
 };
