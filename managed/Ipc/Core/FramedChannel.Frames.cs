@@ -5,9 +5,6 @@ namespace Ipc;
 /// <summary>The half that transports see: the frame primitives they implement, and how a channel ends.</summary>
 internal abstract partial class FramedChannel
 {
-    // Milliseconds for a server that has died: a call must not outlast its own time-out because it clears up.
-    private const int LeastPatience = 8, MostPatience = 100;
-
     private HandleGate<TwoDoors> _gate;
     private IpcException? _failure;
     private int _closeStarted;
@@ -68,9 +65,9 @@ internal abstract partial class FramedChannel
     /// <summary>Releases everything, after CloseFrames; nobody is inside.</summary>
     protected abstract void DisposeFrames();
 
-    /// <summary>Called once when the peer has ended or died without our closing first; must not throw, nor take longer than so many
-    /// milliseconds by much.</summary>
-    protected virtual void PeerGone(int patienceMilliseconds) { }
+    /// <summary>Called once when the peer has ended or died without our closing first; must not throw, nor outlast the
+    /// deadline by more than some milliseconds.</summary>
+    protected virtual void PeerGone(Deadline deadline) { }
 
     // ---- the end of a channel
 
@@ -108,7 +105,7 @@ internal abstract partial class FramedChannel
     private void TellIfPeerGone(IpcStatus status, Deadline deadline)
     {
         if (status is IpcStatus.PeerClosed or IpcStatus.Truncated && Interlocked.Exchange(ref _peerGoneTold, 1) == 0)
-            PeerGone(Math.Max(deadline.SliceMilliseconds(MostPatience), LeastPatience));
+            PeerGone(deadline);
     }
 
     public sealed override void Close()

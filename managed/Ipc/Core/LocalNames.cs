@@ -40,6 +40,10 @@ internal static partial class LocalNames
         }
     }
 
+    /// <summary>How long a client that finds its server dead tries to clear the server's name away: no longer than its call may last,
+    /// but for some milliseconds even if that has no time left.</summary>
+    public static int MillisecondsToForget(Deadline deadline) => Math.Max(deadline.SliceMilliseconds(1000), 8);
+
     /// <summary>Does something under the lock, if it can be had before the deadline; else it is left to whoever meets the name next.</summary>
     public static void IfLocked(Deadline deadline, Action act)
     {
@@ -92,15 +96,18 @@ internal static partial class LocalNames
     }
 
     /// <summary>True while the process is on its way out and may not have closed all its descriptors yet.</summary>
-    public static bool IsDying(int process)
+    public static bool IsClosingDescriptors(int process)
     {
         try
         {
             var text = File.ReadAllText(FormattableString.Invariant($"/proc/{process}/stat"));
-            // pid (name) state parent group session terminal foreground-group flags ...: the name may hold anything, even ')'.
+            // pid (name) state parent group session terminal foreground-group flags, four counts of page faults, four times,
+            // priority, nice, threads ...: the name may hold anything, even ')'.
             var fields = text[(text.LastIndexOf(')') + 2)..].Split(' ');
-            // Also while it waits for its parent: another thread of it may still have its descriptors.
-            return (ulong.Parse(fields[6], CultureInfo.InvariantCulture) & ExitingFlag) != 0;
+            if ((ulong.Parse(fields[6], CultureInfo.InvariantCulture) & ExitingFlag) == 0)
+                return false;
+            // A zombie has closed its own, but other threads of it may be on their way and have them open still.
+            return fields[0] != "Z" || int.Parse(fields[17], CultureInfo.InvariantCulture) > 1;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or FormatException or IndexOutOfRangeException)
         {

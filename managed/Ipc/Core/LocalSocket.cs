@@ -64,20 +64,22 @@ internal static unsafe class LocalSocket
     }
 
     /// <summary>For a client whose connection has ended: removes its server's name if the server is dead, or found dying.
-    /// Never throws.</summary>
-    public static void ForgetDeadServer(LocalName name, Descriptor socket, int patienceMilliseconds)
+    /// Never throws, nor outlasts the deadline by more than some milliseconds.</summary>
+    public static void ForgetDeadServer(LocalName name, Descriptor socket, Deadline deadline)
     {
         try
         {
             var server = PeerOf(socket).Process;
-            var patience = new Deadline(patienceMilliseconds);
+            // It closes its descriptors one by one, perhaps a connection before its listener. Looked at before the name is
+            // tried: once it is gone, whoever still has the name bound is another server.
+            var left = LocalNames.MillisecondsToForget(deadline);
+            var patience = new Deadline(left);
             while (IsOwnSocket(name.Path))
             {
-                // It closes its descriptors one by one, perhaps a connection before its listener. Looked at first: once it is gone, whoever still has the name bound is another server.
-                var dying = server > 0 && LocalNames.IsDying(server);
-                using (var names = LocalNames.Lock(patienceMilliseconds))
+                var closing = server > 0 && LocalNames.IsClosingDescriptors(server);
+                using (var names = LocalNames.Lock(left))
                 {
-                    if (RemoveIfDeadLocked(name) || !dying || patience.Expired)
+                    if (RemoveIfDeadLocked(name) || !closing || patience.Expired)
                         return;
                 }
                 Thread.Sleep(1);

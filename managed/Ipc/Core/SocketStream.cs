@@ -5,7 +5,7 @@ namespace Ipc;
 /// <summary>A connected stream socket; owns it. The socket stays in blocking mode, so that a message costs one system call;
 /// the time-outs are the socket's own and set again only when they change.</summary>
 [SupportedOSPlatform("linux")]
-internal sealed unsafe class SocketStream(Descriptor socket, Action<int>? peerGone = null) : ByteStream
+internal sealed unsafe class SocketStream(Descriptor socket, Action<Deadline>? peerGone = null) : ByteStream
 {
     private int _receiveTimeout = Timeout.Infinite;
     private int _sendTimeout = Timeout.Infinite;
@@ -97,7 +97,7 @@ internal sealed unsafe class SocketStream(Descriptor socket, Action<int>? peerGo
         socket.Dispose();
     }
 
-    public override void PeerGone(int patienceMilliseconds) => peerGone?.Invoke(patienceMilliseconds);
+    public override void PeerGone(Deadline deadline) => peerGone?.Invoke(deadline);
 
     public override void Dispose() => socket.Dispose();
 }

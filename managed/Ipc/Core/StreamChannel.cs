@@ -281,7 +281,7 @@ internal sealed partial class StreamChannel : FramedChannel
 
     // ---- the end
 
-    protected override void PeerGone(int patienceMilliseconds) => _stream.PeerGone(patienceMilliseconds);
+    protected override void PeerGone(Deadline deadline) => _stream.PeerGone(deadline);
     protected override void CloseFrames() => _stream.Interrupt();
     protected override void DisposeFrames() => _stream.Dispose();
 }

@@ -164,7 +164,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
     }
 
     // Nothing of a server of Windows outlives it.
-    public override void ForgetDeadServer(int patienceMilliseconds) { }
+    public override void ForgetDeadServer(Deadline deadline) { }
 
     public override void Dispose()
     {

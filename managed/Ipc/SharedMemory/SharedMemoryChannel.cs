@@ -24,7 +24,7 @@ internal abstract class SharedMemoryChannel(SharedMemorySegment segment, int lim
     protected IpcException TooLarge(ulong length) => Fail(IpcStatus.PeerTooLarge,
         $"the peer at {Name} sends a message of {length} bytes, over this side's limit of {MaxMessageLength}: raise it with max= at both ends");
 
-    protected override void PeerGone(int patienceMilliseconds) => Segment.ForgetDeadServer(patienceMilliseconds);
+    protected override void PeerGone(Deadline deadline) => Segment.ForgetDeadServer(deadline);
     protected override void CloseFrames() => Segment.Close();
     protected override void DisposeFrames() => Segment.Dispose();
 }

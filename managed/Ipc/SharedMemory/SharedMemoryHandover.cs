@@ -93,7 +93,7 @@ internal static unsafe class SharedMemoryHandover
         catch (Exception e)
         {
             if (e is IpcException { Status: IpcStatus.PeerClosed })
-                peer.ForgetDeadServer(Math.Max(deadline.SliceMilliseconds(100), 8));
+                peer.ForgetDeadServer(deadline);
             GiveUp(peer, memory, bytes);
             throw;
         }

@@ -30,7 +30,7 @@ internal abstract unsafe class SharedMemoryPeer : IDisposable
     public abstract void HangUp();
 
     /// <summary>A client whose server is dead clears its name away.</summary>
-    public abstract void ForgetDeadServer(int patienceMilliseconds);
+    public abstract void ForgetDeadServer(Deadline deadline);
 
     public abstract void Dispose();
 

@@ -62,7 +62,7 @@ internal sealed unsafe partial class SharedMemorySegment : IDisposable
     }
 
     /// <summary>A client whose server is dead clears its name away.</summary>
-    public void ForgetDeadServer(int patienceMilliseconds) => _peer.ForgetDeadServer(patienceMilliseconds);
+    public void ForgetDeadServer(Deadline deadline) => _peer.ForgetDeadServer(deadline);
 
     /// <summary>Unmaps; once, after Close, when nobody is inside.</summary>
     public void Dispose()

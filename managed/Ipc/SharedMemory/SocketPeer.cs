@@ -81,10 +81,10 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
 
     public override void HangUp() => LocalSocket.ShutDown(socket);
 
-    public override void ForgetDeadServer(int patienceMilliseconds)
+    public override void ForgetDeadServer(Deadline deadline)
     {
         if (server is not null)
-            LocalSocket.ForgetDeadServer(server, socket, patienceMilliseconds);
+            LocalSocket.ForgetDeadServer(server, socket, deadline);
     }
 
     public override void Dispose()

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Ipc.Conformance.Puppets;
 using Ipc.Conformance.Raw;
 using Xunit;
@@ -89,6 +90,44 @@ public sealed class NamesTests : IDisposable
         server.Kill();
         foreach (var path in Names.Left(name))
             File.Delete(path);
+    }
+
+    [Theory]
+    [InlineData("native")]
+    [InlineData("managed")]
+    [InlineData("bound")]
+    public async Task ADeadServersNameIsClearedAwayThoughAnotherHasTheNamesLocked(string side)
+    {
+        var environment = new Dictionary<string, string> { ["XDG_RUNTIME_DIR"] = _folder };
+        foreach (var transport in new[] { "unix", "fifo", "shm", "shm-event", "broadcast" })
+        {
+            using var server = new PuppetProcess("native", environment);
+            using var client = new PuppetProcess(side, environment);
+            string waiting;
+            if (transport == "broadcast")
+            {
+                await server.Ok("publisher p broadcast://locked");
+                await client.Ok("subscriber s broadcast://locked 5000");
+                waiting = "take s 10 1 1 -1";
+            }
+            else
+            {
+                await server.Ok($"listen l {transport}://locked");
+                var accepting = server.Give("acceptor", "accept l s 5000");
+                await client.Ok($"connect c {transport}://locked 5000");
+                (await accepting).Ok();
+                waiting = "receive c 10 1 1 -1";
+            }
+            var received = client.Give("blocked", waiting);
+            // Longer than anybody who makes or removes a name needs, as it is on a busy machine.
+            var command = "echo locked; sleep 0.3";
+            using var holder = Process.Start(new ProcessStartInfo("flock", [$"{_folder}/ipc", "sh", "-c", command]) { RedirectStandardOutput = true })!;
+            Assert.Equal("locked", await holder.StandardOutput.ReadLineAsync());
+            server.Kill();
+            (await received).Refused(IpcStatus.PeerClosed);
+            await holder.WaitForExitAsync();
+            Assert.True(Directory.GetFiles($"{_folder}/ipc") is [], $"{transport} left {string.Join(", ", Directory.GetFiles($"{_folder}/ipc"))}\n{client.Transcript}");
+        }
     }
 
     // A second user makes the folders first, in each form they could have; and takes a pipe's name.

@@ -131,12 +131,14 @@ void remove_dead_socket(const std::string& path, const Deadline& deadline) {
 void forget_dead_server(const std::string& path, int connection, const Deadline& deadline) {
     ucred server{};
     socklen_t length = sizeof server;
-    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &server, &length) != 0 || server.pid <= 0) return;
-    // A dying process closes its descriptors one by one, perhaps this connection before its listener.
-    for (int waited_ms = 0; is_own_socket(path); ++waited_ms) {
-        const bool running = is_running(server.pid);
-        remove_dead_socket(path, deadline);
-        if (running || waited_ms == 100 || deadline.expired()) return;
+    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &server, &length) != 0) return;
+    // A dying process closes its descriptors one by one, perhaps this connection before its listener. Looked at before
+    // the name is tried: once it is gone, whoever still has the name bound is another server.
+    const Deadline patience = time_to_forget(deadline);
+    while (is_own_socket(path)) {
+        const bool closing = server.pid > 0 && is_closing_descriptors(server.pid);
+        remove_dead_socket(path, patience);
+        if (!closing || patience.expired()) return;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }

@@ -2,6 +2,7 @@
 
 #include "core/plain_name.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -145,22 +146,57 @@ void remove_name(const std::string& path, const FileIdentity& identity) {
     if (identify(path, &now) && now.device == identity.device && now.inode == identity.inode) unlink(path.c_str());
 }
 
-bool is_running(pid_t process) {
-    if (kill(process, 0) != 0) return errno != ESRCH;
+Deadline time_to_forget(const Deadline& deadline) {
+    constexpr int least_ms = 8, most_ms = 1000;
+    return Deadline(deadline.forever() ? most_ms : std::clamp(deadline.left_ms(), least_ms, most_ms));
+}
+
+namespace {
+
+// What the system says of a process: /proc/<pid>/stat.
+struct ProcessState {
+    char letter;
+    bool exiting;
+    long threads;
+};
+
+enum class Known { gone, nothing, all };
+
+Known state_of(pid_t process, ProcessState* state) {
+    if (kill(process, 0) != 0) return errno == ESRCH ? Known::gone : Known::nothing;
     char path[64];
     std::snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(process));
     const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
     char text[512];
     const ssize_t length = file ? read(file.get(), text, sizeof text - 1) : -1;
-    if (length <= 0) return errno != ENOENT && errno != ESRCH;
+    if (length <= 0) return errno == ENOENT || errno == ESRCH ? Known::gone : Known::nothing;
     text[length] = '\0';
-    // pid (name) state parent group session terminal foreground-group flags ...: the name may hold anything, even ')'.
+    // pid (name) state parent group session terminal foreground-group flags, four counts of page faults, four times,
+    // priority, nice, threads ...: the name may hold anything, even ')'.
     const char* fields = nullptr;
     for (const char* c = text; *c != '\0'; ++c)
         if (*c == ')') fields = c + 1;
     unsigned long flags = 0;
-    if (fields == nullptr || std::sscanf(fields, " %*c %*d %*d %*d %*d %*d %lu", &flags) != 1) return true;
-    return (flags & exiting_flag) == 0;
+    constexpr const char* form = " %c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld";
+    if (fields == nullptr || std::sscanf(fields, form, &state->letter, &flags, &state->threads) != 3)
+        return Known::nothing;
+    state->exiting = (flags & exiting_flag) != 0;
+    return Known::all;
+}
+
+} // namespace
+
+bool is_running(pid_t process) {
+    ProcessState state{};
+    const Known known = state_of(process, &state);
+    return known == Known::nothing || (known == Known::all && !state.exiting);
+}
+
+bool is_closing_descriptors(pid_t process) {
+    ProcessState state{};
+    if (state_of(process, &state) != Known::all || !state.exiting) return false;
+    // A zombie has closed its own, but other threads of it may be on their way and have them open still.
+    return state.letter != 'Z' || state.threads > 1;
 }
 
 } // namespace ipc::posix

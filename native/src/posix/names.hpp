@@ -44,7 +44,13 @@ bool identify(const std::string& path, FileIdentity* identity);
 // Removes the name if it still stands for this file and this process, rather than the one it was forked from, identified it. Never fails: what cannot be removed is found dead later.
 void remove_name(const std::string& path, const FileIdentity& identity);
 
+// How long a client that finds its server dead tries to clear the server's name away: no longer than its call may last, but
+// for some milliseconds even if that has no time left.
+Deadline time_to_forget(const Deadline& deadline);
+
 // True while the process is there and not on its way out; also when that cannot be known.
 bool is_running(pid_t process);
+// True while the process is on its way out and may not have closed all its descriptors yet.
+bool is_closing_descriptors(pid_t process);
 
 } // namespace ipc::posix

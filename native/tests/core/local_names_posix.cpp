@@ -119,13 +119,16 @@ TEST(LocalSocket, AClientOfAnotherUserIsDroppedAndTheNextOneServed) {
 
 TEST(IsRunning, TellsLivingFromEnding) {
     EXPECT_TRUE(posix::is_running(getpid()));
+    EXPECT_FALSE(posix::is_closing_descriptors(getpid()));
     const pid_t child = fork();
     if (child == 0) _exit(0);
     siginfo_t ended{};
     waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);
     EXPECT_FALSE(posix::is_running(child)) << "a zombie";
+    EXPECT_FALSE(posix::is_closing_descriptors(child)) << "a zombie without threads has closed them";
     waitpid(child, nullptr, 0);
     EXPECT_FALSE(posix::is_running(child));
+    EXPECT_FALSE(posix::is_closing_descriptors(child));
 }
 
 TEST(FifoRecord, IsTheOneOfTheDocument) {

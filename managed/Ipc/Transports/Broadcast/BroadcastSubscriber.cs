@@ -35,6 +35,7 @@ internal sealed unsafe partial class BroadcastSubscriber : Subscriber
     private ulong _number; // of the next message, if none is lost
     private bool _overtaken; // messages were lost since the last one delivered
     private bool _publisherGone;
+    private bool _publisherForgotten; // its name looked after
     private IpcStatus _broken;
     private SpinTimer _lastLook;
 
@@ -71,7 +72,7 @@ internal sealed unsafe partial class BroadcastSubscriber : Subscriber
         catch (Exception e)
         {
             if (e is IpcException { Status: IpcStatus.PeerClosed })
-                LocalSocket.ForgetDeadServer(name, connection, Math.Max(deadline.SliceMilliseconds(100), 8));
+                LocalSocket.ForgetDeadServer(name, connection, deadline);
             _data?.Dispose();
             _ownPage?.Dispose();
             connection.Dispose();
@@ -259,7 +260,7 @@ internal sealed unsafe partial class BroadcastSubscriber : Subscriber
         {
             // The publisher has given this reader up: because it closed or broke the contract.
             if (ReasonToStop(true) is { } reason)
-                throw Ended(reason);
+                throw Ended(reason, new Deadline(0));
             Break(IpcStatus.NotOurProtocol);
         }
         _overtaken = true;
@@ -292,7 +293,7 @@ internal sealed unsafe partial class BroadcastSubscriber : Subscriber
         if (result == WaitResult.TimedOut)
             throw new IpcException(IpcStatus.TimedOut, $"nothing was published at {_address} within the time-out");
         if (result != WaitResult.Ready)
-            throw Ended(result);
+            throw Ended(result, deadline);
     }
 
     private WaitResult? ReasonToStop(bool look)
@@ -304,8 +305,17 @@ internal sealed unsafe partial class BroadcastSubscriber : Subscriber
         if (!look || Libc.Poll(_socket, Libc.POLLIN, 0) == 0)
             return null;
         _publisherGone = true;
-        LocalSocket.ForgetDeadServer(_name, _socket, 8);
         return WaitResult.PeerGone;
+    }
+
+    private IpcException Ended(WaitResult reason, Deadline deadline)
+    {
+        if (_publisherGone && !_publisherForgotten)
+        {
+            _publisherForgotten = true;
+            LocalSocket.ForgetDeadServer(_name, _socket, deadline);
+        }
+        return Ended(reason);
     }
 
     private IpcException Ended(WaitResult reason) => reason == WaitResult.ClosedHere

@@ -7,6 +7,8 @@ namespace Ipc;
 [SupportedOSPlatform("linux")]
 internal static class FifoNames
 {
+    // Nobody can ask a FIFO who made it, nor wait for its maker's end: longer would only delay whoever meets a new server there.
+    private const int MostDyingMilliseconds = 5;
     private const string DownEnding = ".down";
     private const uint OwnerReadsAndWrites = 0b110_000_000;
 
@@ -52,20 +54,23 @@ internal static class FifoNames
         }
     }
 
-    /// <summary>For a client whose connection has ended: removes its server's name if nobody reads there. Never throws.</summary>
-    public static void ForgetDeadServer(string path, int patienceMilliseconds)
+    /// <summary>For a client whose connection has ended: removes its server's name if nobody reads there. Never throws, nor outlasts the
+    /// deadline by more than some milliseconds.</summary>
+    public static void ForgetDeadServer(string path, Deadline deadline)
     {
-        // A dying process closes its descriptors one by one, perhaps this connection before its handshake.
-        var patience = new Deadline(Math.Min(patienceMilliseconds, 8));
         try
         {
-            for (var look = 0; (look == 0 || !patience.Expired) && Libc.GetStatus(path, out _); look++)
+            // A dying process closes its descriptors one by one, perhaps this connection before its handshake.
+            var left = LocalNames.MillisecondsToForget(deadline);
+            for (var waited = 0; waited <= MostDyingMilliseconds && Libc.GetStatus(path, out _); waited++)
             {
-                if (look > 0)
+                if (waited > 0)
                     Thread.Sleep(1);
-                using var names = LocalNames.Lock(patienceMilliseconds);
-                if (RemoveDead(path))
-                    return;
+                using (LocalNames.Lock(left))
+                {
+                    if (RemoveDead(path))
+                        return;
+                }
             }
         }
         catch (IpcException)

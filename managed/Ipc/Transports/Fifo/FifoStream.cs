@@ -10,10 +10,10 @@ internal sealed unsafe class FifoStream : ByteStream
 
     private readonly Descriptor _reading;
     private readonly Descriptor _writing;
-    private readonly Action<int>? _peerGone;
+    private readonly Action<Deadline>? _peerGone;
     private volatile bool _interrupted;
 
-    public FifoStream(Descriptor reading, Descriptor writing, Action<int>? peerGone = null)
+    public FifoStream(Descriptor reading, Descriptor writing, Action<Deadline>? peerGone = null)
     {
         (_reading, _writing, _peerGone) = (reading, writing, peerGone);
         if (Libc.FileControl(reading, Libc.F_SETFL, 0) != 0)
@@ -137,7 +137,7 @@ internal sealed unsafe class FifoStream : ByteStream
         }
     }
 
-    public override void PeerGone(int patienceMilliseconds) => _peerGone?.Invoke(patienceMilliseconds);
+    public override void PeerGone(Deadline deadline) => _peerGone?.Invoke(deadline);
 
     public override void Dispose()
     {

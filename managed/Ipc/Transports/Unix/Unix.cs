@@ -39,6 +39,6 @@ internal static class LocalStreams
     public static IpcChannel Connect(LocalName name, IpcAddress address, int timeoutMilliseconds)
     {
         var connection = LocalSocket.Connect(name, new Deadline(timeoutMilliseconds));
-        return new StreamChannel(new SocketStream(connection, patience => LocalSocket.ForgetDeadServer(name, connection, patience)), address);
+        return new StreamChannel(new SocketStream(connection, deadline => LocalSocket.ForgetDeadServer(name, connection, deadline)), address);
     }
 }

@@ -73,10 +73,10 @@ bool remove_dead_fifo(const std::string& path) {
     return !open_fifo(path, O_WRONLY) && errno == ENXIO && unlink(path.c_str()) == 0;
 }
 
-void forget_dead_fifo_server(const std::string& path) {
+void forget_dead_fifo_server(const std::string& path, const Deadline& deadline) {
     // A dying process closes its descriptors one by one, perhaps this connection before its handshake.
     struct stat status {};
-    const Deadline patience(100); // as others' servers have it, local_socket.cpp
+    const Deadline patience = posix::time_to_forget(deadline);
     for (int waited_ms = 0; waited_ms <= 5 && lstat(path.c_str(), &status) == 0; ++waited_ms) {
         if (waited_ms != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         posix::Descriptor lock;

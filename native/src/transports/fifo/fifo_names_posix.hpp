@@ -33,8 +33,8 @@ bool is_another_users(const std::string& path);
 bool remove_dead_fifo(const std::string& path);
 
 // For a client whose connection has ended: removes the server's name if the server is dead or dies within some
-// milliseconds.
-void forget_dead_fifo_server(const std::string& path);
+// milliseconds, and the names can be locked before the deadline.
+void forget_dead_fifo_server(const std::string& path, const Deadline& deadline);
 
 // The two FIFOs of one connection that is being made; they lose their names at the end of this object's life.
 class FifoPair {

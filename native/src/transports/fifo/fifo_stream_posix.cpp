@@ -83,8 +83,8 @@ void FifoStream::interrupt() {
     writing_.reset();
 }
 
-void FifoStream::peer_gone(const Deadline&) {
-    if (!server_path_.empty()) forget_dead_fifo_server(server_path_);
+void FifoStream::peer_gone(const Deadline& deadline) {
+    if (!server_path_.empty()) forget_dead_fifo_server(server_path_, deadline);
 }
 
 bool write_fifo(int descriptor, const char* bytes, size_t length) {
