@@ -14,7 +14,7 @@ internal static class Presets
             new Schedule(Launches: 6, WarmupSeconds: 0.10, Seconds: 0.10, BudgetSeconds: 225), QuickCells),
         new("seed", "the published workloads and counts, printed beside the published figures",
             new Schedule(Launches: 6, WarmupSeconds: 0.5, Seconds: 1.0, BudgetSeconds: null), SeedCells),
-        new("reference", "our own transports, every pair and size that people ask for: and those that docs/findings.md tests: what its and the README's figures are taken from; 20 minutes",
+        new("reference", "our own transports, every pair and size that people ask for: and those that docs/findings.md tests: what its and the README's figures are taken from; 25 minutes",
             new Schedule(Launches: 6, WarmupSeconds: 0.10, Seconds: 0.15, BudgetSeconds: null), ReferenceCells),
         new("full", "everything in the registry, all pairs, every way to wait; takes hours",
             new Schedule(Launches: 10, WarmupSeconds: 0.3, Seconds: 0.5, BudgetSeconds: null), FullCells),

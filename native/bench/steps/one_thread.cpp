@@ -1,7 +1,8 @@
 // What each step costs when nothing has to cross between cores: one thread plays both ends of a `shm` connection.
 #include "core/session_over.hpp"
 #include "pair.hpp"
-#include "transports/shm/ring.hpp"
+#include "transports/shm/ring_reader.hpp"
+#include "transports/shm/ring_writer.hpp"
 #include "transports/shm/shm_channel.hpp"
 
 #include <benchmark/benchmark.h>

@@ -2,7 +2,7 @@
 #ifndef IPC_CLIENT_HPP
 #define IPC_CLIENT_HPP
 
-#include "ipc/ipc.hpp"
+#include "ipc/channel.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -96,6 +96,16 @@ class [[nodiscard]] Result<void> {
     ipc_status status_;
 };
 
+// The value of what succeeded; a failure is an exception, as from check().
+template <class Value>
+Value value_of(Result<Value> result) {
+    check(result.status());
+    return *std::move(result);
+}
+inline void value_of(Result<void> result) {
+    check(result.status());
+}
+
 // Bytes in place: valid as long as its giver says.
 struct Bytes {
     const std::byte* data = nullptr;

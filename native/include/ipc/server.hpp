@@ -2,7 +2,7 @@
 #ifndef IPC_SERVER_HPP
 #define IPC_SERVER_HPP
 
-#include "ipc/ipc.hpp"
+#include "ipc/channel.hpp"
 
 #include <algorithm>
 #include <atomic>

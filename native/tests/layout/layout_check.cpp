@@ -10,7 +10,8 @@
 #include "transports/queue/layout.hpp"
 #include "transports/ring/layout.hpp"
 #include "transports/ring/lifo.hpp"
-#include "transports/shm/ring.hpp"
+#include "transports/shm/ring_reader.hpp"
+#include "transports/shm/ring_writer.hpp"
 
 #include <cstdio>
 #include <fstream>

@@ -1,5 +1,6 @@
 #include "segment_pair.hpp"
-#include "transports/shm/ring.hpp"
+#include "transports/shm/ring_reader.hpp"
+#include "transports/shm/ring_writer.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -2,7 +2,8 @@
 
 #include "core/frame_channel.hpp"
 #include "core/growing_buffer.hpp"
-#include "transports/shm/ring.hpp"
+#include "transports/shm/ring_reader.hpp"
+#include "transports/shm/ring_writer.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -1,0 +1,291 @@
+// channel.hpp - a part of ipc.hpp, which includes it: channels, listeners, and what a handler replies with.
+#ifndef IPC_CHANNEL_HPP
+#define IPC_CHANNEL_HPP
+
+#include "ipc/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace ipc {
+
+// Where a handler writes its reply.
+class ReplyWriter {
+  public:
+    explicit ReplyWriter(ipc_reply_writer* writer) : writer_(writer) {}
+    // Room for a reply of exactly `size` bytes, sent when the handler returns.
+    std::byte* reserve(size_t size) { return value_of(try_reserve(size)); }
+    Result<std::byte*> try_reserve(size_t size) noexcept {
+        void* room = nullptr;
+        const ipc_status status = writer_ != nullptr ? ipc_reply_reserve(writer_, size, &room)
+                                                     : ipc_reserve_reply(channel_, size, &room, forever);
+        if (status != IPC_OK) return Result<std::byte*>(status, nullptr);
+        reserved_ = true;
+        size_ = size;
+        return static_cast<std::byte*>(room);
+    }
+    void write(const void* data, size_t size) { value_of(try_write(data, size)); }
+    Result<void> try_write(const void* data, size_t size) noexcept {
+        const Result<std::byte*> room = try_reserve(size);
+        if (room && size != 0) std::memcpy(*room, data, size);
+        return Result<void>(room.status());
+    }
+    void write(std::string_view text) { write(text.data(), text.size()); }
+    Result<void> try_write(std::string_view text) noexcept { return try_write(text.data(), text.size()); }
+#if defined(__cpp_lib_span)
+    void write(std::span<const std::byte> reply) {
+        write(reply.data(), reply.size());
+    }
+    Result<void> try_write(std::span<const std::byte> reply) noexcept {
+        return try_write(reply.data(), reply.size());
+    }
+#endif
+
+  private:
+    // For Server, which receives requests itself.
+    friend class Server;
+    explicit ReplyWriter(ipc_channel* channel) : channel_(channel) {}
+    void fail(const char* text) {
+        if (reserved_) check(ipc_cancel(channel_));
+        check(ipc_fail_request(channel_, text, forever));
+    }
+    void send() {
+        check(reserved_ ? ipc_commit_reply(channel_, size_, forever) : ipc_reply(channel_, nullptr, 0, forever));
+    }
+
+    ipc_reply_writer* writer_ = nullptr;
+    ipc_channel* channel_ = nullptr;
+    bool reserved_ = false;
+    size_t size_ = 0;
+};
+
+// One end of a connection. One thread at a time; close() from any.
+class Channel {
+  public:
+    // No connection: only to be assigned to.
+    Channel() = default;
+    // Takes the handle over.
+    explicit Channel(ipc_channel* handle) noexcept : handle_(handle) {}
+
+    static Channel connect(const std::string& address, int32_t timeout_ms = forever) {
+        return value_of(try_connect(address, timeout_ms));
+    }
+    static Result<Channel> try_connect(const std::string& address, int32_t timeout_ms = 0) noexcept {
+        ipc_channel* handle = nullptr;
+        const ipc_status status = ipc_connect(address.c_str(), timeout_ms, &handle);
+        return Result<Channel>(status, Channel(handle));
+    }
+
+    void send(const void* message, size_t size, int32_t timeout_ms = forever) {
+        value_of(try_send(message, size, timeout_ms));
+    }
+    void send(std::string_view message, int32_t timeout_ms = forever) {
+        send(message.data(), message.size(), timeout_ms);
+    }
+    Result<void> try_send(const void* message, size_t size, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_send(handle_.get(), message, size, timeout_ms));
+    }
+    // Text has no time-out of its own here: a second number would be taken for a size or the other way round.
+    Result<void> try_send(std::string_view message) noexcept { return try_send(message.data(), message.size()); }
+
+    // Copies the next message; throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message if it does not fit.
+    size_t receive(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
+        return value_of(try_receive(buffer, capacity, timeout_ms));
+    }
+    // The message's length; with IPC_BUFFER_TOO_SMALL the length that is needed.
+    Result<size_t> try_receive(void* buffer, size_t capacity, int32_t timeout_ms = 0) noexcept {
+        size_t size = 0;
+        const ipc_status status = ipc_receive(handle_.get(), buffer, capacity, &size, timeout_ms);
+        return Result<size_t>(status, size);
+    }
+    // The next message in place until release().
+    Bytes peek(int32_t timeout_ms = forever) { return value_of(try_peek(timeout_ms)); }
+    Result<Bytes> try_peek(int32_t timeout_ms = 0) noexcept {
+        const void* data = nullptr;
+        size_t size = 0;
+        const ipc_status status = ipc_peek(handle_.get(), &data, &size, timeout_ms);
+        return Result<Bytes>(status, Bytes{static_cast<const std::byte*>(data), size});
+    }
+    // Gives back what peek() or a call in place gave. Never waits.
+    void release() { value_of(try_release()); }
+    Result<void> try_release() noexcept { return Result<void>(ipc_release(handle_.get())); }
+    // Room for a message of at most `size` bytes, until commit() or cancel().
+    std::byte* reserve(size_t size, int32_t timeout_ms = forever) { return value_of(try_reserve(size, timeout_ms)); }
+    Result<std::byte*> try_reserve(size_t size, int32_t timeout_ms = 0) noexcept {
+        void* room = nullptr;
+        const ipc_status status = ipc_reserve(handle_.get(), size, &room, timeout_ms);
+        return Result<std::byte*>(status, static_cast<std::byte*>(room));
+    }
+    // If the time-out passes the room is kept: commit again, or cancel.
+    void commit(size_t size, int32_t timeout_ms = forever) { value_of(try_commit(size, timeout_ms)); }
+    Result<void> try_commit(size_t size, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_commit(handle_.get(), size, timeout_ms));
+    }
+    // Gives the reserved room back unsent.
+    void cancel() { value_of(try_cancel()); }
+    Result<void> try_cancel() noexcept { return Result<void>(ipc_cancel(handle_.get())); }
+
+    size_t call(const void* request, size_t size, void* reply, size_t capacity, int32_t timeout_ms = forever) {
+        return value_of(try_call(request, size, reply, capacity, timeout_ms));
+    }
+    // The reply's length; with IPC_BUFFER_TOO_SMALL the length that try_receive_reply needs.
+    Result<size_t> try_call(const void* request, size_t size, void* reply, size_t capacity,
+                            int32_t timeout_ms = 0) noexcept {
+        size_t reply_size = 0;
+        const ipc_status status = ipc_call(handle_.get(), request, size, reply, capacity, &reply_size, timeout_ms);
+        return Result<size_t>(status, reply_size);
+    }
+    // The reply in place until release().
+    Bytes call_peek(const void* request, size_t size, int32_t timeout_ms = forever) {
+        return value_of(try_call_peek(request, size, timeout_ms));
+    }
+    Result<Bytes> try_call_peek(const void* request, size_t request_size, int32_t timeout_ms = 0) noexcept {
+        const void* data = nullptr;
+        size_t size = 0;
+        const ipc_status status = ipc_call_peek(handle_.get(), request, request_size, &data, &size, timeout_ms);
+        return Result<Bytes>(status, Bytes{static_cast<const std::byte*>(data), size});
+    }
+    // The reply that a call kept because the buffer was too small for it (Error(IPC_BUFFER_TOO_SMALL)).
+    size_t receive_reply(void* reply, size_t capacity, int32_t timeout_ms = forever) {
+        return value_of(try_receive_reply(reply, capacity, timeout_ms));
+    }
+    Result<size_t> try_receive_reply(void* reply, size_t capacity, int32_t timeout_ms = 0) noexcept {
+        size_t reply_size = 0;
+        const ipc_status status = ipc_receive_reply(handle_.get(), reply, capacity, &reply_size, timeout_ms);
+        return Result<size_t>(status, reply_size);
+    }
+    // The reply as a string, whatever its length.
+    std::string call(std::string_view request, int32_t timeout_ms = forever) {
+        std::string reply(call_peek(request.data(), request.size(), timeout_ms).text());
+        release();
+        return reply;
+    }
+#if defined(__cpp_lib_span)
+    void send(std::span<const std::byte> message, int32_t timeout_ms = forever) {
+        send(message.data(), message.size(), timeout_ms);
+    }
+    Result<void> try_send(std::span<const std::byte> message, int32_t timeout_ms = 0) noexcept {
+        return try_send(message.data(), message.size(), timeout_ms);
+    }
+    size_t receive(std::span<std::byte> buffer, int32_t timeout_ms = forever) {
+        return receive(buffer.data(), buffer.size(), timeout_ms);
+    }
+    Result<size_t> try_receive(std::span<std::byte> buffer, int32_t timeout_ms = 0) noexcept {
+        return try_receive(buffer.data(), buffer.size(), timeout_ms);
+    }
+    size_t call(std::span<const std::byte> request, std::span<std::byte> reply, int32_t timeout_ms = forever) {
+        return call(request.data(), request.size(), reply.data(), reply.size(), timeout_ms);
+    }
+    Result<size_t> try_call(std::span<const std::byte> request, std::span<std::byte> reply,
+                            int32_t timeout_ms = 0) noexcept {
+        return try_call(request.data(), request.size(), reply.data(), reply.size(), timeout_ms);
+    }
+#endif
+
+    // Answers calls with handler(Bytes request, ReplyWriter& reply) until the peer closes. What the handler throws fails
+    // the call at the client with its text.
+    template <class Handler>
+    void serve(Handler&& handler) {
+        value_of(try_serve(std::forward<Handler>(handler)));
+    }
+    template <class Handler>
+    Result<void> try_serve(Handler&& handler) noexcept {
+        auto thunk = [](void* user, const void* request, size_t size, ipc_reply_writer* writer) -> ipc_status {
+#if IPC_HAS_EXCEPTIONS
+            try {
+                handle_one<Handler>(user, request, size, writer);
+                return IPC_OK;
+            } catch (const std::exception& e) {
+                ipc_reply_fail(writer, e.what());
+            } catch (...) {
+                ipc_reply_fail(writer, "unknown exception");
+            }
+            return IPC_HANDLER_FAILED;
+#else
+            handle_one<Handler>(user, request, size, writer);
+            return IPC_OK;
+#endif
+        };
+        void* const user = const_cast<void*>(static_cast<const void*>(std::addressof(handler)));
+        return Result<void>(ipc_serve(handle_.get(), thunk, user));
+    }
+
+    // The largest message in bytes that this channel sends or accepts.
+    size_t limit() const {
+        return ipc_channel_limit(handle_.get());
+    }
+    // What epoll, Qt or another event loop waits on; throws Error(IPC_NOT_AVAILABLE) where there is none. Receive with a time-out of 0
+    // until that times out before waiting (ipc_channel_fd).
+    intptr_t descriptor() const {
+        return value_of(try_descriptor());
+    }
+    Result<intptr_t> try_descriptor() const noexcept {
+        intptr_t descriptor = -1;
+        const ipc_status status = ipc_channel_fd(handle_.get(), &descriptor);
+        return Result<intptr_t>(status, descriptor);
+    }
+    // From any thread: interrupts whatever is blocked on this channel.
+    void close() {
+        ipc_channel_close(handle_.get());
+    }
+    ipc_channel* handle() const {
+        return handle_.get();
+    }
+    explicit operator bool() const {
+        return handle_ != nullptr;
+    }
+
+  private:
+    template <class Handler>
+    static void handle_one(void* user, const void* request, size_t size, ipc_reply_writer* writer) {
+        ReplyWriter reply(writer);
+        (*static_cast<std::remove_reference_t<Handler>*>(user))(Bytes{static_cast<const std::byte*>(request), size},
+                                                                reply);
+    }
+    struct Free {
+        void operator()(ipc_channel* handle) const { ipc_channel_free(handle); }
+    };
+    std::unique_ptr<ipc_channel, Free> handle_;
+};
+
+// Takes an address, and accepts clients there; any number of threads may.
+class Listener {
+  public:
+    // No listener: only to be assigned to.
+    Listener() = default;
+    explicit Listener(const std::string& address) : Listener(value_of(try_listen(address))) {}
+    static Result<Listener> try_listen(const std::string& address) noexcept {
+        Listener made;
+        ipc_listener* handle = nullptr;
+        const ipc_status status = ipc_listen(address.c_str(), &handle);
+        made.handle_.reset(handle);
+        return Result<Listener>(status, std::move(made));
+    }
+    // Where clients connect, with what the system chose put in.
+    std::string address() const { return ipc_listener_address(handle_.get()); }
+    Channel accept(int32_t timeout_ms = forever) { return value_of(try_accept(timeout_ms)); }
+    Result<Channel> try_accept(int32_t timeout_ms = 0) noexcept {
+        ipc_channel* channel = nullptr;
+        const ipc_status status = ipc_accept(handle_.get(), timeout_ms, &channel);
+        return Result<Channel>(status, Channel(channel));
+    }
+    void close() { ipc_listener_close(handle_.get()); }
+    ipc_listener* handle() const { return handle_.get(); }
+
+  private:
+    struct Free {
+        void operator()(ipc_listener* handle) const { ipc_listener_free(handle); }
+    };
+    std::unique_ptr<ipc_listener, Free> handle_;
+};
+
+} // namespace ipc
+
+#endif

@@ -1,0 +1,145 @@
+#include "transports/shm/ring_reader.hpp"
+
+#include <cstring>
+
+namespace ipc::shm {
+
+// Where a message went on through a slot, its bytes stand where the sequence of a later message will be looked for and might be
+// mistaken for it: every slot goes back with the sequence of this lap, which is never that of another.
+void RingReader::invalidate() {
+    spans_ = false;
+    for (uint64_t position = invalidated_; position != slot_position_; ++position) {
+        std::atomic<uint64_t>& word = memory_.slot(position).sequence_and_length;
+        if (Slot::low(word.load(std::memory_order_relaxed)) != sequence_of(position))
+            word.store(sequence_of(position), std::memory_order_relaxed);
+    }
+}
+
+void RingReader::give_back() {
+    if (spans_) invalidate();
+    shared_memory::RingControl& control = segment_.incoming();
+    given_slots_ = invalidated_ = slot_position_;
+    given_data_ = data_position_;
+    // Release: our use of the records is over before the writer sees them given back.
+    control.data_read.store(data_position_, std::memory_order_release);
+    control.slots_read.store(slot_position_, std::memory_order_release);
+    segment_.wake_if_parked(control.writer_parked);
+}
+
+// The writer goes on at the ring's first slot; it has seen to the sequences of those it has left out. False at the first slot, so
+// that a peer cannot lead us round for ever.
+bool RingReader::pass_over_rest() {
+    const uint64_t to_end = memory_.slots_to_end(slot_position_);
+    if (to_end == memory_.slot_count) return false;
+    if (spans_) invalidate();
+    slot_position_ += to_end;
+    invalidated_ = slot_position_;
+    look_ahead();
+    if (owes_slots()) give_back();
+    return true;
+}
+
+Status RingReader::really_wait_for_record(const Deadline& deadline) {
+    // The writer may be waiting for the room we still hold, and we are about to wait for it.
+    if (given_slots_ != slot_position_) give_back();
+    const std::atomic<uint64_t>& word = slot_->sequence_and_length;
+    const uint32_t sequence = sequence_of(slot_position_);
+    return segment_.wait(segment_.incoming().reader_parked, spin_budget_, deadline,
+                         [&] { return Slot::low(word.load(std::memory_order_acquire)) == sequence; });
+}
+
+// A record that is no message in slots; a peer may have written anything.
+Status RingReader::find_elsewhere(Record* record, const Deadline& deadline) {
+    const uint32_t flags = record->kind_and_flags & ~kind_mask;
+    if (flags == flag_skip) {
+        if (pass_over_rest()) return wait_for_record(record, deadline);
+    } else if (flags == (flag_in_data | flag_run)) {
+        if (open_run(record->length)) {
+            record->length = run_.each;
+            record->bytes = memory_.at(memory_.place(data_position_, run_.bytes)) + run_.taken;
+            return IPC_OK;
+        }
+    } else if ((flags & ~(flag_in_data | flag_more | flag_continues)) == 0 && (flags & flag_in_data) != 0 &&
+               record->length <= memory_.largest_record()) {
+        if (flags == (flag_in_data | flag_more)) std::memcpy(&record->total, slot_->payload(), sizeof record->total);
+        record->bytes = memory_.at(memory_.place(data_position_, record->length));
+        return IPC_OK;
+    }
+    return fail(IPC_NOT_OUR_PROTOCOL, "the peer wrote a damaged record: %zu bytes, flags %x", record->length,
+                flags >> 16);
+}
+
+// While this run is copied and used, the next one is on its way: most likely one of the same length, if there is one already.
+// The look at its sequence delays nothing: the processor goes on as if it were right.
+void RingReader::fetch_next_run() const {
+    if (memory_.slots_to_end(slot_position_) == 1) return;
+    if (Slot::low(slot_[1].sequence_and_length.load(std::memory_order_relaxed)) != sequence_of(slot_position_ + 1))
+        return;
+    const uint64_t next = memory_.end_of(data_position_, run_.bytes);
+    const size_t bytes = std::min(run_.bytes, RingMemory::most_bytes_of_run);
+    shared_memory::fetch_to_read(memory_.at(memory_.place(next, run_.bytes)), bytes);
+}
+
+// Takes over what the record at the read position says of itself, once, when it is begun. False: no writer of ours wrote it.
+bool RingReader::open_run(size_t length) {
+    if (run_.bytes != 0) return true;
+    uint32_t each;
+    std::memcpy(&each, slot_->payload(), sizeof each);
+    if (length == 0 || each == 0 || length > memory_.largest_record() || length % each != 0) return false;
+    run_ = {length, each, 0};
+    fetch_next_run();
+    return true;
+}
+
+void RingReader::consume_of_run(size_t messages) {
+    run_.taken += messages * run_.each;
+    if (run_.taken != run_.bytes) return;
+    const size_t bytes = run_.bytes;
+    run_.bytes = 0;
+    consume_data(bytes);
+}
+
+// As many messages of the run at the read position as are asked for and fit.
+size_t RingReader::take_of_run(std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count) {
+    const size_t each = run_.each;
+    const size_t count = std::min({(run_.bytes - run_.taken) / each, capacity / each, max_count});
+    if (count == 0) return 0; // perhaps without a buffer
+    std::memcpy(to, memory_.at(memory_.place(data_position_, run_.bytes)) + run_.taken, count * each);
+    std::fill_n(lengths, count, static_cast<uint32_t>(each));
+    consume_of_run(count);
+    return count;
+}
+
+size_t RingReader::take_many(uint32_t kind, std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count) {
+    size_t count = 0;
+    while (count < max_count) {
+        const uint64_t sequence_and_length = read_slot();
+        if (Slot::low(sequence_and_length) != sequence_of(slot_position_)) break;
+        const Slot& slot = *slot_;
+        const size_t length = Slot::high(sequence_and_length);
+        size_t taken = 1, bytes = length;
+        // The id of a plain message is 0 and its flags are none; anything else is for the caller to look at in peace.
+        const uint32_t kind_and_flags = Slot::low(slot.kind_and_id.load(std::memory_order_relaxed));
+        if (kind_and_flags == kind) {
+            if (length > capacity || length > longest_here_) break;
+            copy_payload(to, slot.payload(), length);
+            lengths[count] = static_cast<uint32_t>(length);
+            consume_slots(slots_for(length));
+        } else if (kind_and_flags == (kind | flag_in_data | flag_run) && open_run(length)) {
+            const size_t each = run_.each;
+            taken = take_of_run(to, capacity, lengths + count, max_count - count);
+            if (taken == 0) break;
+            bytes = taken * each;
+        } else if (kind_and_flags == flag_skip && pass_over_rest()) {
+            continue;
+        } else {
+            break;
+        }
+        count += taken;
+        to += bytes;
+        capacity -= bytes;
+    }
+    return count;
+}
+
+} // namespace ipc::shm

@@ -1,0 +1,175 @@
+#pragma once
+
+#include "shared_memory/fetching.hpp"
+#include "shared_memory/segment.hpp"
+#include "transports/shm/ring_memory.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace ipc::shm {
+
+// The reader's half. A record is looked at, then consumed; space goes back to the writer in portions.
+class RingReader {
+  public:
+    RingReader(shared_memory::Segment& segment, uint64_t first_position = 0)
+        : segment_(segment), memory_(ring_memory(segment, segment.side() ^ 1)),
+          longest_in_slots_(memory_.longest_in_slots()),
+          iterations_(segment.spins() ? shared_memory::spin_iterations : 1), slot_position_(first_position),
+          given_slots_(first_position), invalidated_(first_position) {
+        look_ahead();
+    }
+
+    struct Record {
+        uint32_t kind_and_flags;
+        uint32_t id;
+        size_t length;
+        const std::byte* bytes;
+        uint64_t total; // of the whole message; only in the first record of several
+
+        bool in_slots() const { return (kind_and_flags & ~kind_mask) == 0; }
+    };
+
+    // Waits for the record at the read position; does not consume it.
+    Status wait_for_record(Record* record, const Deadline& deadline) {
+        uint64_t sequence_and_length;
+        // Who only polls looks once.
+        if (!spin_for_it(1, &sequence_and_length) &&
+            (deadline.immediate() || !spin_for_it(iterations_, &sequence_and_length))) {
+            if (Status s = really_wait_for_record(deadline)) return s;
+            sequence_and_length = read_slot();
+        }
+        // Each field is copied once: the writer may change it while we check.
+        const Slot& slot = *slot_;
+        const uint64_t kind_and_id = slot.kind_and_id.load(std::memory_order_relaxed);
+        record->length = Slot::high(sequence_and_length);
+        record->kind_and_flags = Slot::low(kind_and_id);
+        record->id = Slot::high(kind_and_id);
+        record->bytes = slot.payload();
+        if (record->in_slots() && record->length <= longest_here_) [[likely]]
+            return IPC_OK;
+        return find_elsewhere(record, deadline);
+    }
+    void consume(const Record& record) {
+        if (record.in_slots()) {
+            consume_slots(slots_for(record.length));
+        } else if ((record.kind_and_flags & flag_run) != 0) {
+            consume_of_run(1);
+        } else {
+            consume_data(record.length);
+        }
+    }
+    // Takes the next message if it is one of exactly this kind and id, lies in slots and fits into `capacity`, in the fewest steps
+    // between its arrival and its use. `awaited`: it may arrive within the spin iterations, as the answer does that a caller spins for;
+    // otherwise it has to be there, as the next one of a stream is. False: nothing was touched.
+    bool take_next(uint32_t kind, uint32_t id, bool awaited, std::byte* to, size_t capacity, size_t* length) {
+        uint64_t sequence_and_length;
+        if (!spin_for_it(awaited ? iterations_ : 1, &sequence_and_length)) return false;
+        const Slot& slot = *slot_;
+        // Flags, which would stand beside the kind, are none.
+        if (slot.kind_and_id.load(std::memory_order_relaxed) != Slot::word(kind, id)) return false;
+        const size_t bytes = Slot::high(sequence_and_length);
+        if (bytes > capacity || bytes > longest_here_) return false;
+        copy_payload(to, slot.payload(), bytes);
+        *length = bytes;
+        pass_slots(slots_for(bytes));
+        if (!awaited && owes_slots()) give_back();
+        return true;
+    }
+    // As wait_for_record, if what comes next is a message of this kind in slots, of at most `limit` bytes. `awaited` as above. False: nothing
+    // was touched.
+    bool look(uint32_t kind, bool awaited, size_t limit, Record* record) {
+        uint64_t sequence_and_length;
+        if (!spin_for_it(awaited ? iterations_ : 1, &sequence_and_length)) return false;
+        // Each field is copied once: the writer may change it while we check.
+        const Slot& slot = *slot_;
+        const uint64_t kind_and_id = slot.kind_and_id.load(std::memory_order_relaxed);
+        const size_t bytes = Slot::high(sequence_and_length);
+        if (Slot::low(kind_and_id) != kind || bytes > limit || bytes > longest_here_) return false;
+        record->kind_and_flags = kind;
+        record->id = Slot::high(kind_and_id);
+        record->length = bytes;
+        record->bytes = slot.payload();
+        return true;
+    }
+    // Gives back what is due. After what was awaited it is left for this: who awaits an answer has something better to do when it has
+    // come, and nothing when it has sent its next question.
+    void settle() {
+        if (owes_slots()) [[unlikely]]
+            give_back();
+    }
+    // Takes messages that are there already and are plain ones of this kind, in slots or in runs: back to back to `to`, at most
+    // max_count and `capacity` bytes. Returns how many.
+    size_t take_many(uint32_t kind, std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count);
+
+  private:
+    // What the next message's reading needs to know is worked out here, after one has been read and before the next one comes.
+    void look_ahead() {
+        slot_ = &memory_.slot(slot_position_);
+        const uint64_t to_end = memory_.slots_to_end(slot_position_) * sizeof(Slot);
+        longest_here_ = std::min(longest_in_slots_, static_cast<size_t>(to_end) - (sizeof(Slot) - Slot::first_bytes));
+    }
+    // Looks for the next record at most so often; `iterations_` is how often a wait does before it first reads the clock. Here rather
+    // than in the wait, so that no way back from a function lies between a record's arrival and its use.
+    bool spin_for_it(int iterations, uint64_t* sequence_and_length) const {
+        const std::atomic<uint64_t>& word = slot_->sequence_and_length;
+        const uint32_t sequence = sequence_of(slot_position_);
+        for (;; shared_memory::relax()) {
+            // Acquire: pairs with the writer's release of the sequence.
+            *sequence_and_length = word.load(std::memory_order_acquire);
+            if (Slot::low(*sequence_and_length) == sequence) return true;
+            if (--iterations <= 0) return false;
+        }
+    }
+    // Acquire: as above.
+    uint64_t read_slot() const { return slot_->sequence_and_length.load(std::memory_order_acquire); }
+    void consume_slots(uint64_t count) {
+        pass_slots(count);
+        if (owes_slots()) give_back();
+    }
+    void pass_slots(uint64_t count) {
+        slot_position_ += count;
+        look_ahead();
+        spans_ |= count != 1;
+    }
+    void consume_data(size_t length) {
+        ++slot_position_;
+        look_ahead();
+        data_position_ = memory_.end_of(data_position_, length);
+        if (data_position_ - given_data_ >= memory_.data_bytes / 4 || owes_slots()) give_back();
+    }
+    // In portions, so that in a stream of messages the line with the positions seldom crosses between the cores.
+    bool owes_slots() const { return slot_position_ - given_slots_ >= memory_.short_lap() / 4; }
+    void give_back();
+    void invalidate();
+    bool pass_over_rest();
+    Status really_wait_for_record(const Deadline& deadline);
+    Status find_elsewhere(Record* record, const Deadline& deadline);
+    bool open_run(size_t length);
+    void consume_of_run(size_t messages);
+    void fetch_next_run() const;
+    size_t take_of_run(std::byte* to, size_t capacity, uint32_t* lengths, size_t max_count);
+
+    shared_memory::Segment& segment_;
+    RingMemory memory_;
+    size_t longest_in_slots_;
+    int iterations_;             // between two readings of the clock
+    const Slot* slot_ = nullptr; // the next one
+    size_t longest_here_ = 0;    // bytes that a message there can have in slots, whatever its writer says
+    uint64_t slot_position_;
+    uint64_t data_position_ = 0;
+    uint64_t given_slots_;
+    uint64_t invalidated_; // up to here
+    uint64_t given_data_ = 0;
+    shared_memory::SpinBudget spin_budget_;
+    struct {
+        size_t bytes = 0; // of the whole record; 0: none is begun
+        size_t each;      // bytes of one message
+        size_t taken;     // bytes of those consumed
+    } run_;               // the run that is being read
+    bool spans_ = false;  // since invalidated_ some message took several slots
+};
+
+} // namespace ipc::shm

@@ -1,0 +1,165 @@
+#include "transports/shm/ring_writer.hpp"
+
+#include <cstring>
+
+namespace ipc::shm {
+
+bool RingWriter::refresh() {
+    const shared_memory::RingControl& control = segment_.outgoing();
+    uint64_t slots = control.slots_read.load(std::memory_order_acquire);
+    uint64_t data = control.data_read.load(std::memory_order_acquire);
+    if (slots - slots_read_ > slot_position_ - slots_read_ || data - data_read_ > data_position_ - data_read_)
+        return false;
+    slots_read_ = slots;
+    data_read_ = data;
+    look_ahead();
+    return true;
+}
+
+template <class HasRoom>
+Status RingWriter::wait_for_room(HasRoom has_room, const Deadline& deadline) {
+    if (segment_.ended())
+        if (Status s = segment_.why_ended()) return s;
+    look_ahead();
+    if (has_room()) return IPC_OK;
+    bool sound = true;
+    Status s = segment_.wait(segment_.outgoing().writer_parked, spin_budget_, deadline, [&] {
+        sound = refresh();
+        return !sound || has_room();
+    });
+    if (s) return s;
+    if (!sound) return fail(IPC_NOT_OUR_PROTOCOL, "the peer says it has read what was never written");
+    return IPC_OK;
+}
+
+Status RingWriter::really_wait_for_slots(uint64_t count, const Deadline& deadline) {
+    if (Status s = wait_for_room([&] { return fits(count); }, deadline)) return s;
+    if (count > free_here_) cross_boundary(count);
+    return IPC_OK;
+}
+
+Status RingWriter::really_wait_for_data(size_t length, const Deadline& deadline) {
+    if (Status s = wait_for_room([&] { return fits(1) && has_data(length); }, deadline)) return s;
+    if (free_here_ == 0) cross_boundary(1);
+    return IPC_OK;
+}
+
+// A message of `count` slots, for which there is room, does not end before the boundary.
+void RingWriter::cross_boundary(uint64_t count) {
+    const uint64_t to_end = memory_.slots_to_end(slot_position_);
+    const uint64_t end = slot_position_ + to_end;
+    if (to_end == memory_.slot_count) { // the ring's end, exactly
+        last_lap_was_long_ = true;
+        boundary_ += memory_.short_lap();
+    } else if (count > to_end) {
+        skip_to_start(end);
+        last_lap_was_long_ = true;
+    } else if (end - boundary_ == memory_.slot_count - memory_.short_lap() && (refresh(), has_slots(to_end + count))) {
+        // The reader has done with the first slots, which are in its cache and ours: back to them. It may look at the
+        // boundary's slot, but at none behind.
+        skip_to_start(boundary_ + 1);
+        last_lap_was_long_ = false;
+    } else {
+        // Slots that short laps have left out hold sequences of long ago. Each loses its own before the reader can look at it:
+        // sequences come again after 2^32 slots.
+        const uint64_t next = boundary_ + memory_.short_lap();
+        if (!last_lap_was_long_) invalidate(boundary_ + 1, std::min(next + 1, end));
+        boundary_ = next;
+    }
+    look_ahead();
+}
+
+// Goes on at the ring's first slot. A message is never split at the ring's end: what is left there is passed over. No wake-up:
+// the message follows.
+void RingWriter::skip_to_start(uint64_t invalidated_end) {
+    invalidate(slot_position_ + 1, invalidated_end);
+    put_header(flag_skip, 0, 0);
+    slot_position_ += memory_.slots_to_end(slot_position_);
+    boundary_ = slot_position_ + memory_.short_lap();
+}
+
+// Gives slots that are ours the sequences of the last lap, which are never those of another.
+void RingWriter::invalidate(uint64_t position, uint64_t end) {
+    for (; position < end; ++position)
+        memory_.slot(position).sequence_and_length.store(sequence_of(position - memory_.slot_count),
+                                                         std::memory_order_relaxed);
+}
+
+size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const uint32_t* lengths, size_t count,
+                                size_t* wanted) {
+    *wanted = 0;
+    if (segment_.ended()) return 0;
+    Slot* first = nullptr;
+    uint64_t first_word = 0;
+    size_t done = 0;
+    while (done < count) {
+        const size_t length = lengths[done];
+        if (length > longest_in_slots_) break;
+        size_t together = put_run(messages, lengths + done, count - done, wanted);
+        if (*wanted != 0) break;
+        uint32_t flags = flag_in_data | flag_run;
+        uint64_t slots = 1;
+        if (together == 0) {
+            slots = slots_for(length);
+            if (!make_way(slots)) break;
+            copy_payload(slot_->payload(), messages, length);
+            together = 1;
+            flags = 0;
+        }
+        const size_t bytes = together * length;
+        slot_->kind_and_id.store(Slot::word(kind | flags, 0), std::memory_order_relaxed);
+        const uint64_t word = Slot::word(sequence_of(slot_position_), static_cast<uint32_t>(bytes));
+        // The reader waits at the first record's sequence. That comes last, so that it does not come after each single
+        // line while the next ones are being written: following closely is what makes messages sent one by one slow.
+        if (first == nullptr) {
+            first = slot_;
+            first_word = word;
+        } else {
+            slot_->sequence_and_length.store(word, std::memory_order_release);
+        }
+        advance(slots);
+        messages += bytes;
+        done += together;
+    }
+    if (first != nullptr) {
+        first->sequence_and_length.store(first_word, std::memory_order_release);
+        segment_.wake_if_parked(segment_.outgoing().reader_parked);
+    }
+    return done;
+}
+
+// Whether so many slots are free now and come before the boundary.
+bool RingWriter::make_way(uint64_t count) {
+    if (count <= free_here_) [[likely]]
+        return true;
+    if (!fits(count) && (!refresh() || !fits(count))) return false;
+    if (count > free_here_) cross_boundary(count);
+    return true;
+}
+
+// Puts messages of one length into the data area as one record, which the caller publishes: two 32-byte messages then share a
+// line, and the lot is copied at once on both sides. Returns how many; 0: too few of one length, no slot, or so many bytes wanted
+// in the data area.
+size_t RingWriter::put_run(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* wanted) {
+    const size_t length = lengths[0];
+    if (length == 0 || length * RingMemory::fewest_of_run > RingMemory::most_bytes_of_run) return 0;
+    const size_t most = std::min(count, RingMemory::most_bytes_of_run / length);
+    size_t alike = 1;
+    while (alike < most && lengths[alike] == length) ++alike;
+    if (alike < RingMemory::fewest_of_run) return 0;
+    const size_t bytes = alike * length;
+    if (!make_way(1)) return 0;
+    if (!has_data(bytes) && (!refresh() || !has_data(bytes))) {
+        *wanted = bytes;
+        return 0;
+    }
+    const auto each = static_cast<uint32_t>(length);
+    std::memcpy(memory_.at(memory_.place(data_position_, bytes)), messages, bytes);
+    std::memcpy(slot_->payload(), &each, sizeof each);
+    data_position_ = memory_.end_of(data_position_, bytes);
+    // The next run is likely as long as this one.
+    if (has_data(bytes)) shared_memory::fetch_to_write(memory_.at(memory_.place(data_position_, bytes)), bytes);
+    return alike;
+}
+
+} // namespace ipc::shm

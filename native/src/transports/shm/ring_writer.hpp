@@ -1,0 +1,129 @@
+#pragma once
+
+#include "shared_memory/fetching.hpp"
+#include "shared_memory/segment.hpp"
+#include "transports/shm/ring_memory.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace ipc::shm {
+
+// The writer's half of a ring: knows how far it has written and, as of its last look, how far the reader has read.
+class RingWriter {
+  public:
+    RingWriter(shared_memory::Segment& segment, uint64_t first_position = 0)
+        : segment_(segment), memory_(ring_memory(segment, segment.side())),
+          longest_in_slots_(memory_.longest_in_slots()), slot_position_(first_position), slots_read_(first_position),
+          boundary_((first_position | (memory_.short_lap() - 1)) + 1) {
+        look_ahead();
+    }
+
+    const RingMemory& memory() const { return memory_; }
+    size_t longest_in_slots() const { return longest_in_slots_; }
+
+    // ---- messages in slots: length <= longest_in_slots()
+
+    // Waits until the slots for so many bytes are free.
+    Status wait_for_slots(size_t length, const Deadline& deadline) {
+        const uint64_t count = slots_for(length);
+        if (count <= free_here_ && !segment_.ended()) [[likely]]
+            return IPC_OK;
+        return really_wait_for_slots(count, deadline);
+    }
+    // The longest message in slots for which there is room without waiting, in slot_room().
+    size_t ready_bytes() const {
+        return free_here_ == 0 ? 0
+                               : std::min(longest_in_slots_, static_cast<size_t>(free_here_) * sizeof(Slot) -
+                                                                 (sizeof(Slot) - Slot::first_bytes));
+    }
+    // After wait_for_slots: the place of the message's bytes.
+    std::byte* slot_room() const { return slot_->payload(); }
+    // Makes the message visible whose bytes are in slot_room(). length <= what was waited for.
+    void publish_in_slots(uint32_t kind, uint32_t id, size_t length) {
+        put_header(kind, id, length);
+        advance(slots_for(length));
+        segment_.wake_if_parked(segment_.outgoing().reader_parked);
+    }
+    // Copies in messages that lie back to back, as many as there is room for now, and makes them visible together. Returns
+    // how many; stops at one that does not go into slots, and where a run lacks room in the data area: so many bytes are
+    // wanted there then, else 0.
+    size_t publish_many(uint32_t kind, const std::byte* messages, const uint32_t* lengths, size_t count,
+                        size_t* wanted);
+
+    // ---- records in the data area
+
+    // Waits until a slot and `length` contiguous bytes are free.
+    Status wait_for_data(size_t length, const Deadline& deadline) {
+        if (free_here_ != 0 && has_data(length) && !segment_.ended()) [[likely]]
+            return IPC_OK;
+        return really_wait_for_data(length, deadline);
+    }
+    std::byte* data_room(size_t length) const { return memory_.at(memory_.place(data_position_, length)); }
+    // The first record of several tells the whole message's length.
+    void put_total(uint64_t total) { std::memcpy(slot_room(), &total, sizeof total); }
+    void publish_in_data(uint32_t kind_and_flags, uint32_t id, size_t length) {
+        data_position_ = memory_.end_of(data_position_, length);
+        put_header(kind_and_flags | flag_in_data, id, length);
+        advance(1);
+        segment_.wake_if_parked(segment_.outgoing().reader_parked);
+    }
+
+  private:
+    void put_header(uint32_t kind_and_flags, uint32_t id, size_t length) {
+        slot_->kind_and_id.store(Slot::word(kind_and_flags, id), std::memory_order_relaxed);
+        // Release: whoever sees the sequence sees everything of the record written before it.
+        slot_->sequence_and_length.store(Slot::word(sequence_of(slot_position_), static_cast<uint32_t>(length)),
+                                         std::memory_order_release);
+    }
+    Status really_wait_for_slots(uint64_t count, const Deadline& deadline);
+    Status really_wait_for_data(size_t length, const Deadline& deadline);
+    template <class HasRoom>
+    Status wait_for_room(HasRoom has_room, const Deadline& deadline);
+    bool has_slots(uint64_t count) const { return slot_position_ + count - slots_read_ <= memory_.slot_count; }
+    // What the next message needs to know is worked out here, after one has been published and before the next one comes.
+    void advance(uint64_t count) {
+        slot_position_ += count;
+        slot_ = &memory_.slot(slot_position_);
+        free_here_ -= count;
+        if (free_here_ > RingMemory::slots_fetched_ahead) [[likely]]
+            shared_memory::fetch_line_to_write(reinterpret_cast<std::byte*>(slot_ + RingMemory::slots_fetched_ahead));
+    }
+    void look_ahead() {
+        slot_ = &memory_.slot(slot_position_);
+        free_here_ = std::min(memory_.slot_count - (slot_position_ - slots_read_), boundary_ - slot_position_);
+    }
+    // Whether so many slots are free, with those to skip when the ring's end is too near.
+    bool fits(uint64_t count) const {
+        const uint64_t to_end = memory_.slots_to_end(slot_position_);
+        return has_slots(count <= to_end ? count : to_end + count);
+    }
+    void cross_boundary(uint64_t count);
+    bool make_way(uint64_t count);
+    size_t put_run(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* wanted);
+    void skip_to_start(uint64_t invalidated_end);
+    void invalidate(uint64_t position, uint64_t end);
+    bool has_data(size_t length) const {
+        return memory_.end_of(data_position_, length) - data_read_ <= memory_.data_bytes;
+    }
+    // Takes the reader's positions over, which it may have written nonsense to. False: nonsense.
+    bool refresh();
+
+    shared_memory::Segment& segment_;
+    RingMemory memory_;
+    size_t longest_in_slots_;
+    uint64_t slot_position_;
+    uint64_t data_position_ = 0;
+    uint64_t slots_read_;            // as last seen
+    Slot* slot_ = nullptr;           // the next one
+    uint64_t free_here_ = 0;         // slots from there that are free for certain and come before the boundary
+    uint64_t boundary_;              // where the writer next decides how to go on: every short_lap() slots
+    bool last_lap_was_long_ = false; // it went through all of the ring: no slot has a sequence older than that
+    shared_memory::SpinBudget spin_budget_;
+    uint64_t data_read_ = 0;
+};
+
+} // namespace ipc::shm
