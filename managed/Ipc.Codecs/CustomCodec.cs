@@ -102,9 +102,7 @@ internal struct CustomWriter(MessageBuffer buffer) : IStringVisitor
     {
         // One UTF-16 unit becomes at most three bytes, so that the text is converted in one pass, straight into its place.
         EnsureRoom(LengthSize + 3L * text.Length);
-        var written = Utf8Text.Write(text, _bytes.AsSpan(_at + LengthSize));
-        BinaryPrimitives.WriteInt32LittleEndian(_bytes.AsSpan(_at), written);
-        _at += LengthSize + written;
+        _at += Utf8Text.WriteWithLength(text, _bytes, _at);
     }
 
     public readonly void Finish() => buffer.Advance(_at - buffer.Length);

@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Text;
 
 namespace Ipc.Codecs;
@@ -7,8 +8,17 @@ internal static unsafe class Utf8Text
 {
     private static readonly UTF8Encoding s_strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
-    /// <summary>Writes a text into room for at least three bytes a character; how many bytes.</summary>
-    public static int Write(string text, Span<byte> room)
+    private const int LengthSize = 4;
+
+    /// <summary>Writes a text's length and the text at an index with room for that and three bytes a character; how many bytes.</summary>
+    public static int WriteWithLength(string text, byte[] bytes, int at)
+    {
+        var written = Write(text, bytes.AsSpan(at + LengthSize));
+        BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(at), written);
+        return LengthSize + written;
+    }
+
+    private static int Write(string text, Span<byte> room)
     {
         if (text.Length == 0)
             return 0;

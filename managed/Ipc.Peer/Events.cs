@@ -40,10 +40,13 @@ internal sealed record UsageEvent(Usage Usage) : Usage(Usage)
 
 /// <summary>Median nanoseconds of each step for request plus reply: hot and cold cache, arrays and linked lists.</summary>
 internal sealed record PhasesEvent(
-    long BuildNs, long TranslateNs, long EncodeNs, long DecodeNs, long TraverseNs, long RequestBytes, long ReplyBytes,
+    long BuildNs, long TranslateNs, long EncodeNs, long DecodeNs, long TraverseNs, long? ViewNs, long CopyNs, long RequestBytes, long ReplyBytes,
     long ColdBuildNs, long ColdTranslateNs, long ColdEncodeNs, long ColdDecodeNs, long ColdTraverseNs,
+    long? ColdViewNs, long ColdCopyNs,
     long? LinkedBuildNs, long? LinkedTranslateNs, long? LinkedEncodeNs, long? LinkedDecodeNs, long? LinkedTraverseNs,
-    long? LinkedColdBuildNs, long? LinkedColdTranslateNs, long? LinkedColdEncodeNs, long? LinkedColdDecodeNs, long? LinkedColdTraverseNs)
+    long? LinkedViewNs, long? LinkedCopyNs,
+    long? LinkedColdBuildNs, long? LinkedColdTranslateNs, long? LinkedColdEncodeNs, long? LinkedColdDecodeNs, long? LinkedColdTraverseNs,
+    long? LinkedColdViewNs, long? LinkedColdCopyNs)
     : PeerEvent("phases");
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, GenerationMode = JsonSourceGenerationMode.Serialization)]

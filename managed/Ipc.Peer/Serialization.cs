@@ -1,6 +1,10 @@
+using System.Text;
 using Ipc.Codecs;
 
 namespace Ipc.Peer;
+
+/// <summary>Passes every text of an encoded request and reply in place; the sum of their lengths.</summary>
+internal delegate long TextsInPlace(ReadOnlySpan<byte> request, ReadOnlySpan<byte> reply);
 
 /// <summary>An operation of scenario `serialize`: a request and its reply built, translated, encoded, decoded, translated back and
 /// traversed, each step timed apart and what comes out compared with what went in.</summary>
@@ -10,6 +14,12 @@ internal abstract class Serialization : Operation
 
     /// <summary>Empties the caches before each step; null leaves them as they are.</summary>
     public CacheSweep? Sweep { get; set; }
+
+    /// <summary>Whether the codec's bytes can be read in place.</summary>
+    public bool Views => View is not null;
+
+    /// <summary>Null where the codec has no such way.</summary>
+    public TextsInPlace? View { get; init; }
 
     /// <summary>Encoded bytes of the last operation.</summary>
     public abstract int RequestBytes { get; }
@@ -40,6 +50,7 @@ internal sealed class Serialization<TCodec, TAccess, TTranslation, TRequest, TRe
     private readonly Reply _domainReply = PayloadData.Reply(cell.Seed, cell.Workload.N);
     private readonly MessageBuffer _requestBytes = new();
     private readonly MessageBuffer _replyBytes = new();
+    private readonly MessageBuffer _copy = new();
     private ulong _sequence;
 
     public override int RequestBytes => _requestBytes.Written.Length;
@@ -75,6 +86,8 @@ internal sealed class Serialization<TCodec, TAccess, TTranslation, TRequest, TRe
         End(Step.Traverse, begin);
 
         Check(request, reply, sum);
+        ViewTexts();
+        CopyBytes();
         return new Timing(Clock.Now, Times.Finish(), RequestBytes + ReplyBytes);
     }
 
@@ -95,6 +108,32 @@ internal sealed class Serialization<TCodec, TAccess, TTranslation, TRequest, TRe
         if (s_translates)
             End(Step.Translate, begin);
         return translated;
+    }
+
+    private void ViewTexts()
+    {
+        if (View is null)
+            return;
+        var begin = Begin();
+        var lengths = View(_requestBytes.Written, _replyBytes.Written);
+        End(Step.View, begin);
+        if (lengths != LengthOf(_domainRequest.Name) + LengthsOf(_domainRequest.Ids) + LengthsOf(_domainRequest.Fields) + LengthsOf(_domainReply.Cells))
+            throw Failure.WrongContent($"the views of {typeof(TCodec).Name} do not show all texts: that is a fault of the codec, please report it");
+    }
+
+    private static long LengthsOf(string[] texts) => texts.Sum(LengthOf);
+
+    private static long LengthOf(string text) => Encoding.UTF8.GetByteCount(text);
+
+    private void CopyBytes()
+    {
+        // Room is asked for first: what is measured is the moving.
+        _copy.Clear();
+        var room = _copy.GetSpan(RequestBytes + ReplyBytes);
+        var begin = Begin();
+        _requestBytes.Written.CopyTo(room);
+        _replyBytes.Written.CopyTo(room[RequestBytes..]);
+        End(Step.Copy, begin);
     }
 
     private long Begin()

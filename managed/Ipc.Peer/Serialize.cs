@@ -42,7 +42,17 @@ internal static class Serialize
     };
 
     private static Serialization Custom<TStrings, TContainer>(Cell cell) where TStrings : class where TContainer : struct, IStrings<TStrings> =>
-        Untranslated<CustomCodec<TStrings, TContainer>, DomainAccess<TStrings, TContainer>, Request<TStrings>, Reply<TStrings>>(cell);
+        Untranslated<CustomCodec<TStrings, TContainer>, DomainAccess<TStrings, TContainer>, Request<TStrings>, Reply<TStrings>>(cell, ViewCustom);
+
+    private static long ViewCustom(ReadOnlySpan<byte> request, ReadOnlySpan<byte> reply)
+    {
+        long lengths = 0;
+        foreach (var text in new CustomRequestView(request))
+            lengths += text.Length;
+        foreach (var text in new CustomReplyView(reply))
+            lengths += text.Length;
+        return lengths;
+    }
 
     private static Serialization Json<TStrings, TContainer>(Cell cell) where TStrings : class where TContainer : struct, IStrings<TStrings> =>
         Untranslated<JsonCodec<TStrings, TContainer>, DomainAccess<TStrings, TContainer>, Request<TStrings>, Reply<TStrings>>(cell);
@@ -54,12 +64,12 @@ internal static class Serialize
         new Serialization<ProtobufDirectCodec, DomainAccess<TStrings, TContainer>, ProtobufTranslation<TStrings, TContainer>,
             Request<TStrings>, Reply<TStrings>, Codecs.Messages.Request, Codecs.Messages.Reply>(cell);
 
-    private static Serialization Untranslated<TCodec, TAccess, TRequest, TReply>(Cell cell)
+    private static Serialization Untranslated<TCodec, TAccess, TRequest, TReply>(Cell cell, TextsInPlace? view = null)
         where TCodec : struct, ICodec<TRequest, TReply>
         where TAccess : struct, IObjectAccess<TRequest, TReply>
         where TRequest : class, ISequenced
         where TReply : class, ISequenced =>
-        new Serialization<TCodec, TAccess, NoTranslation<TRequest, TReply>, TRequest, TReply, TRequest, TReply>(cell);
+        new Serialization<TCodec, TAccess, NoTranslation<TRequest, TReply>, TRequest, TReply, TRequest, TReply>(cell) { View = view };
 
     /// <summary>Linked lists are code of their own, which the runtime must compile to its last first.</summary>
     private static StepMedians MeasureLinked(Cell cell, Control control, Serialization linked)
@@ -85,10 +95,14 @@ internal static class Serialize
 
     private static double VariantSeconds(Cell cell) => VariantShareOfTime * (cell.Seconds ?? SecondsOfCountedCell);
 
-    private static PhasesEvent ToEvent(
-        Serialization operation, StepMedians hot, StepMedians cold, StepMedians? linked, StepMedians? linkedCold) => new(
-        hot.BuildNs, hot.TranslateNs, hot.EncodeNs, hot.DecodeNs, hot.TraverseNs, operation.RequestBytes, operation.ReplyBytes,
-        cold.BuildNs, cold.TranslateNs, cold.EncodeNs, cold.DecodeNs, cold.TraverseNs,
-        linked?.BuildNs, linked?.TranslateNs, linked?.EncodeNs, linked?.DecodeNs, linked?.TraverseNs,
-        linkedCold?.BuildNs, linkedCold?.TranslateNs, linkedCold?.EncodeNs, linkedCold?.DecodeNs, linkedCold?.TraverseNs);
+    private static PhasesEvent ToEvent(Serialization operation, StepMedians hot, StepMedians cold, StepMedians? linked, StepMedians? linkedCold)
+    {
+        long? View(StepMedians? medians) => operation.Views ? medians?.ViewNs : null;
+        return new(
+            hot.BuildNs, hot.TranslateNs, hot.EncodeNs, hot.DecodeNs, hot.TraverseNs, View(hot), hot.CopyNs, operation.RequestBytes, operation.ReplyBytes,
+            cold.BuildNs, cold.TranslateNs, cold.EncodeNs, cold.DecodeNs, cold.TraverseNs, View(cold), cold.CopyNs,
+            linked?.BuildNs, linked?.TranslateNs, linked?.EncodeNs, linked?.DecodeNs, linked?.TraverseNs, View(linked), linked?.CopyNs,
+            linkedCold?.BuildNs, linkedCold?.TranslateNs, linkedCold?.EncodeNs, linkedCold?.DecodeNs, linkedCold?.TraverseNs,
+            View(linkedCold), linkedCold?.CopyNs);
+    }
 }

@@ -24,7 +24,9 @@ internal sealed class WarmUp(Operation operation, double leastSeconds, double mo
     private readonly Samples _window = new(1);
     private readonly List<long> _medians = [];
     private (long Compiled, int Collected) _seen = (-1, -1);
-    private long _stillSince;
+    private long _compiledLast;
+    private long _collectedLast;
+    private int _windowsCollected; // the latest ones, without a gap
 
     /// <summary>Repeats at least the least time, and until the medians of three successive windows lie within 5 % and the runtime has been still for a
     /// tenth of a second; the most time at most.</summary>
@@ -59,13 +61,20 @@ internal sealed class WarmUp(Operation operation, double leastSeconds, double mo
         long bytes = 0;
         end = Measurement.Repeat(operation, _window, MostInWindow, until, ref bytes);
         _medians.Add(_window.Median());
-        var now = (RuntimeFacts.CompiledMethods, GC.CollectionCount(GC.MaxGeneration));
-        if (now != _seen)
-            (_seen, _stillSince) = (now, end);
+        var now = (Compiled: RuntimeFacts.CompiledMethods, Collected: GC.CollectionCount(GC.MaxGeneration));
+        if (now.Compiled != _seen.Compiled)
+            _compiledLast = end;
+        if (now.Collected != _seen.Collected)
+            _collectedLast = end;
+        _windowsCollected = now.Collected != _seen.Collected ? _windowsCollected + 1 : 0;
+        _seen = now;
         return (int)_window.Count;
     }
 
-    private bool IsStill(long now) => Clock.ToSeconds(now - _stillSince) >= StillSeconds || RuntimeFacts.CompiledMethods == 0;
+    // An operation that makes objects of megabytes has them collected window after window: that garbage is its own, not the start's.
+    private long StirredLast => _windowsCollected >= WindowsCompared ? _compiledLast : Math.Max(_compiledLast, _collectedLast);
+
+    private bool IsStill(long now) => Clock.ToSeconds(now - StirredLast) >= StillSeconds || RuntimeFacts.CompiledMethods == 0;
 
     private bool IsSteady() =>
         _medians.Count >= WindowsCompared && _medians.GetRange(_medians.Count - WindowsCompared, WindowsCompared) is var last && last.Max() <= last.Min() * Steady;
@@ -82,5 +91,5 @@ internal sealed class WarmUp(Operation operation, double leastSeconds, double mo
 
     private string WhyUnsettled(long end) => IsStill(end)
         ? "it was still getting faster"
-        : FormattableString.Invariant($"its runtime was still compiling or collecting {Clock.ToSeconds(end - _stillSince) * 1000:0} ms before, with {_seen.Compiled} methods compiled");
+        : FormattableString.Invariant($"its runtime was still compiling or collecting {Clock.ToSeconds(end - StirredLast) * 1000:0} ms before, with {_seen.Compiled} methods compiled");
 }

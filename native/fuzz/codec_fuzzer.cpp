@@ -1,5 +1,6 @@
 // One decoder against any bytes: it must refuse them with an error message, or make an object that survives being encoded and
 // decoded again. CMake compiles this once for each codec and object; how to run it stands there.
+#include "../tests/codecs/taken_from_view.hpp"
 #include "codecs/custom.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"
@@ -35,6 +36,19 @@ void require_agreement(ipc::codecs::Bytes bytes, const Decoded& object, bool tak
     }
 }
 
+// What is read in place is what the decoder finds, and refused when it refuses.
+template <class Fuzzed, class Decoded>
+void require_same_view(ipc::codecs::Bytes bytes, const Decoded& object, bool taken) {
+    if constexpr (std::is_same_v<Fuzzed, ipc::codecs::Custom>) {
+        Decoded viewed;
+        const std::string complaint = ipc::codecs::testing::take_from_view(bytes, viewed);
+        require(complaint.empty() == taken, "the view and the decoder differ in what they refuse");
+        require(!taken || viewed == object, "the view and the decoder find different content");
+    } else {
+        static_cast<void>(bytes), static_cast<void>(object), static_cast<void>(taken);
+    }
+}
+
 } // namespace
 
 // libFuzzer calls these two by name.
@@ -50,6 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static ipc::codecs::Buffer buffer;
     const bool taken = codec.decode({data, size}, object).empty();
     require_agreement<Codec>({data, size}, object, taken);
+    require_same_view<Codec>({data, size}, object, taken);
     if (!taken) return 0;
     const Domain first = Codec::to_domain(object);
     encode(codec, object, buffer);

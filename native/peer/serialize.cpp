@@ -1,11 +1,13 @@
 // Scenario `serialize`: the codec alone. An operation is five steps, each timed apart, for a request and its reply:
 // build the objects, translate them into the codec's own, encode, decode and translate back, traverse what came out.
+// Two more are timed beside it, to compare with: view the encoded bytes in place, and copy them.
 #include "choose_codec.hpp"
 #include "data.hpp"
 #include "measure.hpp"
 #include "scenarios.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -16,8 +18,18 @@ namespace {
 using codecs::Buffer;
 using codecs::LinkedStrings;
 
-enum Step { build, translate, encode_step, decode_step, traverse, steps };
-constexpr const char* step_names[steps] = {"build", "translate", "encode", "decode", "traverse"};
+enum Step {
+    build,
+    translate,
+    encode_step,
+    decode_step,
+    traverse,
+    steps_of_operation,
+    view = steps_of_operation,
+    copy,
+    steps
+};
+constexpr const char* step_names[steps] = {"build", "translate", "encode", "decode", "traverse", "view", "copy"};
 
 // Writes to every line of more memory than the caches near a core hold, so that they hold nothing else afterwards.
 class CacheSweep {
@@ -36,6 +48,26 @@ template <class Codec>
 concept Translates = requires(Codec codec, const typename Codec::Request& request) {
     codec.translate(request);
 };
+
+// A codec whose bytes can be read without making objects of them.
+template <class Codec>
+concept Views = requires {
+    typename Codec::RequestView;
+    typename Codec::ReplyView;
+};
+
+// Every text, as a program that looks for one would pass them; the sum of their lengths, or what is wrong.
+template <class View>
+std::string pass_texts(View texts, uint64_t& sum) {
+    for (std::string_view text; texts.next(text);) sum += text.size();
+    return std::string(texts.complaint());
+}
+
+uint64_t sum_of_lengths(const codecs::Strings& texts) {
+    uint64_t sum = 0;
+    for (const std::string& text : texts) sum += text.size();
+    return sum;
+}
 
 template <class Codec>
 class Serialization final : public Operation {
@@ -56,10 +88,12 @@ class Serialization final : public Operation {
         uint64_t sum = 0;
         time(traverse, [&] { sum = Codec::traverse(arrived_.request) + Codec::traverse(arrived_.reply); });
         check_arrived(sum);
+        if constexpr (Views<Codec>) view_texts();
+        copy_bytes();
 
         int64_t took_ns = 0;
         for (int step = 0; step < steps; ++step) {
-            took_ns += took_[step];
+            if (step < steps_of_operation) took_ns += took_[step];
             if (keep_) kept_[step].push_back(took_[step]);
         }
         return {now_ns(), took_ns, encoded_request_.size() + encoded_reply_.size()};
@@ -75,6 +109,7 @@ class Serialization final : public Operation {
             std::nth_element(kept.begin(), middle, kept.end());
             event[prefix + step_names[step] + "_ns"] = *middle;
         }
+        if constexpr (!Views<Codec>) event[prefix + "view_ns"] = nullptr;
     }
     size_t request_bytes() const { return encoded_request_.size(); }
     size_t reply_bytes() const { return encoded_reply_.size(); }
@@ -121,6 +156,29 @@ class Serialization final : public Operation {
         took_[translate] += there_ns;
     }
 
+    void view_texts() {
+        uint64_t lengths = 0;
+        time(view, [&] {
+            complaint_ = pass_texts(typename Codec::RequestView(encoded_request_.bytes()), lengths);
+            complaint_ += pass_texts(typename Codec::ReplyView(encoded_reply_.bytes()), lengths);
+        });
+        if (!complaint_.empty()) fail_wrong_content(complaint_);
+        if (lengths != lengths_)
+            fail_wrong_content("the views of codec " + std::string(Codec::id) +
+                               " do not show all texts: that is a fault of the codec, please report it");
+    }
+
+    // What moving the same bytes costs.
+    void copy_bytes() {
+        time(copy, [&] {
+            copy_of(encoded_request_, copied_request_);
+            copy_of(encoded_reply_, copied_reply_);
+        });
+    }
+    static void copy_of(const Buffer& from, Buffer& to) {
+        std::memcpy(to.make_room(from.size()), from.data(), from.size());
+    }
+
     void check_arrived(uint64_t sum) const {
         if (!complaint_.empty()) fail_wrong_content(complaint_);
         if (Codec::sequence(arrived_.request) != sequence_ || Codec::sequence(arrived_.reply) != sequence_ ||
@@ -134,10 +192,14 @@ class Serialization final : public Operation {
     CacheSweep* sweep_; // or null: leave the caches as they are
     codecs::Request request_;
     codecs::Reply reply_;
+    const uint64_t lengths_ = request_.name.size() + sum_of_lengths(request_.ids) + sum_of_lengths(request_.fields) +
+                              sum_of_lengths(reply_.cells); // of all texts
     Codec codec_;
     Objects arrived_; // reused, as a receiver would
     Buffer encoded_request_;
     Buffer encoded_reply_;
+    Buffer copied_request_;
+    Buffer copied_reply_;
     std::string complaint_;
     uint64_t sequence_ = 0;
     bool keep_ = false;

@@ -84,7 +84,7 @@ internal static class Columns
         P99,
         new("request", false, c => Units.Bytes(c.Phases?.GetValueOrDefault("request_bytes"))),
         new("reply", false, c => Units.Bytes(c.Phases?.GetValueOrDefault("reply_bytes"))),
-        .. from phase in (string[])["cold_encode", "cold_decode", "linked_encode", "linked_decode"]
+        .. from phase in (string[])["view", "copy", "cold_encode", "cold_decode", "linked_encode", "linked_decode"]
            select new Column(phase.Replace('_', ' '), false, c => Units.Time(c.Phases?.GetValueOrDefault(phase + "_ns"))),
     ];
 }

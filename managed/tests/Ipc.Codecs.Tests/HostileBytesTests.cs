@@ -134,6 +134,73 @@ public sealed class HostileBytesTests
         }
     }
 
+    // Reading in place shows what decoding gives, and refuses in the same words, whatever the bytes.
+    [Fact]
+    public void CustomViewsShowWhatTheDecoderFinds()
+    {
+        Prop.ForAll(Samples.Requests, request => AssertSameInPlace(s_custom.Encode(request))).QuickCheckThrowOnFailure();
+        Prop.ForAll(Samples.Replies, reply => AssertSameInPlace(s_custom.Encode(reply))).QuickCheckThrowOnFailure();
+        Prop.ForAll(Samples.Bytes, AssertSameInPlace).QuickCheckThrowOnFailure();
+        foreach (var bytes in (byte[][])[s_custom.Encode(Samples.EdgeRequest), s_custom.Encode(Samples.EdgeReply), s_custom.Encode(Samples.Reply)])
+        {
+            AssertSameInPlace([.. bytes, 0]);
+            for (var at = 0; at < bytes.Length; at++)
+            {
+                AssertSameInPlace(bytes[..at]);
+                foreach (byte value in (byte[])[0, 1, 0x7f, 0x80, 0xff])
+                {
+                    var changed = bytes.ToArray();
+                    changed[at] = value;
+                    AssertSameInPlace(changed);
+                }
+            }
+        }
+    }
+
+    private static void AssertSameInPlace(byte[] bytes)
+    {
+        Assert.Equal(
+            Shown(() =>
+            {
+                var request = s_custom.DecodeRequest(bytes);
+                return [$"{request.Sequence} {request.Ids.Length} {request.Fields.Length}", request.Name, .. request.Ids, .. request.Fields];
+            }),
+            Shown(() =>
+            {
+                var view = new CustomRequestView(bytes);
+                List<string> shown = [$"{view.Sequence} {view.Ids} {view.Fields}"];
+                foreach (var text in view)
+                    shown.Add(Encoding.UTF8.GetString(text));
+                return shown;
+            }));
+        Assert.Equal(
+            Shown(() =>
+            {
+                var reply = s_custom.DecodeReply(bytes);
+                return [$"{reply.Sequence} {reply.Columns} {reply.Cells.Length}", .. reply.Cells];
+            }),
+            Shown(() =>
+            {
+                var view = new CustomReplyView(bytes);
+                List<string> shown = [$"{view.Sequence} {view.Columns} {view.Cells}"];
+                foreach (var text in view)
+                    shown.Add(Encoding.UTF8.GetString(text));
+                return shown;
+            }));
+    }
+
+    private static List<string> Shown(Func<List<string>> read)
+    {
+        try
+        {
+            return read();
+        }
+        catch (CodecException refusal)
+        {
+            return [refusal.Message];
+        }
+    }
+
     private static void AssertHostileCountsAreRefused(byte[] bytes, int offset, Func<byte[], object> decode)
     {
         foreach (var count in (uint[])[uint.MaxValue, int.MaxValue, 1u << 31, (uint)bytes.Length, 1u << 24])

@@ -76,6 +76,33 @@ public sealed class RoundTripTests
         Samples.AssertSame(Samples.EdgeRequest, default(ProtobufTranslation<string[], ArrayStrings>).TranslateBackRequest(message));
     }
 
+    // Texts are converted in blocks that depend on their length: every length, and something else at every place.
+    [Fact]
+    public void TextsOfEveryLengthAreConvertedWhole()
+    {
+        var codec = CodecUnderTest.Get("custom");
+        for (var length = 0; length <= 70; length++)
+        {
+            var text = string.Concat(Enumerable.Range(0, length).Select(i => (char)('!' + i)));
+            var reply = new Reply { Sequence = 1, Columns = 2, Cells = ["", text, "z", text] };
+            var bytes = codec.Encode(reply);
+            Assert.Equal(16 + 4 + 2 * (4 + length) + 5, bytes.Length);
+            Samples.AssertSame(reply, codec.DecodeReply(bytes));
+            for (var at = 0; at < length; at++)
+            {
+                const int first = 16 + 4 + 4; // behind the header, the empty text and the text's own length
+                var damaged = bytes.ToArray();
+                damaged[first + at] = 0x80;
+                Assert.Throws<CodecException>(() => codec.DecodeReply(damaged));
+                foreach (var foreign in (string[])["\u0080", "ä", "€", "\uffff", "😀"])
+                {
+                    var mixed = new Reply { Sequence = 1, Columns = 1, Cells = [string.Concat(text.AsSpan(0, at), foreign, text.AsSpan(at + 1)), text] };
+                    Samples.AssertSame(mixed, codec.DecodeReply(codec.Encode(mixed)));
+                }
+            }
+        }
+    }
+
     [Fact]
     public void CustomAllocatesOnlyItsObjects()
     {
@@ -85,6 +112,25 @@ public sealed class RoundTripTests
         buffer.Clear();
         default(CustomCodec<string[], ArrayStrings>).EncodeReply(Samples.Reply, buffer);
         Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+    }
+
+    [Fact]
+    public void CustomViewsAllocateNothing()
+    {
+        var bytes = CodecUnderTest.Get("custom").Encode(Samples.Reply);
+        Assert.Equal(600, CharactersInPlace(bytes));
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        var characters = CharactersInPlace(bytes);
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+        Assert.Equal(600, characters);
+    }
+
+    private static int CharactersInPlace(byte[] reply)
+    {
+        var characters = 0;
+        foreach (var cell in new CustomReplyView(reply))
+            characters += cell.Length;
+        return characters;
     }
 
     private static ulong Sum(string[] texts) => texts.Aggregate(0UL, (sum, text) => text.Aggregate(sum, (s, character) => s + character));

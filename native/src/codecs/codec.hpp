@@ -26,6 +26,11 @@ class Buffer {
         size_ = size;
         return data_.get();
     }
+    // All the room there is; its bytes are undefined, and none of them are the buffer's until make_room.
+    std::span<uint8_t> whole_room() {
+        size_ = 0;
+        return {data_.get(), capacity_};
+    }
     const uint8_t* data() const { return data_.get(); }
     size_t size() const { return size_; }
     Bytes bytes() const { return {data_.get(), size_}; }
@@ -68,8 +73,17 @@ concept ObjectCodec = Encodes<Codec, typename Codec::Request> && Encodes<Codec, 
     { Codec::same(to_reply, reply) } -> std::same_as<bool>;
 };
 
+// A codec that can write without knowing the size beforehand does so while the buffer's room is enough, which after the
+// largest message it always is.
 template <class Codec, class Object>
 void encode(Codec& codec, const Object& object, Buffer& buffer) {
+    if constexpr (requires { codec.write_if_it_fits(object, buffer.whole_room()); }) {
+        const size_t size = codec.write_if_it_fits(object, buffer.whole_room());
+        if (size > 0) {
+            buffer.make_room(size);
+            return;
+        }
+    }
     codec.write(object, buffer.make_room(codec.size(object)));
 }
 

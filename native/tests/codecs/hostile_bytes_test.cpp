@@ -4,6 +4,7 @@
 #include "codecs/protobuf.hpp"
 #include "largest_allocation.hpp"
 #include "random_objects.hpp"
+#include "taken_from_view.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -96,6 +97,62 @@ TYPED_TEST(Damaged, IsRefusedOrAGoodObject) {
         ASSERT_EQ(codec.decode(again, same), "");
         ASSERT_EQ(same, request);
     }
+}
+
+// Reading in place shows what decoding would give, and complains in the same words, whatever the bytes.
+template <class Object>
+void expect_same_in_place(const Made& bytes) {
+    Custom codec;
+    Object decoded, viewed;
+    const std::string complaint = codec.decode(bytes, decoded);
+    ASSERT_EQ(testing::take_from_view(bytes, viewed), complaint);
+    ASSERT_TRUE(!complaint.empty() || viewed == decoded);
+}
+
+TEST(CustomView, ShowsWhatTheDecoderFinds) {
+    std::mt19937 random(34);
+    testing::RandomObjects objects(35);
+    for (int i = 0; i < 3000; ++i) {
+        Made request = made_by<Custom>(objects.request(6));
+        Made reply = made_by<Custom>(objects.reply(10));
+        expect_same_in_place<Request>(request);
+        expect_same_in_place<Reply>(reply);
+        for (int changes = 0; changes < 2; ++changes) {
+            request[random() % request.size()] = static_cast<uint8_t>(random());
+            reply[random() % reply.size()] = static_cast<uint8_t>(random());
+            expect_same_in_place<Request>(request);
+            expect_same_in_place<Reply>(reply);
+        }
+        request.resize(random() % (request.size() + 1));
+        reply.resize(random() % (reply.size() + 1));
+        expect_same_in_place<Request>(request);
+        expect_same_in_place<Reply>(reply);
+    }
+}
+
+TEST(CustomView, TakesNoMemory) {
+    const Made reply = made_by<Custom>(Reply{1, 10, Strings(10'000, "abcdefghijklmnopqrst")});
+    testing::forget_allocations();
+    size_t cells = 0;
+    CustomReplyView view(reply);
+    for (std::string_view cell; view.next(cell);) cells += cell.size() == 20;
+    EXPECT_EQ(cells, 10'000u);
+    EXPECT_EQ(view.complaint(), "");
+    EXPECT_EQ(testing::largest_allocation(), 0u);
+}
+
+// An encoder that has once written an object as large needs no memory for the next ones.
+TEST(CustomEncoding, TakesNoMemoryAgain) {
+    testing::RandomObjects objects(36);
+    Custom codec;
+    Buffer buffer;
+    const Reply large = objects.reply(2000);
+    encode(codec, large, buffer);
+    const Reply small = objects.reply(20);
+    testing::forget_allocations();
+    encode(codec, small, buffer);
+    encode(codec, large, buffer);
+    EXPECT_EQ(testing::largest_allocation(), 0u);
 }
 
 Made with_u32(Made bytes, size_t at, uint32_t value) {

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <utility>
+#include <vector>
 
 namespace ipc::codecs {
 namespace {
@@ -139,6 +141,59 @@ TEST(Utf8, CodePointsAreTheOnesThereAre) {
         const std::string text = in_utf8(point);
         EXPECT_EQ(is_utf8(text.data(), text.size()), point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF))
             << std::hex << point;
+    }
+}
+
+// Texts are copied and looked at in blocks that depend on their length: every length, and damage at every place.
+TEST(CustomTexts, OfEveryLengthAreCopiedWholeAndNoFurther) {
+    Custom codec;
+    Buffer buffer;
+    Reply back;
+    for (size_t length = 0; length <= 70; ++length) {
+        std::string text(length, 'a');
+        for (size_t at = 0; at < length; ++at) text[at] = static_cast<char>('!' + at);
+        const Reply reply{1, 2, {"", text, "z", text}};
+        encode(codec, reply, buffer);
+        ASSERT_EQ(buffer.size(), codec.size(reply));
+        ASSERT_EQ(codec.decode(buffer.bytes(), back), "");
+        ASSERT_EQ(back, reply);
+        std::vector<uint8_t> damaged(buffer.bytes().begin(), buffer.bytes().end());
+        const size_t first = 16 + 4 + 4; // behind the header, the empty text and the text's own length
+        for (size_t at = 0; at < length; ++at) {
+            const uint8_t was = std::exchange(damaged[first + at], 0x80);
+            ASSERT_NE(codec.decode(damaged, back), "") << "byte " << at << " of " << length;
+            damaged[first + at] = was;
+        }
+        for (const char* foreign : {"ä", "€", "😀"})
+            for (size_t at = 0; at + std::strlen(foreign) <= length; ++at) {
+                std::string mixed = text;
+                mixed.replace(at, std::strlen(foreign), foreign);
+                encode(codec, Reply{1, 1, {mixed}}, buffer);
+                ASSERT_EQ(codec.decode(buffer.bytes(), back), "");
+                ASSERT_EQ(back.cells[0], mixed);
+            }
+    }
+}
+
+TEST(CustomEncoding, ThatDoesNotFitWritesNothingBeyondItsRoom) {
+    testing::RandomObjects random(22);
+    Custom codec;
+    for (int i = 0; i < 30; ++i) {
+        const Request request = random.request(5);
+        const Reply reply = random.reply(8);
+        const auto try_every_room = [&](const auto& object) {
+            const size_t size = codec.size(object);
+            std::vector<uint8_t> expected(size);
+            codec.write(object, expected.data());
+            for (size_t room = 0; room <= size + 3; ++room) {
+                std::vector<uint8_t> bytes(room + 32, 0xA5);
+                ASSERT_EQ(codec.write_if_it_fits(object, std::span(bytes).first(room)), room < size ? 0 : size);
+                ASSERT_EQ(std::count(bytes.begin() + static_cast<ptrdiff_t>(room), bytes.end(), 0xA5), 32);
+                ASSERT_TRUE(room < size || std::equal(expected.begin(), expected.end(), bytes.begin()));
+            }
+        };
+        try_every_room(request);
+        try_every_room(reply);
     }
 }
 
