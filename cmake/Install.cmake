@@ -17,6 +17,17 @@ install(TARGETS ipc_static EXPORT ipc
 foreach(module IN LISTS ipc_module_targets)
   install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT modules)
 endforeach()
+# The lab's own programs, which scripts/pack.sh puts into the lab's package with the libraries that not every system has. No part of an
+# installation; bin and lib as in the build tree, where the lab looks for them.
+if(NOT WIN32 AND TARGET ipc-peer AND TARGET ipc-floors)
+  set_target_properties(ipc-peer PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+  install(TARGETS ipc-peer ipc-floors RUNTIME_DEPENDENCY_SET ipc_lab_libraries
+    RUNTIME DESTINATION bin COMPONENT lab EXCLUDE_FROM_ALL)
+  install(TARGETS ipc LIBRARY DESTINATION lib COMPONENT lab NAMELINK_SKIP EXCLUDE_FROM_ALL)
+  install(RUNTIME_DEPENDENCY_SET ipc_lab_libraries
+    PRE_EXCLUDE_REGEXES "^lib(ipc|c|m|z|stdc\\+\\+|gcc_s)\\.so" "^ld-linux"
+    LIBRARY DESTINATION lib COMPONENT lab EXCLUDE_FROM_ALL)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/native/include/ipc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Packs, then uses the NuGet packages as a stranger does: an empty folder, a folder feed, the programs that the packages' own README files
-# show. Compiled and run, and published ahead of time (NativeAOT) without a warning. The last line is `N passed, N failed`.
+# Packs, then uses the packages as a stranger does: an empty folder, a folder feed, the programs that the packages' own README files and
+# the project's show, a C compiler and pkg-config, the lab as a .NET tool. Compiled and run, and published ahead of time (NativeAOT) without
+# a warning. The last line is `N passed, N failed`.
 #   scripts/test-packages.sh [--packed]      --packed: artifacts/packages is there already
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -19,10 +20,13 @@ export NUGET_PACKAGES=$work/store
 version=$(sed -n 's/.*<Version>\(.*\)<\/Version>.*/\1/p' "$root/Directory.Build.props")
 passed=0 failed=0
 
-# readme_program FILE N: the Nth C# block of a package's README.
-readme_program() {
-    awk -v wanted="$2" '/^```csharp/ { inside = ++n == wanted; next } /^```/ { inside = 0 } inside' "$root/managed/packaging/$1"
+# block FILE LANGUAGE N: the Nth block of that language in a page.
+block() {
+    awk -v fence="^\`\`\`$2\$" -v wanted="$3" '$0 ~ fence { inside = ++n == wanted; next } /^```/ { inside = 0 } inside' "$1"
 }
+
+# readme_program FILE N: the Nth C# block of a package's README.
+readme_program() { block "$root/managed/packaging/$1" csharp "$2"; }
 
 # make_program NAME PACKAGE: an empty folder, `dotnet new console`, `dotnet add package` from the folder feed.
 make_program() {
@@ -94,11 +98,63 @@ build_host() {
     dotnet build -c Release -o out -warnaserror -nologo && [ "$(timeout 60 out/host 2>&1 >/dev/null)" = "EURUSD" ]
 }
 
+# empty_folder: from nothing to the first answer. README's C server, compiled against an installed tree as pkg-config says, and README's C#
+# client in a new console program. The seconds from `dotnet new` on go into from-nothing.
+empty_folder() {
+    local prefix=$work/prefix name=nothing-$$ answer= code=1 started server
+    "$root/scripts/native.sh" release --target ipc ipc_static || return 1
+    for component in runtime development; do cmake --install "$root/build/release" --prefix "$prefix" --component "$component" || return 1; done
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
+    started=$(date +%s%N)
+    make_program nothing Ipc || return 1
+    block "$root/README.md" c 1 | sed "s/prices\"/$name\"/" >prices_server.c
+    # A package in place of the checkout.
+    block "$root/README.md" csharp 2 | sed "/^#:project/d; s/prices\"/$name\"/" >Program.cs
+    # shellcheck disable=SC2046
+    cc prices_server.c -o prices_server $(pkg-config --cflags --libs ipc) || return 1
+    dotnet build -c Release -o out -warnaserror -nologo || return 1
+    ./prices_server >listening &
+    server=$!
+    until grep -q listening listening; do kill -0 "$server" || return 1; sleep 0.05; done
+    answer=$(out/nothing) && code=0
+    echo "$((($(date +%s%N) - started) / 100000000))" | sed 's/.$/.&/' >"$work/from-nothing"
+    kill "$server"
+    wait "$server" 2>/dev/null || true
+    [ "$code" -eq 0 ] && [ "$answer" = "EURUSD 1.08" ] || { echo "the answer was '$answer', code $code"; return 1; }
+}
+
+# lab_tool: the lab from the folder feed, away from the source tree, measures a few cells with the programs it carries: both peers, the
+# library that C# loads, the floors.
+lab_tool() {
+    mkdir "$work/lab" && cd "$work/lab" || return 1
+    dotnet tool install Ipc.Lab --tool-path "$work/tool" --add-source "$root/artifacts/packages" --version "$version" || return 1
+    env -u IPC_LIBRARY -u IPC_NATIVE_PEER -u IPC_MANAGED_PEER -u IPC_FLOORS "$work/tool/ipc" run --preset quick --transport shm --scenario call --codec custom \
+        --workload table,1k-10k --launches 1 --seconds 0.1 --out results || return 1
+    env -u IPC_LIBRARY "$work/tool/ipc" serve --side bound --scenario call --codec custom --workload 1k-10k --address "unix://lab-$$" --once >served &
+    local server=$!
+    until grep -qs "server at" served; do kill -0 "$server" || return 1; sleep 0.1; done
+    "$work/tool/ipc" drive --side native --scenario call --codec custom --workload 1k-10k --address "unix://lab-$$" --seconds 0.1 && wait "$server" || return 1
+    python3 - results/results.json "$work/tool" <<'PROGRAM'
+import glob, hashlib, json, sys
+results = json.load(open(sys.argv[1]))
+statuses = [cell["status"] for cell in results["cells"]]
+used = {binary["file"]: binary["sha256"] for binary in results["machine"]["binaries"]}
+print(statuses, used)
+assert len(statuses) >= 2 and not {"failed", "skipped"} & set(statuses)
+for file in "ipc-peer", "ipc-floors", "Ipc.dll", "libipc.so":
+    carried = glob.glob(f"{sys.argv[2]}/.store/**/programs/**/{file}", recursive=True)
+    assert used[file] in [hashlib.sha256(open(path, "rb").read()).hexdigest() for path in carried], file
+PROGRAM
+}
+
 judge packages-restore-and-build build_pair
 judge packages-managed-and-native ask "$work/server/out/server" "$work/client/out/client"
 judge packages-ahead-of-time build_ahead
 judge packages-ahead-answers ask "$work/server/ahead/server" "$work/client/out/client"
 judge packages-queue build_queue
 judge packages-host build_host
+judge packages-empty-folder empty_folder
+[ ! -f "$work/from-nothing" ] || echo "from an empty folder to the first answer: $(cat "$work/from-nothing") s"
+judge packages-lab-tool lab_tool
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

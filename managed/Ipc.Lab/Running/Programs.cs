@@ -1,18 +1,27 @@
+using System.Runtime.Versioning;
 using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
 
 namespace Ipc.Lab.Running;
 
-/// <summary>Finds the programs a run needs: below the repository root, or where environment variables say.</summary>
+/// <summary>Finds the programs a run needs: below the repository root, in what the tool's package carries, or where environment variables say.</summary>
 internal sealed class Programs(string? root, Func<string, string?> environment, IReadOnlyList<ForeignPeer>? foreign = null)
 {
     private const string NetFxName = "ipc-peer-netfx";
     private const string NetFxVariable = "IPC_NETFX_PEER";
     private const string NoMono = "sides of runtime netfx need Mono here, and there is none in the PATH: install mono-runtime (Debian's name; scripts/bootstrap.sh does it)";
-    private const string HowToBuild = "build it with `dotnet build ipc.sln -c Release`";
 
+    // scripts/pack.sh puts the programs into the tool's package under the paths that they have in a built tree.
+    private static readonly string s_carried = Path.Combine(AppContext.BaseDirectory, "programs");
+
+    private string HowToBuild => root == s_carried
+        ? "this package of the lab carries programs for Linux on x64 only: measure from a built source tree"
+        : "build it with `dotnet build ipc.sln -c Release`";
+
+    /// <summary>Those that the package of the tool carries, or else of the tree the lab was built in.</summary>
     /// <param name="foreign">Peers of somebody else's, each a side by its name.</param>
-    public static Programs OfThisTree(IReadOnlyList<ForeignPeer>? foreign = null) => new(RepositoryRoot.Find(), Environment.GetEnvironmentVariable, foreign);
+    public static Programs OfThisTree(IReadOnlyList<ForeignPeer>? foreign = null) =>
+        new(Directory.Exists(s_carried) ? s_carried : RepositoryRoot.Find(), Environment.GetEnvironmentVariable, foreign);
 
     /// <summary>Those of another checkout, built: its own files and nothing that variables name.</summary>
     public static Programs OfTree(string root, IReadOnlyList<ForeignPeer>? foreign) =>
@@ -93,7 +102,25 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     {
         var path = Path.GetFullPath(environment(variable) is { Length: > 0 } given ? given : Under($"build/release/bin/{Executable(file)}"));
         MustExist(name, path, variable);
+        if (root == s_carried && !OperatingSystem.IsWindows())
+            MakeExecutable(path);
         return new ProgramFile(name, path, [path], [path, .. LibraryIn(Path.Combine(path, LibraryFromProgram))]);
+    }
+
+    // Packages know nothing of permissions. Who may not change them finds out when the program is started.
+    [UnsupportedOSPlatform("windows")]
+    private static void MakeExecutable(string path)
+    {
+        const UnixFileMode ForAll = UnixFileMode.UserExecute | UnixFileMode.GroupExecute | UnixFileMode.OtherExecute;
+        var mode = File.GetUnixFileMode(path);
+        try
+        {
+            if ((mode & ForAll) != ForAll)
+                File.SetUnixFileMode(path, mode | ForAll);
+        }
+        catch (UnauthorizedAccessException)
+        {
+        }
     }
 
     // The host next to a managed program is the same for every build; its code is in the assemblies and the library they load,
@@ -131,7 +158,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     private static string DotnetHost() =>
         Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") is { Length: > 0 } host ? host : "dotnet";
 
-    private static void MustExist(string name, string path, string variable)
+    private void MustExist(string name, string path, string variable)
     {
         if (!File.Exists(path))
             throw new UserMistakeException($"the {name} '{path}' does not exist; {HowToBuild}, or name another with the environment variable {variable}");
