@@ -19,6 +19,8 @@ public enum IpcStatus
     BufferTooSmall = 6,
     /// <summary>Commit without reserve, release without peek, reply without request and the like.</summary>
     WrongState = 7,
+    /// <summary>As many calls as may be are in flight on the channel: complete one, then submit again; nothing was sent.</summary>
+    TooManyCalls = 8,
 
     /// <summary>Another listener has the name.</summary>
     NameInUse = 32,

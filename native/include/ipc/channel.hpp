@@ -66,6 +66,13 @@ class ReplyWriter {
     size_t size_ = 0;
 };
 
+// A call in flight that is over.
+struct Completion {
+    uint64_t tag = 0;            // as given to submit()
+    ipc_status outcome = IPC_OK; // IPC_OK, IPC_HANDLER_FAILED, or why the channel ended; ipc_last_error() has its text
+    size_t size = 0;             // of the reply, in bytes
+};
+
 // One end of a connection. One thread at a time; close() from any.
 class Channel {
   public:
@@ -188,6 +195,70 @@ class Channel {
         return try_call(request.data(), request.size(), reply.data(), reply.size(), timeout_ms);
     }
 #endif
+
+    // ---- many calls in flight: ipc_submit, ipc_complete
+
+    // Sends a request whose reply complete() gives, together with the tag, whenever it comes. At most IPC_MOST_IN_FLIGHT at a time
+    // (Error(IPC_TOO_MANY_CALLS)).
+    void submit(const void* request, size_t size, uint64_t tag, int32_t timeout_ms = forever) {
+        value_of(try_submit(request, size, tag, timeout_ms));
+    }
+    Result<void> try_submit(const void* request, size_t size, uint64_t tag, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_submit(handle_.get(), request, size, tag, timeout_ms));
+    }
+    // Waits for the next call to be over, in whatever order the server likes. Throws for the channel's failures once no call is left,
+    // never for a call's own: that is the completion's outcome.
+    Completion complete(void* reply, size_t capacity, int32_t timeout_ms = forever) {
+        return value_of(try_complete(reply, capacity, timeout_ms));
+    }
+    // With IPC_BUFFER_TOO_SMALL the size that is needed, and whose; the call stays in flight.
+    Result<Completion> try_complete(void* reply, size_t capacity, int32_t timeout_ms = 0) noexcept {
+        Completion done;
+        const ipc_status status =
+            ipc_complete(handle_.get(), &done.tag, &done.outcome, reply, capacity, &done.size, timeout_ms);
+        return Result<Completion>(status, done);
+    }
+
+    // ---- serving step by step
+
+    // The next request in place until it is answered by reply() or put off by defer_request().
+    Bytes receive_request(int32_t timeout_ms = forever) {
+        return value_of(try_receive_request(timeout_ms));
+    }
+    Result<Bytes> try_receive_request(int32_t timeout_ms = 0) noexcept {
+        const void* data = nullptr;
+        size_t size = 0;
+        const ipc_status status = ipc_receive_request(handle_.get(), &data, &size, timeout_ms);
+        return Result<Bytes>(status, Bytes{static_cast<const std::byte*>(data), size});
+    }
+    void reply(const void* reply, size_t size, int32_t timeout_ms = forever) {
+        value_of(try_reply(reply, size, timeout_ms));
+    }
+    Result<void> try_reply(const void* reply, size_t size, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_reply(handle_.get(), reply, size, timeout_ms));
+    }
+    // Puts the request off, under a token, and gives its memory back: the next one can be received, and this one be answered at any
+    // time and by any thread, as long as one at a time sends.
+    uint64_t defer_request() {
+        return value_of(try_defer_request());
+    }
+    Result<uint64_t> try_defer_request() noexcept {
+        uint64_t token = 0;
+        const ipc_status status = ipc_defer_request(handle_.get(), &token);
+        return Result<uint64_t>(status, token);
+    }
+    void reply_deferred(uint64_t token, const void* reply, size_t size, int32_t timeout_ms = forever) {
+        value_of(try_reply_deferred(token, reply, size, timeout_ms));
+    }
+    Result<void> try_reply_deferred(uint64_t token, const void* reply, size_t size, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_reply_deferred(handle_.get(), token, reply, size, timeout_ms));
+    }
+    void fail_deferred(uint64_t token, const std::string& text, int32_t timeout_ms = forever) {
+        value_of(try_fail_deferred(token, text.c_str(), timeout_ms));
+    }
+    Result<void> try_fail_deferred(uint64_t token, const char* text, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_fail_deferred(handle_.get(), token, text, timeout_ms));
+    }
 
     // Answers calls with handler(Bytes request, ReplyWriter& reply) until the peer closes. What the handler throws fails
     // the call at the client with its text.

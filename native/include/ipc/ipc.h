@@ -4,8 +4,9 @@
  *   Listeners: any number of threads may call ipc_accept on one listener.
  *   Channels:  at most one thread sends and at most one thread receives at a time; the two may be different threads.
  *              Sending: send, send_batch, reserve, commit, cancel, call, call_peek, reply, reserve_reply, commit_reply,
- *              fail_request. Receiving: receive, receive_batch, peek, release, receive_request; call, call_peek and
- *              receive_reply receive as well. A second sender or receiver needs the caller's own lock.
+ *              fail_request, submit, reply_deferred, fail_deferred. Receiving: receive, receive_batch, peek, release,
+ *              receive_request, defer_request, complete; call, call_peek and receive_reply receive as well. A second sender or
+ *              receiver needs the caller's own lock.
  *   Queues:    any number of threads may call ipc_queue_enqueue and ipc_queue_dequeue on one queue.
  *   Publishers and subscribers: one thread at a time each.
  *   *_close may be called from any thread, at any time, any number of times, also while another thread closes. It interrupts
@@ -44,6 +45,7 @@
  *
  * MESSAGES  A channel carries either calls (ipc_call against ipc_serve or ipc_receive_request/ipc_reply) or plain messages
  *   (ipc_send against ipc_receive); order is kept, boundaries are kept, an empty message is a message.
+ *   Calls go one at a time (ipc_call) or many at once (ipc_submit, ipc_complete), against any server.
  *   Over transports of kind "call" only the client calls or sends, and ipc_send returns once the server has received the message;
  *   a server's ipc_send and a client's ipc_receive are IPC_WRONG_STATE.
  *   The byte formats are in docs/wire-formats.md.
@@ -82,6 +84,8 @@ extern "C" {
 #define IPC_ABI_VERSION_MAJOR 1
 #define IPC_ABI_VERSION_MINOR 1
 #define IPC_FOREVER (-1)
+/* So many calls of one channel may be submitted and not completed. */
+#define IPC_MOST_IN_FLIGHT 256
 
 typedef int32_t ipc_status;
 
@@ -95,6 +99,8 @@ enum {
     IPC_MESSAGE_TOO_LARGE = 5, /* longer than the channel's limit (option max=); nothing was sent */
     IPC_BUFFER_TOO_SMALL = 6,  /* the message stays and its length is given: ask again with room for it */
     IPC_WRONG_STATE = 7,       /* commit without reserve, release without peek, reply without request ... */
+    IPC_TOO_MANY_CALLS =
+        8, /* IPC_MOST_IN_FLIGHT calls are in flight: complete one, then submit again; nothing was sent */
 
     /* The environment: the program may be right and the world is not (32..). */
     IPC_NAME_IN_USE = 32,      /* another listener has the name */
@@ -245,6 +251,38 @@ IPC_API ipc_status IPC_CALL ipc_reply(ipc_channel* channel, const void* reply, s
 IPC_API ipc_status IPC_CALL ipc_reserve_reply(ipc_channel* channel, size_t length, void** reply, int32_t timeout_ms);
 IPC_API ipc_status IPC_CALL ipc_commit_reply(ipc_channel* channel, size_t length, int32_t timeout_ms);
 IPC_API ipc_status IPC_CALL ipc_fail_request(ipc_channel* channel, const char* text, int32_t timeout_ms);
+
+/* ---- many calls in flight (since 1.1); the server may answer them in any order ----------------------------------- */
+
+/* Sends a request and does not wait for its reply, which ipc_complete gives together with `tag`, the caller's own word: a number, a
+   pointer, the same for two calls if that is of use. One thread may submit while another completes, or one does both by turns. While
+   there is no room the call waits, and takes in replies meanwhile (unless another thread is inside ipc_complete and does), so that two
+   ends whose ways are both full go on; over `pipe` on Windows, mailslot, boost-mq and iceoryx it only waits. After IPC_TIMED_OUT of a channel that is not
+   broken nothing was sent. While calls are in flight, calls and plain messages are IPC_WRONG_STATE. Over transports of kind "call"
+   IPC_NOT_AVAILABLE. [MESSAGE_TOO_LARGE, TOO_MANY_CALLS, TIMED_OUT, PEER_CLOSED, NOT_AVAILABLE; WRONG_STATE: a room is reserved] */
+IPC_API ipc_status IPC_CALL ipc_submit(ipc_channel* channel, const void* request, size_t length, uint64_t tag,
+                                       int32_t timeout_ms);
+/* Waits until some call in flight is over and tells which by its tag: each that was submitted is told of exactly once. *outcome: IPC_OK,
+   with the reply in `reply`; IPC_HANDLER_FAILED; or why the channel ended (IPC_CLOSED, IPC_PEER_CLOSED ...), which in turn ends all that are
+   in flight. ipc_last_error tells of an outcome that is not IPC_OK. IPC_BUFFER_TOO_SMALL: *length is what the reply of *tag needs; it
+   stays and the call is in flight until ipc_complete is asked again. IPC_TIMED_OUT: none was over; a call has no time-out of its own,
+   and whoever gives one up ignores its completion. With none in flight it waits for what another thread submits, or returns the
+   channel's failure. After IPC_TIMED_OUT to a time-out of 0 an event loop waits for ipc_channel_fd.
+   [BUFFER_TOO_SMALL, TIMED_OUT, PEER_CLOSED; WRONG_STATE: a message or request is held] */
+IPC_API ipc_status IPC_CALL ipc_complete(ipc_channel* channel, uint64_t* tag, ipc_status* outcome, void* reply,
+                                         size_t capacity, size_t* length, int32_t timeout_ms);
+
+/* A server that answers out of order, perhaps from several threads: puts the request that ipc_receive_request gave off, under a token.
+   Its memory goes back at once, so copy what is needed before; the next request can then be received. Answer each token once; after that
+   it may come again. [WRONG_STATE: no request; NOT_AVAILABLE: over transports of kind "call"] */
+IPC_API ipc_status IPC_CALL ipc_defer_request(ipc_channel* channel, uint64_t* token);
+/* Answers it, or fails it with a text. Sending: threads that answer over one channel take turns by a lock of their own. After
+   IPC_TIMED_OUT of a channel that is not broken it can be answered again, after any other failure not.
+   [those of ipc_send; WRONG_STATE: no request is put off; INVALID_ARGUMENT: not a token of this channel] */
+IPC_API ipc_status IPC_CALL ipc_reply_deferred(ipc_channel* channel, uint64_t token, const void* reply, size_t length,
+                                               int32_t timeout_ms);
+IPC_API ipc_status IPC_CALL ipc_fail_deferred(ipc_channel* channel, uint64_t token, const char* text,
+                                              int32_t timeout_ms);
 
 /* ---- queues (since 1.1): one way, many writers and many readers, each message to one reader; registry kind "queue" --- */
 

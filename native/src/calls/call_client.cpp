@@ -22,6 +22,8 @@ class CallClientChannel final : public FrameChannel {
         return check_reply(id);
     }
 
+    bool has_calls_in_flight() const override { return false; }
+
     Status reserve(size_t length, void** data, const Deadline&) override {
         if (Status s = check()) return s;
         if (!room_.grow(length != 0 ? length : 1))

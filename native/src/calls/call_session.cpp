@@ -271,6 +271,7 @@ class CallServerChannel final : public FrameChannel {
         if (Status s = sending_failure_.any() ? sending_failure() : IPC_OK) return s;
         return session_->reply(kind, id, length != 0 ? data : "", length);
     }
+    bool has_calls_in_flight() const override { return false; }
     Status reserve(size_t length, void** data, const Deadline&) override { return session_->reserve(length, data); }
     Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline&) override {
         return session_->reply(kind, id, nullptr, length);

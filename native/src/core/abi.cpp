@@ -275,4 +275,35 @@ ipc_status ipc_fail_request(ipc_channel* channel, const char* text, int32_t time
     return channel->fail_request(text, timeout_ms);
 }
 
+// ---- many calls in flight
+
+ipc_status ipc_submit(ipc_channel* channel, const void* request, size_t length, uint64_t tag, int32_t timeout_ms) {
+    if (!is_sound(channel, request, length, timeout_ms)) return unsound(channel, timeout_ms, "ipc_submit");
+    return channel->submit(request, length, tag, timeout_ms);
+}
+
+ipc_status ipc_complete(ipc_channel* channel, uint64_t* tag, ipc_status* outcome, void* reply, size_t capacity,
+                        size_t* length, int32_t timeout_ms) {
+    if (!is_sound(channel, reply, capacity, timeout_ms)) return unsound(channel, timeout_ms, "ipc_complete");
+    if (tag == nullptr || outcome == nullptr || length == nullptr)
+        return mistake("ipc_complete", "tag, outcome or length is NULL");
+    return channel->complete(tag, outcome, reply, capacity, length, timeout_ms);
+}
+
+ipc_status ipc_defer_request(ipc_channel* channel, uint64_t* token) {
+    if (!is_sound(channel, token, 1, 0)) return unsound(channel, 0, "ipc_defer_request");
+    return channel->defer_request(token);
+}
+
+ipc_status ipc_reply_deferred(ipc_channel* channel, uint64_t token, const void* reply, size_t length,
+                              int32_t timeout_ms) {
+    if (!is_sound(channel, reply, length, timeout_ms)) return unsound(channel, timeout_ms, "ipc_reply_deferred");
+    return channel->reply_deferred(token, reply, length, timeout_ms);
+}
+
+ipc_status ipc_fail_deferred(ipc_channel* channel, uint64_t token, const char* text, int32_t timeout_ms) {
+    if (!is_sound(channel, text, 1, timeout_ms)) return unsound(channel, timeout_ms, "ipc_fail_deferred");
+    return channel->fail_deferred(token, text, timeout_ms);
+}
+
 } // extern "C"

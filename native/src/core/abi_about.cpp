@@ -28,6 +28,8 @@ const char* ipc_status_text(ipc_status status) {
         return "buffer too small for the message";
     case IPC_WRONG_STATE:
         return "called in the wrong state";
+    case IPC_TOO_MANY_CALLS:
+        return "too many calls in flight";
     case IPC_NAME_IN_USE:
         return "name in use";
     case IPC_NO_SERVER:

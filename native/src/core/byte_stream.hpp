@@ -30,8 +30,11 @@ class ByteStream {
     virtual Status read(void* buffer, size_t capacity, Fill fill, const Deadline& deadline, size_t* count) = 0;
 
     // Writes all of head, then all of body, in as few system calls as it can. *written tells how much has left, also
-    // after a failure. IPC_PEER_CLOSED: nobody reads any more.
+    // after a failure, and beforehand what had left already. IPC_PEER_CLOSED: nobody reads any more.
     virtual Status write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) = 0;
+
+    // Whether *written is exact after a time-out, so that writing can go on.
+    virtual bool goes_on_writing() const { return true; }
 
     // Ends the stream both ways: the peer reads what was written and then the end; a blocked read gives the end or
     // IPC_CLOSED, a blocked write any failure, within 100 ms. May come more than once.

@@ -57,6 +57,15 @@ struct ipc_channel {
     virtual ipc_status reserve_reply(size_t length, void** reply, int32_t timeout_ms) noexcept = 0;
     virtual ipc_status commit_reply(size_t length, int32_t timeout_ms) noexcept = 0;
     virtual ipc_status fail_request(const char* text, int32_t timeout_ms) noexcept = 0;
+
+    virtual ipc_status submit(const void* request, size_t length, uint64_t tag, int32_t timeout_ms) noexcept = 0;
+    virtual ipc_status complete(uint64_t* tag, ipc_status* outcome, void* reply, size_t capacity, size_t* length,
+                                int32_t timeout_ms) noexcept = 0;
+    virtual ipc_status defer_request(uint64_t* token) noexcept = 0;
+    virtual ipc_status reply_deferred(uint64_t token, const void* reply, size_t length,
+                                      int32_t timeout_ms) noexcept = 0;
+    virtual ipc_status fail_deferred(uint64_t token, const char* text, int32_t timeout_ms) noexcept = 0;
+
     // *free_it: the handler has freed the channel, which the caller must do now.
     virtual ipc_status serve(ipc_handler handler, void* user, bool* free_it) noexcept = 0;
     // For serve's handler, which is inside already: reserve_reply that waits as long as it takes.

@@ -3,7 +3,7 @@
 #include "core/abi_guard.hpp"
 #include "core/channel_handle.hpp"
 #include "core/out_of_line.hpp"
-#include "core/session_over.hpp"
+#include "core/session_in_flight.hpp"
 
 #include <memory>
 #include <utility>
@@ -103,6 +103,31 @@ class ChannelHandleOver final : public ipc_channel {
     }
     ipc_status fail_request(const char* text, int32_t timeout_ms) noexcept override {
         return by<sending>([](auto& session, auto... given) { return session.fail_request(given...); }, text,
+                           Timeout{timeout_ms});
+    }
+
+    // ---- many calls in flight
+
+    ipc_status submit(const void* request, size_t length, uint64_t tag, int32_t timeout_ms) noexcept override {
+        return by<sending>([](auto& session, auto... given) { return session.submit(given...); }, request, length, tag,
+                           Timeout{timeout_ms}, &doors_[receiving]);
+    }
+    // On a channel that was closed there may still be calls to be told of.
+    ipc_status complete(uint64_t* tag, ipc_status* outcome, void* reply, size_t capacity, size_t* length,
+                        int32_t timeout_ms) noexcept override {
+        return by<receiving, Closed::is_no_matter>(
+            [](auto& session, auto... given) { return session.complete(given...); }, tag, outcome, reply, capacity,
+            length, Timeout{timeout_ms});
+    }
+    ipc_status defer_request(uint64_t* token) noexcept override {
+        return by<receiving>([](auto& session, auto... given) { return session.defer_request(given...); }, token);
+    }
+    ipc_status reply_deferred(uint64_t token, const void* reply, size_t length, int32_t timeout_ms) noexcept override {
+        return by<sending>([](auto& session, auto... given) { return session.reply_deferred(given...); }, token, reply,
+                           length, Timeout{timeout_ms});
+    }
+    ipc_status fail_deferred(uint64_t token, const char* text, int32_t timeout_ms) noexcept override {
+        return by<sending>([](auto& session, auto... given) { return session.fail_deferred(given...); }, token, text,
                            Timeout{timeout_ms});
     }
 

@@ -35,6 +35,17 @@ class FrameChannel {
 
     // --- sender's half; callers have checked length <= limit()
     virtual Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) = 0;
+    // Sends as much of one frame as goes until the deadline. *done, 0 at first, tells the next attempt where to go on: after IPC_TIMED_OUT
+    // with the channel good not all of it is out, and nothing at all if *done is 0. What stands here sends all or nothing.
+    virtual Status send_some(FrameKind kind, uint32_t id, const void* data, size_t length, size_t* done,
+                             const Deadline& deadline) {
+        (void)done;
+        return send(kind, id, data, length, deadline);
+    }
+    // Whether it does: else a time-out half-way through a frame breaks the channel.
+    virtual bool goes_on_sending() const { return true; }
+    // Whether several requests may be on their way, and be answered in any order.
+    virtual bool has_calls_in_flight() const { return true; }
     // Room for a payload of at most `length` bytes; a second reserve replaces the first. Until the commit nothing else is sent,
     // unless the room is given up, of which the channel need not know.
     virtual Status reserve(size_t length, void** data, const Deadline& deadline) = 0;

@@ -71,6 +71,22 @@ Status FrameStream::send(FrameKind kind, uint32_t id, const void* data, size_t l
     return write({header.data(), header.size()}, {data, length}, deadline);
 }
 
+Status FrameStream::send_some(FrameKind kind, uint32_t id, const void* data, size_t length, size_t* done,
+                              const Deadline& deadline) {
+    if (Status status = check(sending_failure_); status != IPC_OK) return status;
+    const bool is_small = length <= small_payload;
+    std::array<std::byte, frame_header_size + small_payload> fragment;
+    write_frame_header(fragment.data(), kind, id, length);
+    if (is_small && length != 0) std::memcpy(fragment.data() + frame_header_size, data, length);
+    const Chunk head{fragment.data(), frame_header_size + (is_small ? length : 0)};
+    const Chunk body{data, is_small ? 0 : length};
+    const Status status = stream_->write(head, body, deadline, done);
+    if (status == IPC_OK) return IPC_OK;
+    if (status == IPC_TIMED_OUT && !closed_)
+        return fail(IPC_TIMED_OUT, "%s took nothing, or not all, within the time-out", address_.c_str());
+    return write_failed(status, *done, deadline);
+}
+
 Status FrameStream::reserve(size_t length, void** data, const Deadline&) {
     if (Status status = check(sending_failure_); status != IPC_OK) return status;
     if (!room_.grow(frame_header_size + length)) return no_memory(length);

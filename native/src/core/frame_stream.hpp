@@ -21,6 +21,9 @@ class FrameStream final : public FrameChannel {
     ~FrameStream() override;
 
     Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override;
+    Status send_some(FrameKind kind, uint32_t id, const void* data, size_t length, size_t* done,
+                     const Deadline& deadline) override;
+    bool goes_on_sending() const override { return stream_->goes_on_writing(); }
     Status reserve(size_t length, void** data, const Deadline& deadline) override;
     Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) override;
     Status next(FrameInfo* info, const Deadline& deadline) override;

@@ -45,6 +45,8 @@ class HandleGate {
 
     // Whether somebody is inside by this door.
     static bool is_taken(const Door& door) { return door.inside.load(std::memory_order_relaxed) != 0; }
+    // Whether nobody is, nor has left anything undone: for who has just made all threads pass a fence.
+    static bool is_empty(const Door& door) { return door.inside.load(std::memory_order_acquire) == 0; }
 
     // What pass() does by a door that is not taken.
     static void enter(Door& door) {

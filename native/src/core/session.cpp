@@ -62,7 +62,29 @@ Status Session::cannot_receive(const char* function) const {
     if (const Status status = receiving_failure()) return status;
     if (holding_ == Holding::request)
         return fail(IPC_WRONG_STATE, "%s while a request is unanswered: reply to it first", function);
+    if (holding_ <= Holding::kept_reply && in_flight_.any())
+        return fail(IPC_WRONG_STATE, "%s while calls are in flight: get them with ipc_complete first", function);
     return fail(IPC_WRONG_STATE, "%s while a message is held in place: call ipc_release first", function);
+}
+
+Status Session::too_many_calls() const {
+    if (const Status status = sending_failure()) return status;
+    return fail(IPC_TOO_MANY_CALLS, "%u calls are in flight, as many as may be: complete one, then submit again",
+                CallsInFlight::most);
+}
+
+Status Session::no_calls_in_flight_here() const {
+    if (const Status status = sending_failure()) return status;
+    return fail(IPC_NOT_AVAILABLE,
+                "this transport has one call at a time: use ipc_call and ipc_reply, or unix, pipe, tcp or shm");
+}
+
+Status Session::no_deferred_request(uint64_t token, const char* function) const {
+    if (const Status status = sending_failure()) return status;
+    if (deferred_.load(std::memory_order_acquire) == answered_.load(std::memory_order_relaxed))
+        return fail(IPC_WRONG_STATE, "%s while no request is put off: each token is answered once", function);
+    return fail(IPC_INVALID_ARGUMENT, "%s: %llu is no token of this channel", function,
+                static_cast<unsigned long long>(token));
 }
 
 Status Session::break_order(const char* text) {

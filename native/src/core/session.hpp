@@ -1,7 +1,9 @@
 #pragma once
 
+#include "core/calls_in_flight.hpp"
 #include "core/status.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -41,6 +43,9 @@ class Session {
     Status no_kept_reply() const;
     Status cannot_receive(const char* function) const;
     Status unexpected(FrameKind got, FrameKind wanted);
+    Status too_many_calls() const;
+    Status no_calls_in_flight_here() const;
+    Status no_deferred_request(uint64_t token, const char* function) const;
     Status break_order(const char* text);
     static Status too_small(size_t length, size_t capacity);
     static Status handler_failed(const void* text, size_t length);
@@ -52,8 +57,14 @@ class Session {
     // receiver's half
     Holding holding_ = Holding::nothing;
     bool out_of_order_ = false; // the peer broke the order of kinds and the channel is of no more use
-    uint32_t call_id_ = 0;
     uint32_t request_id_ = 0;
+
+    // Both halves': a request's number, given by who sends it, and what is in flight.
+    std::atomic<uint32_t> call_id_{0};
+    CallsInFlight in_flight_;
+    std::atomic<uint32_t> deferred_{0}; // counted by the receiver's half ...
+    std::atomic<uint32_t> answered_{0}; // ... and by the sender's
+    std::atomic<uint32_t> newest_deferred_{0};
 };
 
 } // namespace ipc

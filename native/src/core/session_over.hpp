@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/frame_channel.hpp"
+#include "core/handle_gate.hpp"
 #include "core/out_of_line.hpp"
 #include "core/session.hpp"
 
@@ -131,7 +132,7 @@ class SessionOver final : public Session {
         if (Status s = send_request(request, request_length, deadline)) return s;
         if constexpr (requires { &Frames::take_next; }) {
             frames_->settle();
-            if (frames_->take_next(FrameKind::reply, call_id_, true, reply, capacity, reply_length)) [[likely]]
+            if (frames_->take_next(FrameKind::reply, call_id(), true, reply, capacity, reply_length)) [[likely]]
                 return IPC_OK;
         }
         FrameInfo info{};
@@ -143,6 +144,7 @@ class SessionOver final : public Session {
 
     Status receive_kept_reply(void* reply, size_t capacity, size_t* length, const Deadline& deadline) {
         if (holding_ != Holding::kept_reply) return no_kept_reply();
+        if (in_flight_.any()) return cannot_receive("ipc_receive_reply");
         FrameInfo info{};
         if (Status s = frames_->next(&info, deadline)) return s;
         Status s = copy_out(info, reply, capacity, length, deadline);
@@ -220,6 +222,17 @@ class SessionOver final : public Session {
         return end_request(frames_->send(FrameKind::fault, request_id_, text, length, deadline));
     }
 
+    // ---- many calls in flight: session_in_flight.hpp
+
+    // `receiving`: taken while a thread is in the receiver's half.
+    IPC_IN_LINE Status submit(const void* request, size_t length, uint64_t tag, const Deadline& deadline,
+                              const HandleGate::Door* receiving);
+    IPC_IN_LINE Status complete(uint64_t* tag, Status* outcome, void* reply, size_t capacity, size_t* length,
+                                const Deadline& deadline);
+    IPC_IN_LINE Status defer_request(uint64_t* token);
+    IPC_IN_LINE Status reply_deferred(uint64_t token, const void* reply, size_t length, const Deadline& deadline);
+    Status fail_deferred(uint64_t token, const char* text, const Deadline& deadline);
+
     bool serves_elsewhere() const { return frames_->serves_elsewhere(); }
 
     Status serve_elsewhere(const std::function<Status()>& answer_one) { return frames_->serve_elsewhere(answer_one); }
@@ -234,7 +247,8 @@ class SessionOver final : public Session {
     Status give_up(Status status) override { return frames_->give_up(status); }
 
     Status check_can_receive(const char* function) const {
-        return holding_ <= Holding::kept_reply && !out_of_order_ ? IPC_OK : cannot_receive(function);
+        return holding_ <= Holding::kept_reply && !out_of_order_ && !in_flight_.any() ? IPC_OK
+                                                                                      : cannot_receive(function);
     }
 
     // A second room takes the place of the first, also when there is none to be had.
@@ -270,8 +284,8 @@ class SessionOver final : public Session {
             if (info->kind == kind) [[likely]]
                 return IPC_OK;
             // The late answer to a call that timed out may still come after the client went over to plain messages.
-            const bool late = (info->kind == FrameKind::reply || info->kind == FrameKind::fault) && call_id_ != 0 &&
-                              static_cast<int32_t>(info->id - call_id_) <= 0;
+            const bool late = (info->kind == FrameKind::reply || info->kind == FrameKind::fault) && call_id() != 0 &&
+                              static_cast<int32_t>(info->id - call_id()) <= 0;
             if (!late) return unexpected(info->kind, kind);
             holding_ = Holding::nothing; // it may be the one that an ipc_call kept
             if (Status s = frames_->release()) return s;
@@ -292,15 +306,22 @@ class SessionOver final : public Session {
             holding_ = Holding::nothing;
             if (Status s = frames_->release()) return s;
         }
-        if (++call_id_ == 0) call_id_ = 1;
-        return frames_->send(FrameKind::request, call_id_, request, request_length, deadline);
+        return frames_->send(FrameKind::request, next_call_id(), request, request_length, deadline);
+    }
+
+    uint32_t call_id() const { return call_id_.load(std::memory_order_relaxed); }
+    uint32_t next_call_id() {
+        uint32_t id = call_id() + 1;
+        if (id == 0) id = 1; // 0 is the number of plain messages
+        call_id_.store(id, std::memory_order_relaxed);
+        return id;
     }
 
     // Waits for the reply to the request just sent, which frames_ then holds.
     Status await_reply(FrameInfo* info, const Deadline& deadline) {
         while (true) {
             if (Status s = frames_->next(info, deadline)) return s;
-            if (info->kind == FrameKind::reply && info->id == call_id_) [[likely]]
+            if (info->kind == FrameKind::reply && info->id == call_id()) [[likely]]
                 return IPC_OK;
             if (Status s = not_the_reply(*info, deadline)) return s;
         }
@@ -310,7 +331,7 @@ class SessionOver final : public Session {
     Status not_the_reply(const FrameInfo& info, const Deadline& deadline) {
         if (info.kind != FrameKind::reply && info.kind != FrameKind::fault)
             return unexpected(info.kind, FrameKind::reply);
-        const auto newer = static_cast<int32_t>(info.id - call_id_);
+        const auto newer = static_cast<int32_t>(info.id - call_id());
         if (newer > 0) return break_order("the peer answered a call that was never made: reconnect");
         if (newer < 0) return frames_->release();
         const void* text = nullptr;
@@ -336,6 +357,19 @@ class SessionOver final : public Session {
         if (!is_callers_mistake(why)) lent_ = Lent::nothing;
         return why;
     }
+
+    static void copy_bytes(void* to, const void* from, size_t length);
+    Status submit_longer(const void* request, size_t length, size_t at, const Deadline& deadline,
+                         const HandleGate::Door* receiving);
+    Status not_submitted(Status why, size_t at, size_t done);
+    void take_in(const HandleGate::Door& receiving);
+    bool take_in_one();
+    Status complete_longer(uint64_t* tag, Status* outcome, void* reply, size_t capacity, size_t* length,
+                           const Deadline& deadline);
+    Status hand_out(uint64_t* tag, Status* outcome, void* reply, size_t capacity, size_t* length);
+    Status await_call(FrameInfo* info, size_t* at, const Deadline& deadline);
+    Status end_with_channel(Status why, uint64_t* tag, Status* outcome, size_t* length);
+    bool is_deferred(uint64_t token) const;
 
     std::unique_ptr<Frames> frames_;
 };

@@ -23,6 +23,7 @@ class FragmentChannel final : public FrameChannel {
     ~FragmentChannel() override { close(); }
 
     Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override;
+    bool goes_on_sending() const override { return false; }
     Status reserve(size_t length, void** data, const Deadline& deadline) override;
     Status commit(FrameKind kind, uint32_t id, size_t length, const Deadline& deadline) override;
     Status next(FrameInfo* info, const Deadline& deadline) override;

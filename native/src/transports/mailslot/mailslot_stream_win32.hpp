@@ -32,6 +32,7 @@ class MailslotStream final : public ByteStream {
 
     Status read(void* buffer, size_t capacity, Fill fill, const Deadline& deadline, size_t* count) override;
     Status write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) override;
+    bool goes_on_writing() const override { return false; }
     void interrupt() override;
 
   private:

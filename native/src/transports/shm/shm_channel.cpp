@@ -47,31 +47,34 @@ Status ShmChannel::wait_handle(intptr_t* handle) const {
 // ---- sending more than a slot holds
 
 Status ShmChannel::send_data(uint32_t kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) {
-    if (length > whole_record_) return send_in_records(kind, id, static_cast<const std::byte*>(data), length, deadline);
+    if (length > whole_record_) {
+        size_t done = 0;
+        const Status s = send_in_records(kind, id, static_cast<const std::byte*>(data), length, &done, deadline);
+        if (s != IPC_TIMED_OUT || done == 0) return s;
+        // The peer must not wait for a rest that will not come.
+        return give_up(
+            fail(IPC_TIMED_OUT,
+                 "the time-out passed after %zu of %zu bytes of a message, so the channel is broken: reconnect", done,
+                 length));
+    }
     if (Status s = writer_.wait_for_data(length, deadline)) return sending_ended(s);
     std::memcpy(writer_.data_room(length), data, length);
     writer_.publish_in_data(kind, id, length);
     return IPC_OK;
 }
 
-Status ShmChannel::send_in_records(uint32_t kind, uint32_t id, const std::byte* data, size_t length,
+// From the byte *done on, as far as there is room until the deadline.
+Status ShmChannel::send_in_records(uint32_t kind, uint32_t id, const std::byte* data, size_t length, size_t* done,
                                    const Deadline& deadline) {
     const size_t portion = std::min(preferred_record, writer_.memory().largest_record());
-    for (size_t done = 0; done < length;) {
-        const size_t now = std::min(portion, length - done);
-        if (Status s = writer_.wait_for_data(now, deadline)) {
-            if (done == 0 || s != IPC_TIMED_OUT) return sending_ended(s);
-            // The peer must not wait for a rest that will not come.
-            return give_up(
-                fail(IPC_TIMED_OUT,
-                     "the time-out passed after %zu of %zu bytes of a message, so the channel is broken: reconnect",
-                     done, length));
-        }
-        std::memcpy(writer_.data_room(now), data + done, now);
-        const bool first = done == 0;
-        done += now;
+    while (*done < length) {
+        const size_t now = std::min(portion, length - *done);
+        if (Status s = writer_.wait_for_data(now, deadline)) return sending_ended(s);
+        std::memcpy(writer_.data_room(now), data + *done, now);
+        const bool first = *done == 0;
+        *done += now;
         if (first) writer_.put_total(length);
-        writer_.publish_in_data(kind | (done < length ? flag_more : 0) | (first ? 0 : flag_continues), id, now);
+        writer_.publish_in_data(kind | (*done < length ? flag_more : 0) | (first ? 0 : flag_continues), id, now);
     }
     return IPC_OK;
 }
