@@ -53,6 +53,9 @@ internal readonly struct Deadline
         return left < 0 || left > slice ? slice : left;
     }
 
+    /// <summary>For a lock that others hold for a moment at a time: who would not wait gives them a few milliseconds nevertheless.</summary>
+    public Deadline ForMoments() => LeftMilliseconds is var left && left < 0 ? this : new Deadline(Math.Max(left, 8));
+
     /// <summary>What refuses a time-out that is none.</summary>
     public static IpcException NotATimeout(int timeoutMilliseconds) =>
         new(IpcStatus.InvalidArgument, $"{timeoutMilliseconds} is no time-out: give milliseconds, or Timeout.Infinite (-1)");

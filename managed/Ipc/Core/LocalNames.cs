@@ -27,16 +27,19 @@ internal static partial class LocalNames
     public static Descriptor Lock(int patienceMilliseconds = LockPatienceMilliseconds) => Lock(PrivateFolder, patienceMilliseconds);
 
     /// <summary>The same for a call with a time-out, which it does not outlast.</summary>
-    public static Descriptor Lock(Deadline deadline)
+    public static Descriptor Lock(Deadline deadline) => Lock(PrivateFolder, deadline);
+
+    /// <summary>The same for the names in either folder.</summary>
+    public static Descriptor Lock(string path, Deadline deadline)
     {
         var patience = deadline.SliceMilliseconds(LockPatienceMilliseconds);
         try
         {
-            return Lock(PrivateFolder, patience);
+            return Lock(path, patience);
         }
         catch (IpcException e) when (e.Status == IpcStatus.System && patience < LockPatienceMilliseconds && deadline.Expired)
         {
-            throw new IpcException(IpcStatus.TimedOut, $"the time-out passed while another process kept {PrivateFolder} locked");
+            throw new IpcException(IpcStatus.TimedOut, $"the time-out passed while another process kept {path} locked");
         }
     }
 

@@ -11,6 +11,9 @@ internal sealed unsafe class PrivateFile
 {
     private const string NewSuffix = ".new", GoneSuffix = ".gone-";
 
+    // A holder needs the lock for some 10 ms; who has it for this long is stopped or stuck.
+    private const int LockPatienceMilliseconds = 5000;
+
     private readonly string _folder;
     private readonly string _name;
 
@@ -35,16 +38,35 @@ internal sealed unsafe class PrivateFile
     public string Path => $@"{_folder}\{_name}";
 
     /// <summary>Whoever opens, makes or removes one of these files holds this meanwhile.</summary>
-    public Win32Handle LockFolder()
+    public Win32Handle LockFolder() => LockFolder(new Deadline(Timeout.Infinite));
+
+    /// <summary>The same for a call with a time-out, which it does not outlast.</summary>
+    public Win32Handle LockFolder(Deadline deadline)
     {
         var path = _folder + @"\lock";
         var file = Win32.OpenFile(path, Win32.GENERIC_READ | Win32.GENERIC_WRITE, Win32.FILE_SHARE_READ_WRITE, Win32.OPEN_ALWAYS, Win32.FILE_FLAG_OPEN_REPARSE_POINT);
-        NativeOverlapped place = default;
-        if (file is not null && Win32.LockFileEx(file, Win32.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, &place) != 0)
-            return file;
-        var failure = Win32.Failure(IpcStatus.System, $"cannot lock {path}", Win32.LastError);
-        file?.Dispose();
-        throw failure;
+        if (file is null)
+            throw Win32.Failure(IpcStatus.System, $"cannot open {path}", Win32.LastError);
+        var end = new Deadline(LockPatienceMilliseconds);
+        while (true)
+        {
+            NativeOverlapped place = default;
+            if (Win32.LockFileEx(file, Win32.LOCKFILE_EXCLUSIVE_LOCK | Win32.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place) != 0)
+                return file;
+            var error = Win32.LastError;
+            if (IsTaken(error) && !end.Expired && !deadline.Expired)
+            {
+                Thread.Sleep(1);
+                continue;
+            }
+            file.Dispose();
+            if (!IsTaken(error))
+                throw Win32.Failure(IpcStatus.System, $"cannot lock {path}", error);
+            throw end.Expired
+                ? new IpcException(IpcStatus.System,
+                    $"another process has kept {path} locked for {LockPatienceMilliseconds / 1000} s: find the one that has it open and end it")
+                : new IpcException(IpcStatus.TimedOut, $"the time-out passed while another process kept {path} locked");
+        }
     }
 
     /// <summary>What stands at the name; null if nothing does.</summary>

@@ -17,7 +17,7 @@ internal sealed class QueueName : IDisposable
     public IpcQueue Open(string options = "") => ManagedIpc.OpenQueue(Address(options), Pair.Patience);
 
     /// <summary>A hand on the memory itself, as a participant of its own.</summary>
-    public QueueFile OpenFile() => QueueFile.Open(Ipc.IpcAddress.Parse(Address()), QueueLayout.SmallestSize);
+    public QueueFile OpenFile() => QueueFile.Open(Ipc.IpcAddress.Parse(Address()), QueueLayout.SmallestSize, new Deadline(Timeout.Infinite));
 
     /// <summary>The next message as text; null after the time-out.</summary>
     public static string? Take(IpcQueue queue, int timeoutMilliseconds = 0)

@@ -15,7 +15,7 @@ public sealed class RingDeathTests
 
         public unsafe Victim(string address)
         {
-            _file = RingFile.Open(IpcAddress.Parse(address));
+            _file = RingFile.Open(IpcAddress.Parse(address), new Deadline(Timeout.Infinite));
             Blocks = new RingBlocks(_file.Memory, _file.BlockCount, _file.BlockBytes);
             _fifo = new RingFifo(Blocks);
             _lifo = new RingLifo(Blocks);
@@ -117,7 +117,7 @@ public sealed class RingDeathTests
         foreach (var first in new[] { (1UL << 48) - 3, ulong.MaxValue - 3 })
         {
             var address = NewAddress("blocks=4&block=100");
-            var file = RingFile.Open(IpcAddress.Parse(address));
+            var file = RingFile.Open(IpcAddress.Parse(address), new Deadline(Timeout.Infinite));
             RingBlocks.Format(file.Memory, RingOrder.Fifo, 4, 100, first);
             using var ring = new RingQueue(file, new WaitPolicy(WaitMode.Block, 0), 100);
             for (var i = 0; i < 50; i++)

@@ -214,6 +214,21 @@ public sealed class RingTests
     }
 
     [Theory]
+    [InlineData(0)]
+    [InlineData(20)]
+    public void OpeningKeepsItsTimeOutWhileAnotherHasTheFolderLocked(int timeout)
+    {
+        var address = NewAddress();
+        using (LocalNames.Lock(LinuxRingFile.Folder))
+        {
+            var thrown = Assert.Throws<IpcException>(() => ManagedIpc.OpenQueue(address, timeout));
+            Assert.Equal(IpcStatus.TimedOut, thrown.Status);
+            Assert.Contains("locked", thrown.Message, StringComparison.Ordinal);
+        }
+        ManagedIpc.OpenQueue(address, Pair.Patience).Dispose();
+    }
+
+    [Theory]
     [MemberData(nameof(Orders))]
     public void MessagesAllocateNothing(string order)
     {

@@ -134,7 +134,7 @@ public sealed unsafe class RingTwinsTests
     {
         var address = Pair.NewAddress("ring", $"blocks=2&block=100&wait=block&order={order}");
         using var native = new NativeRing(address);
-        using (var file = RingFile.Open(IpcAddress.Parse(address)))
+        using (var file = RingFile.Open(IpcAddress.Parse(address), new Deadline(Timeout.Infinite)))
         {
             var blocks = new RingBlocks(file.Memory, file.BlockCount, file.BlockBytes);
             Assert.Equal(RingClaim.Taken, order == "fifo" ? new RingFifo(blocks).ClaimWrite(file.Number, out _, out _) : new RingLifo(blocks).ClaimWrite(file.Number, out _));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -30,7 +31,12 @@ class Deadline {
     // Milliseconds left rounded up, for poll(); -1 when there is no end.
     int left_ms() const { return forever() ? -1 : static_cast<int>((left_ns() + 999'999) / 1'000'000); }
 
+    // For a lock that others hold for a moment at a time: who would not wait gives them a few milliseconds nevertheless.
+    Deadline for_moments() const { return Deadline(forever() ? -1 : std::max(left_ms(), moment_ms)); }
+
   private:
+    static constexpr int moment_ms = 8;
+
     bool has_passed() const {
         const auto end_of_time = end();
         return Clock::now() >= end_of_time;

@@ -6,6 +6,7 @@
 #include "win32/utf.hpp"
 
 #include <aclapi.h>
+#include <chrono>
 #include <cwchar>
 #include <random>
 #include <vector>
@@ -16,6 +17,9 @@ namespace {
 constexpr DWORD share_all = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 constexpr const wchar_t* new_suffix = L".new";
 constexpr const wchar_t* gone_suffix = L".gone-";
+
+// A holder needs the lock for some 10 ms; who has it for this long is stopped or stuck.
+constexpr std::chrono::seconds lock_patience{5};
 
 std::string shown(const std::wstring& path) {
     return to_utf8(path);
@@ -103,13 +107,27 @@ Status private_file(const Address& address, const char* prefix, PrivateFile* fil
     return find_folder(&file->folder);
 }
 
-Status lock_folder(const PrivateFile& file, Handle* lock) {
+Status lock_folder(const PrivateFile& file, Handle* lock, const Deadline& deadline) {
     const std::wstring path = file.folder + L"\\lock";
     lock->reset(CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
                             OPEN_ALWAYS, FILE_FLAG_OPEN_REPARSE_POINT, nullptr));
-    OVERLAPPED place{};
-    if (*lock && LockFileEx(lock->get(), LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, &place)) return IPC_OK;
-    return fail_windows(IPC_SYSTEM, GetLastError(), "cannot lock %s", shown(path).c_str());
+    if (!*lock) return fail_windows(IPC_SYSTEM, GetLastError(), "cannot open %s", shown(path).c_str());
+    const auto end = std::chrono::steady_clock::now() + lock_patience;
+    for (;;) {
+        OVERLAPPED place{};
+        if (LockFileEx(lock->get(), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place))
+            return IPC_OK;
+        const DWORD error = GetLastError();
+        if (error != ERROR_LOCK_VIOLATION && error != ERROR_IO_PENDING)
+            return fail_windows(IPC_SYSTEM, error, "cannot lock %s", shown(path).c_str());
+        if (std::chrono::steady_clock::now() >= end)
+            return fail(IPC_SYSTEM,
+                        "another process has kept %s locked for %d s: find the one that has it open and end it",
+                        shown(path).c_str(), static_cast<int>(lock_patience.count()));
+        if (deadline.expired())
+            return fail(IPC_TIMED_OUT, "the time-out passed while another process kept %s locked", shown(path).c_str());
+        Sleep(1);
+    }
 }
 
 Status open_private_file(const PrivateFile& file, Handle* opened) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/address.hpp"
+#include "core/deadline.hpp"
 #include "core/status.hpp"
 #include "win32/handle.hpp"
 
@@ -21,8 +22,9 @@ struct PrivateFile {
 // The file `prefix` + name of the address, after checking the name and making or checking the folder. `prefix` ends with '-'.
 Status private_file(const Address& address, const char* prefix, PrivateFile* file);
 
-// Whoever opens, makes or removes one of these files holds the folder's lock meanwhile, until the handle goes.
-Status lock_folder(const PrivateFile& file, Handle* lock);
+// Whoever opens, makes or removes one of these files holds the folder's lock meanwhile, until the handle goes. Waits until the deadline
+// (IPC_TIMED_OUT), and never longer than a holder can need it (IPC_SYSTEM).
+Status lock_folder(const PrivateFile& file, Handle* lock, const Deadline& deadline = Deadline(IPC_FOREVER));
 
 // Opens what stands at the name; *opened stays empty if nothing does. IPC_NO_PERMISSION for what is not this user's own file.
 Status open_private_file(const PrivateFile& file, Handle* opened);

@@ -332,5 +332,20 @@ TEST_P(RingCrowd, OfProcessesLosesDoublesAndTearsNothing) {
     EXPECT_EQ(got.size(), writers * each);
 }
 
+TEST(Ring, OpeningKeepsItsTimeOutWhileAnotherHasTheFolderLocked) {
+    posix::Descriptor held;
+    ASSERT_EQ(posix::lock_folder_of_user(ring_folder(), &held), IPC_OK) << last_error();
+    const std::string text = "ring://" + unique_name();
+    for (const int32_t timeout_ms : {0, 20}) {
+        ipc_queue* queue = nullptr;
+        EXPECT_EQ(ipc_queue_open(text.c_str(), timeout_ms, &queue), IPC_TIMED_OUT);
+        EXPECT_NE(std::string(ipc_last_error()).find("locked"), std::string::npos) << ipc_last_error();
+        EXPECT_EQ(queue, nullptr);
+    }
+    held.reset();
+    const auto ring = opened(text);
+    EXPECT_TRUE(ring != nullptr);
+}
+
 } // namespace
 } // namespace ipc::ring::test

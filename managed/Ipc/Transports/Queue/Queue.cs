@@ -19,7 +19,7 @@ internal sealed class QueueTransport : Transport
         var size = address.OptionSize("size");
         if (!QueueLayout.IsSize(size))
             throw address.BadValue("size", "a power of two from 64k to 1G");
-        return new NamedQueue(QueueFile.Open(address, (uint)size), address);
+        return new NamedQueue(QueueFile.Open(address, (uint)size, new Deadline(timeoutMilliseconds).ForMoments()), address);
     }
 
     public override void RemoveQueue(IpcAddress address) => QueueFile.Remove(address);

@@ -18,10 +18,10 @@ internal sealed unsafe class WindowsQueueFile : QueueFile
         _places = new NamedPlaces(name);
     }
 
-    public static WindowsQueueFile OpenOrMake(IpcAddress address, uint size)
+    public static WindowsQueueFile OpenOrMake(IpcAddress address, uint size, Deadline deadline)
     {
         var place = new PrivateFile(address, "queue-");
-        using var folder = place.LockFolder();
+        using var folder = place.LockFolder(deadline);
         place.Sweep();
         var file = place.Open() ?? Make(place, size);
         WindowsQueueFile? opened = null;

@@ -23,12 +23,13 @@ internal abstract unsafe class QueueFile : IDisposable
     /// <summary>This opening's number, 1 to 2^31 - 1.</summary>
     public uint Participant { get; private set; }
 
-    /// <summary>Opens the queue, or makes it with <paramref name="size"/> bytes. The name appears when the file is complete.</summary>
-    public static QueueFile Open(IpcAddress address, uint size)
+    /// <summary>Opens the queue, or makes it with <paramref name="size"/> bytes. The name appears when the file is complete.
+    /// The deadline is for the folder's lock, which Windows needs.</summary>
+    public static QueueFile Open(IpcAddress address, uint size, Deadline deadline)
     {
         if (OperatingSystem.IsLinux())
             return LinuxQueueFile.OpenOrMake(address, size);
-        return OperatingSystem.IsWindows() ? WindowsQueueFile.OpenOrMake(address, size) : throw new PlatformNotSupportedException();
+        return OperatingSystem.IsWindows() ? WindowsQueueFile.OpenOrMake(address, size, deadline) : throw new PlatformNotSupportedException();
     }
 
     /// <summary><see cref="IpcStatus.NoServer"/> if there is none.</summary>

@@ -15,7 +15,7 @@ internal sealed class RingTransport : Transport
     }
 
     public override IpcQueue OpenQueue(IpcAddress address, int timeoutMilliseconds) =>
-        new RingQueue(RingFile.Open(address), WaitPolicy.Of(address), address.MaxMessageLength);
+        new RingQueue(RingFile.Open(address, new Deadline(timeoutMilliseconds).ForMoments()), WaitPolicy.Of(address), address.MaxMessageLength);
 
     public override void RemoveQueue(IpcAddress address) => RingFile.Remove(address);
 }

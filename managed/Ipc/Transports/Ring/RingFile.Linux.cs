@@ -14,12 +14,12 @@ internal sealed unsafe class LinuxRingFile : RingFile
     /// <summary>The folder all rings of this user stand in.</summary>
     public static string Folder => LocalNames.MemoryFolder;
 
-    public static LinuxRingFile OpenOrMake(IpcAddress address)
+    public static LinuxRingFile OpenOrMake(IpcAddress address, Deadline deadline)
     {
         var (count, bytes) = SizesOf(address);
         var path = PathOf(address);
         // Everybody comes and goes under this lock: whoever is found to have the ring open stays until we have it open too.
-        using var names = LocalNames.Lock(Folder);
+        using var names = LocalNames.Lock(Folder, deadline);
         var existing = OpenExisting(path, address);
         if (existing is not null && !AnybodyElse(existing))
         {

@@ -12,12 +12,12 @@ internal sealed unsafe class WindowsRingFile : RingFile
 
     private WindowsRingFile(PrivateFile place, Win32Handle file, IpcAddress address) : base(address) => (_place, _file) = (place, file);
 
-    public static WindowsRingFile OpenOrMake(IpcAddress address)
+    public static WindowsRingFile OpenOrMake(IpcAddress address, Deadline deadline)
     {
         var (count, blockBytes) = SizesOf(address);
         var place = new PrivateFile(address, "ring-");
         // Everybody comes and goes under this lock: whoever is found to have the ring open stays until we have it open too.
-        using var folder = place.LockFolder();
+        using var folder = place.LockFolder(deadline);
         place.Sweep();
         var existing = OpenExisting(place);
         if (existing is not null && !AnybodyElse(existing))

@@ -16,12 +16,13 @@ internal abstract unsafe class RingFile(IpcAddress address) : IDisposable
     public uint Number { get; private set; }
     protected ulong Bytes { get; private set; }
 
-    /// <summary>Opens the ring of this name, or makes one as the address's options say; a ring that nobody has open is made anew.</summary>
-    public static RingFile Open(IpcAddress address)
+    /// <summary>Opens the ring of this name, or makes one as the address's options say; a ring that nobody has open is made anew.
+    /// The deadline is for the folder's lock, the one thing to wait for.</summary>
+    public static RingFile Open(IpcAddress address, Deadline deadline)
     {
         if (OperatingSystem.IsLinux())
-            return LinuxRingFile.OpenOrMake(address);
-        return OperatingSystem.IsWindows() ? WindowsRingFile.OpenOrMake(address) : throw new PlatformNotSupportedException();
+            return LinuxRingFile.OpenOrMake(address, deadline);
+        return OperatingSystem.IsWindows() ? WindowsRingFile.OpenOrMake(address, deadline) : throw new PlatformNotSupportedException();
     }
 
     /// <summary>Removes the name. <see cref="IpcStatus.NoServer"/> if there is none, or one that nobody has open.</summary>

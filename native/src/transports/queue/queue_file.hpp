@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/address.hpp"
+#include "core/deadline.hpp"
 #include "shared_memory/memory_file.hpp"
 #include "transports/queue/layout.hpp"
 #if defined(_WIN32)
@@ -18,8 +19,10 @@ namespace ipc::queue {
 // so anybody can tell the living from the dead without trusting process numbers, which are used again.
 class QueueFile {
   public:
-    // Opens the queue of the address, or makes it with `size` bytes of data area. The name appears when the file is complete.
-    static Status open(const Address& address, uint32_t size, std::unique_ptr<QueueFile>* file);
+    // Opens the queue of the address, or makes it with `size` bytes of data area. The name appears when the file is complete. The
+    // deadline is for the folder's lock, which Windows needs.
+    static Status open(const Address& address, uint32_t size, std::unique_ptr<QueueFile>* file,
+                       const Deadline& deadline = Deadline(IPC_FOREVER));
     // IPC_NO_SERVER if there is none.
     static Status remove(const Address& address);
     ~QueueFile();

@@ -97,7 +97,7 @@ Status check_file(const posix::Descriptor& file, const Place& place, uint32_t* s
 
 } // namespace
 
-Status QueueFile::open(const Address& address, uint32_t size, std::unique_ptr<QueueFile>* file) {
+Status QueueFile::open(const Address& address, uint32_t size, std::unique_ptr<QueueFile>* file, const Deadline&) {
     Place place;
     posix::Descriptor opened;
     uint32_t size_found = 0;

@@ -53,13 +53,14 @@ Status check_file(const Handle& file, const PrivateFile& place, uint32_t* size) 
 
 } // namespace
 
-Status QueueFile::open(const Address& address, uint32_t size, std::unique_ptr<QueueFile>* file) {
+Status QueueFile::open(const Address& address, uint32_t size, std::unique_ptr<QueueFile>* file,
+                       const Deadline& deadline) {
     PrivateFile place;
     Handle lock, opened;
     uint32_t size_found = 0;
     void* memory = nullptr;
     if (Status s = win32::private_file(address, "queue-", &place)) return s;
-    if (Status s = win32::lock_folder(place, &lock)) return s;
+    if (Status s = win32::lock_folder(place, &lock, deadline)) return s;
     win32::sweep_private_files(place);
     if (Status s = win32::open_private_file(place, &opened)) return s;
     if (!opened)

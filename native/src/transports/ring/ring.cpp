@@ -4,9 +4,9 @@
 namespace ipc {
 namespace {
 
-Status open_ring(const Address& address, const Deadline&, MessageQueue** queue) {
+Status open_ring(const Address& address, const Deadline& deadline, MessageQueue** queue) {
     std::unique_ptr<ring::RingFile> file;
-    if (Status status = ring::RingFile::open(address, &file)) return status;
+    if (Status status = ring::RingFile::open(address, &file, deadline.for_moments())) return status;
     *queue = new ring::RingQueue(std::move(file), shared_memory::wait_policy(address), address.limit());
     return IPC_OK;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/address.hpp"
+#include "core/deadline.hpp"
 #include "core/status.hpp"
 #include "shared_memory/memory_file.hpp"
 #include "transports/ring/layout.hpp"
@@ -29,8 +30,10 @@ using RingName = posix::LocalName;
 // in the state of every block it claims and on whose byte it holds a lock for as long as it lives.
 class RingFile {
   public:
-    // Opens the ring of this name, or makes one as the address's options say; a ring that nobody has open is made anew.
-    static Status open(const Address& address, std::unique_ptr<RingFile>* file);
+    // Opens the ring of this name, or makes one as the address's options say; a ring that nobody has open is made anew. The deadline is
+    // for the folder's lock, the one thing to wait for.
+    static Status open(const Address& address, std::unique_ptr<RingFile>* file,
+                       const Deadline& deadline = Deadline(IPC_FOREVER));
     // Removes the name. IPC_NO_SERVER if there is none, or one that nobody has open.
     static Status remove(const Address& address);
     // The last one to go removes the name.

@@ -51,14 +51,14 @@ std::string ring_folder() {
     return posix::memory_folder();
 }
 
-Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file) {
+Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file, const Deadline& deadline) {
     uint32_t block_count = 0, block_bytes = 0;
     if (Status status = sizes_of(address, &block_count, &block_bytes)) return status;
     LocalName name;
     if (Status status = name_of(address, &name)) return status;
     // Everybody comes and goes under this lock: whoever is found to have the ring open stays until we have it open too.
     Descriptor lock, existing;
-    if (Status status = posix::lock_folder_of_user(ring_folder(), &lock)) return status;
+    if (Status status = posix::lock_folder_of_user(ring_folder(), &lock, deadline)) return status;
     if (Status status = open_existing(name, &existing)) return status;
     if (existing && !anybody_else(existing)) {
         unlink(name.path.c_str()); // its openers were all killed

@@ -31,14 +31,14 @@ Status open_existing(const RingName& name, Handle* file) {
 
 } // namespace
 
-Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file) {
+Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file, const Deadline& deadline) {
     uint32_t block_count = 0, block_bytes = 0;
     if (Status status = sizes_of(address, &block_count, &block_bytes)) return status;
     RingName name;
     if (Status status = win32::private_file(address, "ring-", &name)) return status;
     // Everybody comes and goes under this lock: whoever is found to have the ring open stays until we have it open too.
     Handle lock, existing;
-    if (Status status = win32::lock_folder(name, &lock)) return status;
+    if (Status status = win32::lock_folder(name, &lock, deadline)) return status;
     win32::sweep_private_files(name);
     if (Status status = open_existing(name, &existing)) return status;
     if (existing && !anybody_else(existing)) { // its openers were all killed
