@@ -123,6 +123,22 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(Library, EntryPoint = "ipc_fail_request", StringMarshalling = StringMarshalling.Utf8)]
     public static partial IpcStatus FailRequest(NativeChannel* channel, string text, int timeoutMilliseconds);
 
+    [LibraryImport(Library, EntryPoint = "ipc_submit")]
+    public static partial IpcStatus Submit(NativeChannel* channel, byte* request, nuint length, ulong tag, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_complete")]
+    public static partial IpcStatus Complete(
+        NativeChannel* channel, ulong* tag, IpcStatus* outcome, byte* reply, nuint capacity, nuint* length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_defer_request")]
+    public static partial IpcStatus DeferRequest(NativeChannel* channel, ulong* token);
+
+    [LibraryImport(Library, EntryPoint = "ipc_reply_deferred")]
+    public static partial IpcStatus ReplyDeferred(NativeChannel* channel, ulong token, byte* reply, nuint length, int timeoutMilliseconds);
+
+    [LibraryImport(Library, EntryPoint = "ipc_fail_deferred", StringMarshalling = StringMarshalling.Utf8)]
+    public static partial IpcStatus FailDeferred(NativeChannel* channel, ulong token, string text, int timeoutMilliseconds);
+
     [LibraryImport(Library, EntryPoint = "ipc_queue_open", StringMarshalling = StringMarshalling.Utf8)]
     public static partial IpcStatus QueueOpen(string address, int timeoutMilliseconds, NativeQueue** queue);
 

@@ -26,6 +26,10 @@ internal static unsafe class NativeStatus
         throw new IpcException(status, errorMessage.Length > 0 ? errorMessage : Text(NativeMethods.StatusText(status)));
     }
 
+    /// <summary>What the library last told this thread of a failure.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static string LastMessage() => Text(NativeMethods.LastError());
+
     /// <summary>A message's length as .NET counts: spans end at 2^31 - 1 bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Length(nuint length)

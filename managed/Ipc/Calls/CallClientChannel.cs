@@ -85,4 +85,6 @@ internal sealed unsafe class CallClientChannel(CallClient client, IpcAddress add
 
     protected override void CloseFrames() => client.Close();
     protected override void DisposeFrames() => client.Dispose();
+
+    private protected override bool HasCallsInFlight => false;
 }

@@ -17,4 +17,6 @@ internal sealed class CallServerChannel(CallSession session) : FramedChannel(ses
     private protected override bool StillAnswers => session.RunsHere;
     private protected override bool ServesElsewhere => true;
     private protected override void ServeElsewhere(Action answerOne) => session.Serve(answerOne);
+
+    private protected override bool HasCallsInFlight => false;
 }

@@ -58,7 +58,7 @@ internal abstract partial class FramedChannel
         IsGood(timeoutMilliseconds) && (uint)length <= (uint)MaxMessageLength && _reserved < 0;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool MayReceive(int timeoutMilliseconds) => IsGood(timeoutMilliseconds) && _holding == Holding.Nothing;
+    private bool MayReceive(int timeoutMilliseconds) => IsGood(timeoutMilliseconds) && _holding == Holding.Nothing && !AnyInFlight;
 
     // ---- the long way
 

@@ -66,6 +66,8 @@ internal abstract partial class FramedChannel
         var deadline = Begin(timeoutMilliseconds);
         if (_holding != Holding.KeptReply)
             throw new IpcException(IpcStatus.WrongState, "no reply is kept: ReceiveReply follows a Call that ended in BufferTooSmall");
+        if (AnyInFlight)
+            CheckHeld(nameof(ReceiveReply));
         var frame = NextFrame(deadline);
         CheckRoom(frame.Length, reply.Length);
         TakeFrame(reply[..frame.Length], deadline);

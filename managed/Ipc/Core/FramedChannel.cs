@@ -280,13 +280,15 @@ internal abstract partial class FramedChannel(int limit) : IpcChannel
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void CheckHoldingNothing(string function)
     {
-        if (_holding != Holding.Nothing)
+        if (_holding != Holding.Nothing || AnyInFlight)
             CheckHeld(function);
     }
 
     // A kept reply stands in nobody's way: it is dropped as a late one is.
     private void CheckHeld(string function)
     {
+        if (_holding <= Holding.KeptReply && AnyInFlight)
+            throw new IpcException(IpcStatus.WrongState, $"{function} while calls are in flight: complete them first");
         if (_holding != Holding.KeptReply)
             throw new IpcException(IpcStatus.WrongState, _holding == Holding.Request
                 ? $"{function} while a request is unanswered: reply to it first"

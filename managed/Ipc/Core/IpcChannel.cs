@@ -97,6 +97,44 @@ public abstract partial class IpcChannel : IDisposable
     /// <summary>Fails the request received last: the client gets <see cref="IpcStatus.HandlerFailed"/> with this text.</summary>
     public abstract void FailRequest(string text, int timeoutMilliseconds = Timeout.Infinite);
 
+    // ---- many calls in flight
+
+    /// <summary>Sends a request and does not wait for its reply, which <see cref="Complete(Span{byte}, int)"/> gives together with
+    /// <paramref name="tag"/> whenever the server answers. At most 256 may be in flight: <see cref="IpcStatus.TooManyCalls"/>. One thread may submit
+    /// while another completes, or one does both by turns; while there is no room this takes in replies, so that two ends whose ways are both full
+    /// go on. While calls are in flight, other calls and plain messages are <see cref="IpcStatus.WrongState"/>. Transports of kind "call" have
+    /// <see cref="IpcStatus.NotAvailable"/>.</summary>
+    /// <param name="request">Copied before return.</param>
+    /// <param name="tag">The caller's own word.</param>
+    /// <param name="timeoutMilliseconds">After <see cref="IpcStatus.TimedOut"/> of a channel that is not broken nothing was sent.</param>
+    public virtual void Submit(ReadOnlySpan<byte> request, ulong tag, int timeoutMilliseconds = Timeout.Infinite) => throw OneAtATime();
+
+    /// <summary>Waits until some call in flight is over and says which: each that was submitted is told of exactly once, also when the channel ends.
+    /// With none in flight it waits for what another thread submits.</summary>
+    /// <param name="reply">Where the reply goes.</param>
+    /// <param name="timeoutMilliseconds">Of this wait; a call has none of its own, and whoever gives one up ignores its completion.</param>
+    /// <exception cref="IpcException"><see cref="IpcStatus.TimedOut"/>; once no call is left, the channel's failure.</exception>
+    public IpcCompletion Complete(Span<byte> reply, int timeoutMilliseconds = Timeout.Infinite) =>
+        TryComplete(reply, out var completion, timeoutMilliseconds)
+            ? completion
+            : throw new IpcException(IpcStatus.TimedOut, "no call in flight was over within the time-out");
+
+    /// <summary>As <see cref="Complete(Span{byte}, int)"/>, but false instead of a failure when the time-out passed.</summary>
+    public virtual bool TryComplete(Span<byte> reply, out IpcCompletion completion, int timeoutMilliseconds = 0) => throw OneAtATime();
+
+    /// <summary>Puts the request received last off, under a token, and gives its memory back: copy what is needed before. The next request can then
+    /// be received, and this one be answered by <see cref="ReplyDeferred"/> at any time, in any order and by any thread, one at a time.</summary>
+    public virtual ulong DeferRequest() => throw OneAtATime();
+
+    /// <summary>Answers a request that was put off. It counts as sending; after <see cref="IpcStatus.TimedOut"/> of a channel that is not broken it
+    /// can be answered again.</summary>
+    public virtual void ReplyDeferred(ulong token, ReadOnlySpan<byte> reply, int timeoutMilliseconds = Timeout.Infinite) => throw OneAtATime();
+
+    /// <summary>Fails a request that was put off: the client gets <see cref="IpcStatus.HandlerFailed"/> with this text.</summary>
+    public virtual void FailDeferred(ulong token, string text, int timeoutMilliseconds = Timeout.Infinite) => throw OneAtATime();
+
+    private static IpcException OneAtATime() => new(IpcStatus.NotAvailable, "this channel has one call at a time: use Call and Reply");
+
     /// <summary>Answers calls until the peer closes (returns) or the channel fails or is closed here (throws). Over a transport of kind
     /// "call" the handler runs on the transport's threads, one request at a time, while this waits.</summary>
     /// <param name="handler">Answers one request. It may close and dispose this channel.</param>

@@ -45,6 +45,31 @@ internal sealed partial class StreamChannel : FramedChannel
         SendAll(header, payload, deadline);
     }
 
+    // As much of one frame as goes until the deadline, from where the attempt before ended. False: not all of it is out.
+    private bool TrySendPart(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline deadline)
+    {
+        Span<byte> header = stackalloc byte[HeaderSize];
+        WriteHeader(header, kind, id, payload.Length);
+        while (done < HeaderSize + payload.Length)
+        {
+            var sent = done < HeaderSize ? _stream.Send(header[done..], payload, deadline) : _stream.Send(payload[(done - HeaderSize)..], [], deadline);
+            if (sent == ByteStream.TimedOut)
+                return false;
+            if (sent <= 0)
+                throw SendFailed(sent, done > 0, deadline);
+            done += sent;
+        }
+        return true;
+    }
+
+    // On Windows a pipe does not say how much of a write that timed out the peer has read.
+    private protected override bool TrySubmitSome(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline slice, Deadline whole) =>
+        OperatingSystem.IsWindows()
+            ? base.TrySubmitSome(kind, id, payload, ref done, slice, whole)
+            : TrySendPart(kind, id, payload, ref done, slice);
+
+    private protected override void BreakOff() => _stream.Interrupt();
+
     protected override Span<byte> ReserveFrame(int length, Deadline deadline)
     {
         // Twice as long at least, so that lengths that rise slowly do not allocate for each message.

@@ -217,7 +217,8 @@ ipc_status ipc_call_peek(ipc_channel* channel, const void* request, size_t reque
 ipc_status ipc_reply_reserve(ipc_reply_writer* writer, size_t length, void** reply) {
     if (writer == nullptr || reply == nullptr) return mistake("ipc_reply_reserve", "an argument is NULL");
     using Room = ipc_reply_writer::Room;
-    if (writer->ready != nullptr && length <= writer->ready_length && writer->room != Room::reserved) [[likely]] {
+    if (writer->ready != nullptr && length <= writer->ready_length && writer->ready_length != 0 &&
+        writer->room != Room::reserved) [[likely]] {
         writer->room = Room::ready;
         writer->length = length;
         *reply = writer->ready;

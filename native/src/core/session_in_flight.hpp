@@ -35,9 +35,10 @@ IPC_IN_LINE Status SessionOver<Frames>::submit(const void* request, size_t lengt
     const uint32_t id = next_call_id();
     const size_t at = in_flight_.enter(id, tag);
     if constexpr (requires { &Frames::ready_room; }) {
-        // Room that is there already, in the fewest steps.
+        // Room that is there already, in the fewest steps. None at all is none for an empty request, either.
         void* room;
-        if (length <= frames_->ready_room(&room)) [[likely]] {
+        const size_t ready = frames_->ready_room(&room);
+        if (length <= ready && ready != 0) [[likely]] {
             copy_bytes(room, request, length);
             if (Status s = frames_->commit_ready(FrameKind::request, id, length)) [[unlikely]]
                 return not_submitted(s, at, 0);

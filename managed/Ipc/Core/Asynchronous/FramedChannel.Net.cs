@@ -175,9 +175,6 @@ internal abstract partial class FramedChannel
         BreakOff();
     }
 
-    /// <summary>After a message that will never be whole: the peer learns of it.</summary>
-    private protected virtual void BreakOff() { }
-
     // ---- what is waited for
 
     internal sealed override Readiness? ReadinessOf(bool sending)

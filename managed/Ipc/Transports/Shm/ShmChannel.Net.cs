@@ -20,24 +20,8 @@ internal sealed unsafe partial class ShmChannel
         }
     }
 
-    private protected override bool TrySendSome(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline deadline)
-    {
-        if (payload.Length > _wholeRecord)
-            return TrySendInRecords(kind, id, payload, ref done, deadline);
-        var inSlots = payload.Length <= _writer.LongestInSlots;
-        var result = inSlots ? _writer.WaitForSlots(payload.Length, deadline) : _writer.WaitForData(payload.Length, deadline);
-        if (result == WaitResult.TimedOut && !_writer.IsDamaged)
-            return false;
-        CheckRoom(result);
-        if (inSlots)
-        {
-            SendInSlots(kind, id, payload);
-            return true;
-        }
-        payload.CopyTo(new Span<byte>(_writer.DataRoom(payload.Length), payload.Length));
-        _writer.PublishInData((uint)kind, id, payload.Length);
-        return true;
-    }
+    private protected override bool TrySendSome(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline deadline) =>
+        TrySendPart(kind, id, payload, ref done, deadline);
 
     private protected override bool AwaitWhole(Deadline deadline)
     {
@@ -46,6 +30,4 @@ internal sealed unsafe partial class ShmChannel
         NextFrame(deadline);
         return !_inSeveral || TryGather(deadline);
     }
-
-    private protected override void BreakOff() => Segment.Close();
 }

@@ -129,6 +129,31 @@ internal sealed unsafe partial class ShmChannel : SharedMemoryChannel
         return true;
     }
 
+    // As much of one frame as goes until the deadline, from where the attempt before ended. False: not all of it is out.
+    private bool TrySendPart(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline deadline)
+    {
+        if (payload.Length > _wholeRecord)
+            return TrySendInRecords(kind, id, payload, ref done, deadline);
+        var inSlots = payload.Length <= _writer.LongestInSlots;
+        var result = inSlots ? _writer.WaitForSlots(payload.Length, deadline) : _writer.WaitForData(payload.Length, deadline);
+        if (result == WaitResult.TimedOut && !_writer.IsDamaged)
+            return false;
+        CheckRoom(result);
+        if (inSlots)
+        {
+            SendInSlots(kind, id, payload);
+            return true;
+        }
+        payload.CopyTo(new Span<byte>(_writer.DataRoom(payload.Length), payload.Length));
+        _writer.PublishInData((uint)kind, id, payload.Length);
+        return true;
+    }
+
+    private protected override bool TrySubmitSome(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline slice, Deadline whole) =>
+        TrySendPart(kind, id, payload, ref done, slice);
+
+    private protected override void BreakOff() => Segment.Close();
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void CheckRoom(WaitResult result)
     {
