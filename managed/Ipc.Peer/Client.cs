@@ -30,17 +30,29 @@ internal static class Client
     public static void Run(Cell cell, Control control, Func<IpcChannel, Operation> prepare)
     {
         var begin = Clock.Now;
+        OverChannel(cell, control, channel => Run(cell, control, prepare(channel), begin));
+    }
+
+    /// <summary>The same with an operation that has no connection, or makes its own.</summary>
+    /// <param name="begin">When it began to connect.</param>
+    public static void Run(Cell cell, Control control, Operation operation, long begin)
+    {
+        using var ending = operation as IDisposable;
+        var warming = new Warming(cell, control, operation, begin);
+        var warmth = warming.Run(again: true);
+        while (!control.WaitForGoOrWarm())
+            warmth = warming.RunOn();
+        Measurement.Run(cell, operation, warmth.OperationsPerSecond).Report(cell, control);
+    }
+
+    /// <summary>Connects, does something and closes.</summary>
+    public static void OverChannel(Cell cell, Control control, Action<IpcChannel> use)
+    {
         var channel = CallTransports.Play(cell) ? CallTransports.Connect(cell, HandoverMilliseconds) : Sides.Connect(cell, HandoverMilliseconds);
         try
         {
             control.OnEnd(channel.Close);
-            var operation = prepare(channel);
-            using var ending = operation as IDisposable;
-            var warming = new Warming(cell, control, operation, begin);
-            var warmth = warming.Run(again: true);
-            while (!control.WaitForGoOrWarm())
-                warmth = warming.RunOn();
-            Measurement.Run(cell, operation, warmth.OperationsPerSecond).Report(cell, control);
+            use(channel);
         }
         // The end of standard input closes the channel under whatever is going on: that is the failure, not what it caused.
         catch (IpcException) when (control.HasEnded)

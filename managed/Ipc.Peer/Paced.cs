@@ -7,6 +7,7 @@ internal sealed class PacedCall : Operation
     // Before a call is due the client must be awake: a sleeper is late by 50 to 100 microseconds, and by a clock tick of 15.6 ms on Windows.
     private static readonly long s_awakeBefore = Clock.After(0, OperatingSystem.IsWindows() ? 0.017 : 0.0003);
 
+    private readonly IpcChannel _channel;
     private readonly RawExchange _exchange;
     private readonly double _ticksBetween;
     private bool _paced;
@@ -18,7 +19,7 @@ internal sealed class PacedCall : Operation
     {
         if (!(workload.Rate > 0))
             throw Failure.BadCell($"workload '{workload.Id}' has no rate: scenario paced needs calls per second");
-        _exchange = new RawExchange(channel, payloads);
+        (_channel, _exchange) = (channel, new RawExchange(payloads));
         _ticksBetween = Clock.After(0, 1) / workload.Rate;
     }
 
@@ -31,7 +32,7 @@ internal sealed class PacedCall : Operation
     {
         _exchange.Prepare();
         var due = _paced ? WaitUntilDue() : Clock.Now;
-        _exchange.Call();
+        _exchange.Call(_channel);
         var end = Clock.Now;
         return new Timing(end, end - due, _exchange.CheckReply());
     }

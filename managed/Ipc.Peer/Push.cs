@@ -1,10 +1,11 @@
 namespace Ipc.Peer;
 
-/// <summary>Scenario `push`, the client: a message whose receiver only confirms, with one byte, that it has it.</summary>
+/// <summary>Scenario `push`, the client: messages whose receiver only confirms, with one byte for each or for so many, that it has them.</summary>
 /// <param name="channel">To the server.</param>
 /// <param name="message">Stamped anew for each time.</param>
+/// <param name="bucket">Messages of one confirmation.</param>
 /// <param name="byCall">The transport has calls only: the message is a request and the confirmation its reply.</param>
-internal sealed class Push(IpcChannel channel, byte[] message, bool byCall) : Operation
+internal sealed class Push(IpcChannel channel, byte[] message, int bucket, bool byCall) : Operation
 {
     /// <summary>What the receiver sends back.</summary>
     public const byte Confirmation = 0x06;
@@ -18,6 +19,11 @@ internal sealed class Push(IpcChannel channel, byte[] message, bool byCall) : Op
         _answer[0] = 0;
         var begin = Clock.Now;
         int length;
+        for (var more = bucket; --more > 0;)
+        {
+            channel.Send(message);
+            PayloadData.Stamp(message, ++_sequence);
+        }
         if (byCall)
         {
             length = channel.Call(message, _answer);
@@ -33,12 +39,12 @@ internal sealed class Push(IpcChannel channel, byte[] message, bool byCall) : Op
             throw Failure.WrongContent(
                 $"message {_sequence} was confirmed by something else than the byte 0x06: check that the server plays scenario push");
         }
-        return new Timing(end, end - begin, message.Length + length);
+        return new Timing(end, end - begin, ((long)bucket * message.Length) + length);
     }
 }
 
 /// <summary>Scenario `push`, the server.</summary>
-internal sealed class PushService(IpcChannel channel, byte[] expected, bool byCall) : Service(channel)
+internal sealed class PushService(IpcChannel channel, byte[] expected, int bucket, bool byCall) : Service(channel)
 {
     private static readonly byte[] s_confirmation = [Push.Confirmation];
 
@@ -63,9 +69,18 @@ internal sealed class PushService(IpcChannel channel, byte[] expected, bool byCa
         {
             length = Channel.Receive(_received);
             IsWaiting = false;
+            for (var more = bucket; --more > 0;)
+            {
+                Check(length);
+                length = Channel.Receive(_received);
+            }
             Channel.Send(s_confirmation);
         }
+        Check(length);
+    }
 
+    private void Check(int length)
+    {
         PayloadData.Stamp(expected, ++_sequence);
         Content.Check("message", _received.AsSpan(0, length), expected);
         Content.Spoil(_received);

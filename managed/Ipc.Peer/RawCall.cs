@@ -19,7 +19,7 @@ internal sealed class RawPayloads
 }
 
 /// <summary>The client's exchange in its three steps, of which the second alone is timed.</summary>
-internal sealed class RawExchange(IpcChannel channel, RawPayloads payloads)
+internal sealed class RawExchange(RawPayloads payloads)
 {
     // So that a reply a little too long is told apart rather than cut.
     private const int RoomForTooMuch = 64;
@@ -38,7 +38,7 @@ internal sealed class RawExchange(IpcChannel channel, RawPayloads payloads)
     }
 
     /// <summary>May run on another thread than the other two, one at a time.</summary>
-    public void Call() => _length = channel.Call(payloads.Request, _received);
+    public void Call(IpcChannel channel) => _length = channel.Call(payloads.Request, _received);
 
     /// <summary>That the reply is right. Returns the bytes moved, both ways.</summary>
     public long CheckReply()
@@ -53,13 +53,13 @@ internal sealed class RawExchange(IpcChannel channel, RawPayloads payloads)
 /// <summary>Scenario `call` with codec `raw`, the client.</summary>
 internal sealed class RawCall(IpcChannel channel, RawPayloads payloads) : Operation
 {
-    private readonly RawExchange _exchange = new(channel, payloads);
+    private readonly RawExchange _exchange = new(payloads);
 
     public override Timing Once()
     {
         _exchange.Prepare();
         var begin = Clock.Now;
-        _exchange.Call();
+        _exchange.Call(channel);
         var end = Clock.Now;
         return new Timing(end, end - begin, _exchange.CheckReply());
     }
@@ -67,17 +67,26 @@ internal sealed class RawCall(IpcChannel channel, RawPayloads payloads) : Operat
 
 /// <summary>Scenario `call` with codec `raw`, the server: copies the request into memory of its own, sends the prepared reply, and only
 /// then looks whether the request was right. The next exchange's sequence is stamped while nobody waits for it.</summary>
-internal sealed class RawCallService(IpcChannel channel, RawPayloads payloads) : Service(channel)
+/// <param name="endsByWord">An empty request, which gets an empty reply, is the client's word that it has made its last call.</param>
+internal sealed class RawCallService(IpcChannel channel, RawPayloads payloads, bool endsByWord = false) : Service(channel)
 {
     private readonly byte[] _received = new byte[payloads.Request.Length];
     private ulong _sequence;
 
     public override void Once()
     {
-        Stamp(++_sequence);
+        // A client that closes instead may go on with this one over another connection.
+        Stamp(_sequence + 1);
         IsWaiting = true;
         var request = Channel.ReceiveRequest();
         IsWaiting = false;
+        if (endsByWord && request.IsEmpty)
+        {
+            Channel.Reply([]);
+            IsWaiting = true;
+            request = Channel.ReceiveRequest();
+        }
+        _sequence++;
         if (request.Length != _received.Length)
             throw Refuse(request.Length);
         request.CopyTo(_received);

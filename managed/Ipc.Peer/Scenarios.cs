@@ -19,6 +19,12 @@ internal static class Scenarios
                 var paced = new RawPayloads(cell.Workload, cell.Seed);
                 Play(cell, control, channel => new PacedCall(channel, paced, cell.Workload), channel => new RawCallService(channel, paced));
                 break;
+            case ("startup", "raw"):
+                Startup.Play(cell, control);
+                break;
+            case ("reconnect", "raw"):
+                Reconnect.Play(cell, control);
+                break;
             case ("batch", "raw"):
                 PlayBatch<RawBatchCodec, RawObject, RawObject>(cell, control, RawBatchCodec.DataOf(cell));
                 break;
@@ -42,7 +48,10 @@ internal static class Scenarios
             case ("push", "raw"):
                 var message = PayloadData.Raw(cell.Seed, cell.Workload.RequestBytes);
                 var byCall = cell.TransportKind == "call";
-                Play(cell, control, channel => new Push(channel, message, byCall), channel => new PushService(channel, message, byCall));
+                var bucket = cell.Workload.Bucket;
+                if (bucket > 1 && byCall)
+                    throw Failure.BadCell($"workload '{cell.Workload.Id}' has one confirmation for {bucket} messages: a transport of calls confirms each, so take a channel");
+                Play(cell, control, channel => new Push(channel, message, bucket, byCall), channel => new PushService(channel, message, bucket, byCall));
                 break;
             case ("oneway" or "oneway-batch" or "fanin", "raw"):
                 OneWay.Play(cell, control);

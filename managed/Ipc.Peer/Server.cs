@@ -3,7 +3,8 @@ namespace Ipc.Peer;
 /// <summary>What a server repeats.</summary>
 internal abstract class Service(IpcChannel channel)
 {
-    protected IpcChannel Channel { get; } = channel;
+    /// <summary>The client's connection, or its next one.</summary>
+    public IpcChannel Channel { protected get; set; } = channel;
 
     /// <summary>Whether nothing of the next exchange has arrived: the only moment at which a client closes in order.</summary>
     public bool IsWaiting { get; protected set; }
@@ -19,9 +20,9 @@ internal static class Server
     {
         try
         {
-            var channel = Accept(cell, control);
-            var allocated = Serve(channel, control, prepare);
-            control.EndLeavingOut(RuntimeFacts.AllocatedBytesOfThread - allocated);
+            var channel = AcceptOne(cell, control);
+            var (operations, allocated) = Serve(channel, control, prepare, _ => true);
+            Tell(control, operations, allocated);
         }
         // The end of standard input closes the channel under whatever is going on: that is the failure, not what it caused.
         catch (IpcException) when (control.HasEnded)
@@ -31,28 +32,75 @@ internal static class Server
         control.WaitForEnd();
     }
 
-    private static IpcChannel Accept(Cell cell, Control control)
+    /// <summary>The same for a client that connects again and again: exchanges are counted through all its connections, and one without any exchange is its last.</summary>
+    public static void RunReconnected(Cell cell, Control control, Func<IpcChannel, Service> prepare)
+    {
+        try
+        {
+            var listener = Listen(cell, control);
+            try
+            {
+                Service? service = null;
+                Service Continue(IpcChannel channel)
+                {
+                    service ??= prepare(channel);
+                    service.Channel = channel;
+                    return service;
+                }
+
+                long served, all = 0, allocated;
+                do
+                {
+                    (served, allocated) = Serve(Accept(listener, control), control, Continue, exchanges => exchanges == 0);
+                    all += served;
+                }
+                while (served > 0);
+                Tell(control, all, allocated);
+            }
+            finally
+            {
+                listener.Dispose();
+            }
+        }
+        catch (IpcException) when (control.HasEnded)
+        {
+            control.ThrowIfEnded();
+        }
+        control.WaitForEnd();
+    }
+
+    private static IpcListener Listen(Cell cell, Control control)
     {
         var listener = Sides.Listen(cell);
+        control.Emit(new ReadyEvent(listener.Address), EventJson.Default.ReadyEvent);
+        return listener;
+    }
+
+    private static IpcChannel AcceptOne(Cell cell, Control control)
+    {
+        using var listener = Listen(cell, control);
+        return Accept(listener, control);
+    }
+
+    private static IpcChannel Accept(IpcListener listener, Control control)
+    {
         try
         {
             control.OnEnd(listener.Close);
-            control.Emit(new ReadyEvent(listener.Address), EventJson.Default.ReadyEvent);
             return listener.Accept();
         }
         finally
         {
             control.OnEnd(null);
-            listener.Dispose();
         }
     }
 
-    private static long Serve(IpcChannel channel, Control control, Func<IpcChannel, Service> prepare)
+    private static (long Operations, long Allocated) Serve(IpcChannel channel, Control control, Func<IpcChannel, Service> prepare, Func<long, bool> isLast)
     {
         try
         {
             control.OnEnd(channel.Close);
-            return Serve(prepare(channel), control);
+            return Serve(prepare(channel), control, isLast);
         }
         finally
         {
@@ -61,8 +109,7 @@ internal static class Server
         }
     }
 
-    /// <summary>What this thread had allocated when the last exchange was over.</summary>
-    private static long Serve(Service service, Control control)
+    private static (long Operations, long Allocated) Serve(Service service, Control control, Func<long, bool> isLast)
     {
         var operations = 0L;
         var allocated = 0L;
@@ -78,9 +125,16 @@ internal static class Server
         }
         catch (IpcException e) when (e.Status == IpcStatus.PeerClosed && service.IsWaiting)
         {
-            control.BeginLeavingOut();
+            if (isLast(operations))
+                control.BeginLeavingOut();
         }
+        return (operations, allocated);
+    }
+
+    // Allocated: what this thread had when the last exchange was over.
+    private static void Tell(Control control, long operations, long allocated)
+    {
         control.Emit(new ServedEvent(operations), EventJson.Default.ServedEvent);
-        return allocated;
+        control.EndLeavingOut(RuntimeFacts.AllocatedBytesOfThread - allocated);
     }
 }

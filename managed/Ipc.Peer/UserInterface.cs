@@ -10,6 +10,7 @@ namespace Ipc.Peer;
 [SupportedOSPlatform("windows")]
 internal sealed class CallFromWindow : Operation, IDisposable
 {
+    private readonly IpcChannel _channel;
     private readonly RawExchange _exchange;
     private readonly bool _isBlocked;
     private readonly MessagePump _pump = new();
@@ -21,7 +22,7 @@ internal sealed class CallFromWindow : Operation, IDisposable
 
     public CallFromWindow(IpcChannel channel, RawPayloads payloads, string scenario)
     {
-        _exchange = new RawExchange(channel, payloads);
+        (_channel, _exchange) = (channel, new RawExchange(payloads));
         _isBlocked = scenario == "ui-blocked";
         _caller = new Thread(Work) { IsBackground = true, Name = "caller" };
         _caller.Start();
@@ -35,7 +36,7 @@ internal sealed class CallFromWindow : Operation, IDisposable
         var begin = Clock.Now;
         if (_isBlocked)
         {
-            _exchange.Call();
+            _exchange.Call(_channel);
         }
         else
         {
@@ -54,7 +55,7 @@ internal sealed class CallFromWindow : Operation, IDisposable
         {
             try
             {
-                _exchange.Call();
+                _exchange.Call(_channel);
             }
             catch (Exception e)
             {

@@ -27,14 +27,12 @@ void RawPayloads::stamp(uint64_t sequence) {
     stamp_sequence(reply, sequence);
 }
 
-RawExchange::RawExchange(const Cell& cell, Control& control)
-    : payloads_(cell), received_(payloads_.reply.size() + room_for_too_much),
-      connection_(Connection::connect(cell, control)) {}
+RawExchange::RawExchange(const Cell& cell) : payloads_(cell), received_(payloads_.reply.size() + room_for_too_much) {}
 
-void RawExchange::call() {
+void RawExchange::call(ipc_channel* channel) {
     length_ = 0;
-    status_ = ipc_call(connection_.channel(), payloads_.request.data(), payloads_.request.size(), received_.data(),
-                       received_.size(), &length_, IPC_FOREVER);
+    status_ = ipc_call(channel, payloads_.request.data(), payloads_.request.size(), received_.data(), received_.size(),
+                       &length_, IPC_FOREVER);
     if (status_ != IPC_OK && status_ != IPC_BUFFER_TOO_SMALL)
         check(status_); // here: the error message is this thread's
 }
@@ -50,55 +48,77 @@ uint64_t RawExchange::check_reply() {
     return payloads_.request.size() + length_;
 }
 
+Timing call_once(RawExchange& exchange, const Cell& cell, Control& control) {
+    exchange.prepare();
+    const int64_t begin_ns = now_ns();
+    {
+        const Connection connection = Connection::connect(cell, control);
+        exchange.call(connection.channel());
+    }
+    const int64_t end_ns = now_ns();
+    return {end_ns, end_ns - begin_ns, exchange.check_reply()};
+}
+
 namespace {
 
 class RawCall final : public Operation {
   public:
-    RawCall(const Cell& cell, Control& control) : exchange_(cell, control) {}
+    RawCall(const Cell& cell, Control& control) : exchange_(cell), connection_(Connection::connect(cell, control)) {}
 
     Timing once() override {
         exchange_.prepare();
         const int64_t begin_ns = now_ns();
-        exchange_.call();
+        exchange_.call(connection_.channel());
         const int64_t end_ns = now_ns();
         return {end_ns, end_ns - begin_ns, exchange_.check_reply()};
     }
 
   private:
     RawExchange exchange_;
+    Connection connection_;
 };
 
-// Copies a request into `received`, answers it with the prepared reply and only then looks whether it was right.
-void answer(ipc_channel* channel, const RequestInPlace& request, std::vector<uint8_t>& received, RawPayloads& payloads,
-            uint64_t sequence) {
-    if (request.size != received.size())
-        refuse(channel, "WRONG_CONTENT",
-               "the request has " + std::to_string(request.size) + " bytes where " + std::to_string(received.size()) +
-                   " are due: check that both peers got the same workload");
-    if (request.size > 0) std::memcpy(received.data(), request.data, request.size);
-    // The reply was stamped while we waited; it is stamped anew only for a request out of turn, which is then found wrong.
-    uint64_t asked = sequence;
-    if (payloads.sequenced && request.size >= sizeof asked) std::memcpy(&asked, received.data(), sizeof asked);
-    if (asked != sequence) stamp_sequence(payloads.reply, asked);
-    check(ipc_reply(channel, payloads.reply.data(), payloads.reply.size(), IPC_FOREVER));
-    check_bytes("request", received, payloads.request);
-    spoil(received);
+} // namespace
+
+RawAnswers::RawAnswers(const Cell& cell) : payloads_(cell), received_(payloads_.request.size()) {
+    payloads_.stamp(1);
 }
 
-} // namespace
+bool RawAnswers::once(ipc_channel* channel, uint64_t number) {
+    RequestInPlace request;
+    if (!has_arrived(ipc_receive_request(channel, &request.data, &request.size, IPC_FOREVER))) return false;
+    if (ends_by_word_ && request.size == 0) {
+        check(ipc_reply(channel, nullptr, 0, IPC_FOREVER));
+        return once(channel, number);
+    }
+    answer(channel, request, number);
+    payloads_.stamp(number + 1);
+    return true;
+}
+
+// Copies the request, answers it with the prepared reply and only then looks whether it was right.
+void RawAnswers::answer(ipc_channel* channel, const RequestInPlace& request, uint64_t sequence) {
+    if (request.size != received_.size())
+        refuse(channel, "WRONG_CONTENT",
+               "the request has " + std::to_string(request.size) + " bytes where " + std::to_string(received_.size()) +
+                   " are due: check that both peers got the same workload");
+    if (request.size > 0) std::memcpy(received_.data(), request.data, request.size);
+    // The reply was stamped while we waited; it is stamped anew only for a request out of turn, which is then found wrong.
+    uint64_t asked = sequence;
+    if (payloads_.sequenced && request.size >= sizeof asked) std::memcpy(&asked, received_.data(), sizeof asked);
+    if (asked != sequence) stamp_sequence(payloads_.reply, asked);
+    check(ipc_reply(channel, payloads_.reply.data(), payloads_.reply.size(), IPC_FOREVER));
+    check_bytes("request", received_, payloads_.request);
+    spoil(received_);
+}
 
 void call_raw_client(const Cell& cell, Control& control) {
     play_client<RawCall>(cell, control);
 }
 
 void call_raw_server(const Cell& cell, Control& control) {
-    RawPayloads payloads(cell);
-    std::vector<uint8_t> received(payloads.request.size());
-    payloads.stamp(1);
-    serve_requests(cell, control, [&](ipc_channel* channel, const RequestInPlace& request, uint64_t number) {
-        answer(channel, request, received, payloads, number);
-        payloads.stamp(number + 1);
-    });
+    RawAnswers answers(cell);
+    serve_client(cell, control, [&](ipc_channel* channel, uint64_t number) { return answers.once(channel, number); });
 }
 
 } // namespace ipc::peer

@@ -24,12 +24,12 @@ struct RawPayloads {
 // The client's exchange in its three steps, of which the second alone is timed.
 class RawExchange {
   public:
-    RawExchange(const Cell& cell, Control& control);
+    explicit RawExchange(const Cell& cell);
 
     // The next request.
     void prepare() { payloads_.stamp(++sequence_); }
     // May be called on another thread than the other two, one at a time.
-    void call();
+    void call(ipc_channel* channel);
     // That the reply is right. Returns the bytes moved, both ways.
     uint64_t check_reply();
 
@@ -38,10 +38,31 @@ class RawExchange {
 
     RawPayloads payloads_;
     std::vector<uint8_t> received_;
-    Connection connection_;
     uint64_t sequence_ = 0;
     ipc_status status_ = IPC_OK;
     size_t length_ = 0;
+};
+
+// One call over a connection of its own, checked; connecting, the call and closing are timed.
+Timing call_once(RawExchange& exchange, const Cell& cell, Control& control);
+
+// What a server of raw calls answers.
+class RawAnswers {
+  public:
+    explicit RawAnswers(const Cell& cell);
+
+    // An empty request, which gets an empty reply, is from now on the client's word that it has made its last call.
+    void end_by_word() { ends_by_word_ = true; }
+
+    // Receives and answers exchange `number`; false: the client has closed in order instead.
+    bool once(ipc_channel* channel, uint64_t number);
+
+  private:
+    void answer(ipc_channel* channel, const RequestInPlace& request, uint64_t sequence);
+
+    RawPayloads payloads_;
+    std::vector<uint8_t> received_;
+    bool ends_by_word_ = false;
 };
 
 } // namespace ipc::peer

@@ -11,12 +11,21 @@ Connection Connection::connect(const Cell& cell, Control& control) {
     return {Channel::connect(cell.address, handover_ms), control};
 }
 
+Listener Connection::listen(const Cell& cell, Control& control) {
+    Listener listener(cell.address);
+    control.emit({{"event", "ready"}, {"address", listener.address()}});
+    return listener;
+}
+
 Connection Connection::accept(const Cell& cell, Control& control) {
+    Listener listener = listen(cell, control);
+    return accept(listener, control);
+}
+
+Connection Connection::accept(Listener& listener, Control& control) {
     Channel channel;
     {
-        Listener listener(cell.address);
         const Control::Interruptible interruptible(control, [&listener] { listener.close(); });
-        control.emit({{"event", "ready"}, {"address", listener.address()}});
         channel = listener.accept();
     }
     return {std::move(channel), control};

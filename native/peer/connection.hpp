@@ -16,8 +16,12 @@ class Connection {
   public:
     // The client's end: connects at once.
     static Connection connect(const Cell& cell, Control& control);
+    // Listens and tells the runner `ready`.
+    static Listener listen(const Cell& cell, Control& control);
     // The server's end: listens, tells the runner `ready`, accepts one client and listens no longer.
     static Connection accept(const Cell& cell, Control& control);
+    // One more client of a listener that goes on listening.
+    static Connection accept(Listener& listener, Control& control);
 
     // For the calls of ipc.h; owned by this object.
     ipc_channel* channel() const { return channel_.handle(); }
@@ -60,7 +64,24 @@ void serve_client(const Cell& cell, Control& control, Once&& once) {
     finish_serving(control, operations);
 }
 
-// The same for calls: answer(channel, request, number).
+// The same for a client that connects again and again: exchanges are counted through all its connections, and one without
+// any exchange is its last.
+template <class Once>
+void serve_connections(const Cell& cell, Control& control, Once&& once) {
+    uint64_t operations = 0;
+    {
+        Listener listener = Connection::listen(cell, control);
+        uint64_t before = 0;
+        do {
+            before = operations;
+            const Connection connection = Connection::accept(listener, control);
+            while (once(connection.channel(), operations + 1)) ++operations;
+        } while (operations != before);
+    }
+    finish_serving(control, operations);
+}
+
+// serve_client for calls: answer(channel, request, number).
 template <class Answer>
 void serve_requests(const Cell& cell, Control& control, Answer&& answer) {
     serve_client(cell, control, [&](ipc_channel* channel, uint64_t number) {

@@ -11,7 +11,8 @@ namespace {
 
 class PacedCall final : public Operation {
   public:
-    PacedCall(const Cell& cell, Control& control) : rate_(cell.workload.rate), exchange_(cell, control) {}
+    PacedCall(const Cell& cell, Control& control)
+        : rate_(cell.workload.rate), exchange_(cell), connection_(Connection::connect(cell, control)) {}
 
     // The warm-up does not wait: it is there to get everything ready.
     void begin(int64_t begin_ns) override {
@@ -25,7 +26,7 @@ class PacedCall final : public Operation {
     Timing once() override {
         exchange_.prepare();
         const int64_t due_ns = paced_ ? wait_until_due() : now_ns();
-        exchange_.call();
+        exchange_.call(connection_.channel());
         const int64_t end_ns = now_ns();
         return {end_ns, end_ns - due_ns, exchange_.check_reply()};
     }
@@ -56,6 +57,7 @@ class PacedCall final : public Operation {
 
     double rate_;
     RawExchange exchange_;
+    Connection connection_;
     bool paced_ = false;
     int64_t begin_ns_ = 0;
     uint64_t calls_ = 0;

@@ -1,4 +1,4 @@
-// Scenario `push`: a message whose receiver only confirms, with one byte, that it has it. Where a transport has calls only, the
+// Scenario `push`: messages whose receiver only confirms, with one byte for each or for so many, that it has them. Where a transport has calls only, the
 // message is a request and the confirmation its reply.
 #include "connection.hpp"
 #include "data.hpp"
@@ -17,14 +17,18 @@ constexpr uint8_t confirmation = 0x06;
 class Push final : public Operation {
   public:
     Push(const Cell& cell, Control& control)
-        : message_(raw_payload(cell.seed, cell.workload.request_bytes)), by_call_(cell.transport_kind() == "call"),
-          connection_(Connection::connect(cell, control)) {}
+        : message_(raw_payload(cell.seed, cell.workload.request_bytes)), bucket_(cell.workload.bucket),
+          by_call_(cell.transport_kind() == "call"), connection_(Connection::connect(cell, control)) {}
 
     Timing once() override {
         stamp_sequence(message_, ++sequence_);
         uint8_t answer = 0;
         size_t length = 0;
         const int64_t begin_ns = now_ns();
+        for (size_t more = bucket_; --more > 0;) {
+            check(ipc_send(connection_.channel(), message_.data(), message_.size(), IPC_FOREVER));
+            stamp_sequence(message_, ++sequence_);
+        }
         const ipc_status status = push(&answer, &length);
         const int64_t end_ns = now_ns();
         if (status != IPC_BUFFER_TOO_SMALL) check(status);
@@ -32,7 +36,7 @@ class Push final : public Operation {
             fail_wrong_content(
                 "message " + std::to_string(sequence_) +
                 " was confirmed by something else than the byte 0x06: check that the server plays scenario push");
-        return {end_ns, end_ns - begin_ns, message_.size() + length};
+        return {end_ns, end_ns - begin_ns, bucket_ * message_.size() + length};
     }
 
   private:
@@ -45,6 +49,7 @@ class Push final : public Operation {
     }
 
     std::vector<uint8_t> message_;
+    size_t bucket_; // messages of one confirmation
     bool by_call_;
     Connection connection_;
     uint64_t sequence_ = 0;
@@ -76,29 +81,42 @@ class PushReceiver {
     bool by_call_;
 };
 
+void check_bucket(const Cell& cell) {
+    if (cell.workload.bucket > 1 && cell.transport_kind() == "call")
+        fail_bad_cell("workload '" + cell.workload.id + "' has one confirmation for " +
+                      std::to_string(cell.workload.bucket) +
+                      " messages: a transport of calls confirms each, so take a channel");
+}
+
 } // namespace
 
 void push_client(const Cell& cell, Control& control) {
+    check_bucket(cell);
     play_client<Push>(cell, control);
 }
 
 void push_server(const Cell& cell, Control& control) {
+    check_bucket(cell);
     std::vector<uint8_t> expected = raw_payload(cell.seed, cell.workload.request_bytes);
     std::vector<uint8_t> received(expected.size());
     const bool by_call = cell.transport_kind() == "call";
     serve_client(cell, control, [&](ipc_channel* channel, uint64_t number) {
         PushReceiver receiver(channel, by_call);
-        size_t length = 0;
-        const ipc_status status = receiver.receive(received, &length);
-        if (status == IPC_BUFFER_TOO_SMALL)
-            fail_wrong_content("a message of " + std::to_string(length) + " bytes came where " +
-                               std::to_string(expected.size()) +
-                               " are due: check that both peers got the same workload");
-        if (!has_arrived(status)) return false;
-        check(receiver.confirm());
-        stamp_sequence(expected, number);
-        check_bytes("message", {received.data(), length}, expected);
-        spoil(received);
+        const size_t bucket = cell.workload.bucket;
+        for (size_t i = 1; i <= bucket; ++i) {
+            size_t length = 0;
+            const ipc_status status = receiver.receive(received, &length);
+            if (status == IPC_BUFFER_TOO_SMALL)
+                fail_wrong_content("a message of " + std::to_string(length) + " bytes came where " +
+                                   std::to_string(expected.size()) +
+                                   " are due: check that both peers got the same workload");
+            if (i == 1 && !has_arrived(status)) return false;
+            check(status); // nobody closes in order between two messages of one confirmation
+            if (i == bucket) check(receiver.confirm());
+            stamp_sequence(expected, (number - 1) * bucket + i);
+            check_bytes("message", {received.data(), length}, expected);
+            spoil(received);
+        }
         return true;
     });
 }

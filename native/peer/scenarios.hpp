@@ -25,6 +25,13 @@ void batch_server(const Cell& cell, Control& control);
 // Raw calls, so many a second, timed from when each was due; their server is call_raw_server.
 void paced_client(const Cell& cell, Control& control);
 
+// Raw calls, each over a connection of its own.
+void reconnect_client(const Cell& cell, Control& control);
+void reconnect_server(const Cell& cell, Control& control);
+
+// One such call, told at once; its server is call_raw_server.
+void startup_client(const Cell& cell, Control& control);
+
 void push_client(const Cell& cell, Control& control);
 void push_server(const Cell& cell, Control& control);
 

@@ -121,8 +121,8 @@ class Caller {
 class CallFromWindow final : public Operation {
   public:
     CallFromWindow(const Cell& cell, Control& control)
-        : is_blocked_(cell.scenario == "ui-blocked"), exchange_(cell, control),
-          caller_([this] { exchange_.call(); }, pump_) {
+        : is_blocked_(cell.scenario == "ui-blocked"), exchange_(cell), connection_(Connection::connect(cell, control)),
+          caller_([this] { exchange_.call(connection_.channel()); }, pump_) {
         if (cell.scenario == "ui-busy") pump_.keep_busy();
     }
 
@@ -130,7 +130,7 @@ class CallFromWindow final : public Operation {
         exchange_.prepare();
         const int64_t begin_ns = now_ns();
         if (is_blocked_) {
-            exchange_.call();
+            exchange_.call(connection_.channel());
         } else {
             caller_.ask();
             pump_.run();
@@ -144,6 +144,7 @@ class CallFromWindow final : public Operation {
     const bool is_blocked_;
     Pump pump_;
     RawExchange exchange_;
+    Connection connection_;
     Caller caller_; // last: its thread uses the others
 };
 

@@ -10,7 +10,7 @@ internal sealed record SideByHand(
     double Seconds, long? Count, int? Cpu, long Seed, bool Once, IReadOnlyList<ForeignPeer> Peers)
 {
     public PeerCell ToCell(string role, string? samples) => new(
-        role, Side, Address, Codec, Scenario, PeerWorkloads.Of(Workload.Id, Table), Seed, Cpu,
+        role, Side, Address, Codec, Choices.ScenarioEntry(Scenario).PlayedAs, PeerWorkloads.Of(Workload.Id, Table), Seed, Cpu,
         WarmupSeconds: Math.Min(0.3, Seconds), Count is null ? Seconds : null, Count, samples);
 }
 
@@ -56,6 +56,8 @@ internal sealed class SideOptions
         var codec = Choices.Check($"codec of workload {workload.Id}", Choices.Codec(parsed.GetValue(_codec) ?? workload.Codecs[0]), workload.Codecs);
         if (!Choices.ScenarioEntry(scenario).Ipc)
             throw new UserMistakeException($"scenario '{scenario}' has no two sides; use `ipc run --scenario {scenario}`");
+        if (Choices.ScenarioEntry(scenario).Starts)
+            throw new UserMistakeException($"scenario '{scenario}' is about starting processes: use `ipc run --scenario {scenario}`");
         if (Choices.ScenarioEntry(scenario).Receiver is not null)
             throw new UserMistakeException($"scenario '{scenario}' needs a runner that compares what both ends counted; use `ipc run --scenario {scenario}`");
         var peers = PeerOptions.Read(parsed, _peer);

@@ -17,6 +17,7 @@ internal static class ClaimFigure
         ["p99"] = l => l.P99Ns,
         ["rate"] = l => l.OpsPerS,
         ["memory"] = l => l.MemoryBytes is { Server: { } server, Client: { } client } ? server + client : null,
+        ["ten-servers"] = l => l.Phases?.GetValueOrDefault("ten_servers_proportional_bytes"),
         ["allocated"] = l => l.AllocatedBytesPerOp,
     };
 
@@ -39,7 +40,7 @@ internal static class ClaimFigure
     public static string Format(string name, double value) => name switch
     {
         "rate" => Units.MessageRate(value),
-        "memory" => Units.Bytes(value),
+        "memory" or "ten-servers" => Units.Bytes(value),
         "allocated" => $"{Units.Bytes(value)} per operation",
         _ => Units.Time(value),
     };

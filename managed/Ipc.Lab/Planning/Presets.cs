@@ -62,6 +62,8 @@ internal static class Presets
             .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["call"], ["100k-1000k"]),
             .. Grid.Cross(["shm", "ring", "queue", "unix"], alike, ["raw"], ["oneway"], ["oneway-32"]),
             .. Grid.Cross([], alike, ["custom", "protobuf", "json"], ["serialize"], ["1k-10k"]),
+            .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["reconnect"], ["64"]),
+            .. Grid.Cross(["pipe"], MainPairs, ["raw"], ["startup"], ["64"]),
             .. Grid.Cross(["shm"], alike, ["custom"], ["batch"], Choices.Workloads("batch")),
             .. Grid.Cross(["shm", "shm?wait=spin", "shm?wait=block"], ["native:native"], ["raw"], ["paced"], ["paced-100", "paced-1k", "paced-10k", "paced-100k"]),
             .. CellsOfFindings(),
@@ -87,7 +89,15 @@ internal static class Presets
     private static IEnumerable<Cell> Variants()
     {
         string[] alike = ["native:native", "managed:managed"];
-        return [.. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["one-cpu"], Grid.SingleWorkloads)];
+        return
+        [
+            .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["one-cpu"], Grid.SingleWorkloads),
+            .. Grid.Cross(["unix", "shm"], MainPairs, ["raw"], ["footprint"], ["64"]),
+            // A byte over a socket, a wake-up, spinning: what a confirmation costs is how its sender waits for it.
+            .. Grid.Cross(["unix", "pipe", "shm?wait=block", "shm-event", "shm?wait=spin", "shm"], alike, ["raw"], ["push-many"], Choices.Workloads("push")),
+            .. Grid.Cross(["shm", "unix", "queue"], alike, ["raw"], ["fanin-2", "fanin-8", "fanin-16"], ["oneway-32"]),
+            .. Grid.Cross(["broadcast"], alike, ["raw"], ["broadcast-1", "broadcast-2", "broadcast-10"], ["oneway-32"]),
+        ];
     }
 
     // A curve is many cells. Each is drawn where it says something new: over shared memory and a socket, in both languages, and for buckets and rates by what else decides them.

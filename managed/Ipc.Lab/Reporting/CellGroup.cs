@@ -14,6 +14,9 @@ internal sealed record CellGroup(string Title, IReadOnlyList<CellResult> Cells)
 
     /// <summary>The columns as they fit these cells.</summary>
     public IReadOnlyList<Column> Fit(IReadOnlyList<Column> columns) =>
+        columns == Columns.Full ? [.. Headed(columns), .. Columns.Of(Choices.ScenarioEntry(Cells[0].Scenario))] : Headed(columns);
+
+    private IReadOnlyList<Column> Headed(IReadOnlyList<Column> columns) =>
         IsOneWay ? Columns.OfMessages(columns) : Cells[0].Scenario == "batch" ? Columns.OfObjects(columns) : columns;
 
     /// <summary>Groups in the order of their first cell; cells without figures last.</summary>
@@ -29,6 +32,7 @@ internal sealed record CellGroup(string Title, IReadOnlyList<CellResult> Cells)
     private static string TogetherOf(string workload) => Choices.WorkloadEntry(workload) switch
     {
         { Group: "batch", Bucket: var bucket } => $": {bucket} objects to a call, figures of one",
+        { Bucket: > 1 and var bucket } => $": {bucket} messages to a confirmation, figures of one",
         { Rate: > 0 and var rate } => $": {Units.Rate(rate)}, timed from when each was due",
         _ => "",
     };

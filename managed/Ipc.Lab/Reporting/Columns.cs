@@ -65,7 +65,20 @@ internal static class Columns
         new("memory server", false, c => Units.Bytes(c.MemoryBytes?.Server)),
         new("memory client", false, c => Units.Bytes(c.MemoryBytes?.Client)),
         new("operations", false, c => c.Operations?.ToString(System.Globalization.CultureInfo.InvariantCulture) ?? Units.Unknown),
+        new("slowest client", false, c => c.SlowestByFastest is { } share ? share.ToString("P0", System.Globalization.CultureInfo.InvariantCulture) : Units.Unknown),
         new("launches", false, c => c.Launches.ToString(System.Globalization.CultureInfo.InvariantCulture)),
+    ];
+
+    /// <summary>What the lab looked at from outside beside.</summary>
+    public static IReadOnlyList<Column> Of(ScenarioEntry scenario) =>
+        scenario.Starts ? [new("server, start to ready", false, c => Units.Time(c.Phases?.GetValueOrDefault("server_ready_ns")))]
+        : scenario.Footprint ? s_memory : [];
+
+    private static readonly IReadOnlyList<Column> s_memory =
+    [
+        .. from moment in (string[])["idle_server", "idle_client", "connected_server", "connected_client", "loaded_server", "loaded_client", "ten_servers"]
+           from kind in (string[])["private", "proportional"]
+           select new Column($"{moment.Replace('_', ' ')}, {kind}", false, c => Units.Bytes(c.Phases?.GetValueOrDefault($"{moment}_{kind}_bytes"))),
     ];
 
     /// <summary>The steps of a scenario one process plays alone.</summary>

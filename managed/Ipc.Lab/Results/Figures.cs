@@ -14,6 +14,9 @@ internal record Figures
     /// <summary>Messages dropped for subscribers of a broadcast, which were told so; null where nothing may be dropped.</summary>
     public long? Lost { get; init; }
 
+    /// <summary>Of several sending clients the messages a second of the slowest by those of the fastest; null where there are not several.</summary>
+    public double? SlowestByFastest { get; init; }
+
     public double? P50Ns { get; init; }
     public double[]? P50Ci { get; init; }
     public double? P90Ns { get; init; }

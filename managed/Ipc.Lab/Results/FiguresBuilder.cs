@@ -27,6 +27,7 @@ internal static class FiguresBuilder
             Coverage = MedianInterval.Coverage(launches.Count),
             Operations = launches.Sum(l => l.Record.Operations),
             Lost = scene.Kinds.Contains("broadcast") ? launches.Sum(l => l.Record.Lost) : null,
+            SlowestByFastest = Medians.OfAll(launches.Select(l => l.Record.SlowestByFastest)),
             P50Ns = p50.Figure,
             P50Ci = p50.Interval,
             P90Ns = p90.Figure,

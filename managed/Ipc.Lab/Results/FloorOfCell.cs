@@ -20,6 +20,9 @@ internal sealed record FloorOfCell(string Name, string Workload, int? OneWayByte
         if (transport == Cell.NoTransport)
             return null;
         var scene = Choices.ScenarioEntry(scenario);
+        // What a process does until it can call is no round trip.
+        if (scene.Starts)
+            return null;
         return scene.Receiver is null
             ? new FloorOfCell(scene.OneCpu ? OfTakingTurns(RoundTripFloor(transport)) : RoundTripFloor(transport), workload, null, false)
             : new FloorOfCell("oneway", workload, Choices.WorkloadEntry(workload).RequestBytes, scene.Batch > 0);

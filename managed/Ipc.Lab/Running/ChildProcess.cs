@@ -26,6 +26,8 @@ internal sealed partial class ChildProcess : IAsyncDisposable
         _errors = CollectErrorsAsync();
     }
 
+    public int Id => _process.Id;
+
     /// <summary>The program's standard output.</summary>
     public Stream Output => _process.StandardOutput.BaseStream;
 

@@ -43,6 +43,8 @@ internal sealed record LaunchRecord
     public long Bytes { get; init; }
     /// <summary>Messages that a broadcast dropped for its subscribers and told them so.</summary>
     public long Lost { get; init; }
+    /// <summary>Of several sending clients the messages a second of the slowest by those of the fastest; null where there are not several.</summary>
+    public double? SlowestByFastest { get; init; }
     /// <summary>The floor of this cell right before and right after the launch, in nanoseconds; null if not measured.</summary>
     public IReadOnlyList<double>? FloorsAroundNs { get; init; }
     /// <summary>Connect plus first operation.</summary>

@@ -26,6 +26,7 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
         try
         {
             return task.Cell.IsAlone ? await RunAloneAsync(task, cell, round, stop).ConfigureAwait(false)
+                : task.Cell.Scene.Starts ? await new StartLaunch(task, programs, bounds, CauseAsync, Remember, stop).RunAsync(cell, round).ConfigureAwait(false)
                 : Choices.ScenarioEntry(task.Cell.Scenario).Receiver is not null ? await RunOneWayAsync(task, cell, round, stop).ConfigureAwait(false)
                 : await RunPairAsync(task, cell, round, stop).ConfigureAwait(false);
         }
@@ -44,15 +45,24 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
         try
         {
             var session = new PeerSession(server, client, bounds, stop);
+            var footprint = task.Cell.Scene.Footprint ? new Footprint(task, programs, bounds, stop) : null;
             var address = await session.ReadyAsync(task).ConfigureAwait(false);
+            if (footprint is not null)
+                await footprint.NoteAsync("idle", server, client).ConfigureAwait(false);
             var warm = await session.WarmAsync(task, address).ConfigureAwait(false);
+            if (footprint is not null)
+                await footprint.NoteAsync("connected", server, client).ConfigureAwait(false);
             var settled = await session.SettleServerAsync(task, warm).ConfigureAwait(false);
+            var meanwhile = footprint?.NoteMeanwhileAsync("loaded", server, client) ?? Task.CompletedTask;
             var (measured, wall) = await session.MeasureAsync(task).ConfigureAwait(false);
+            await meanwhile.ConfigureAwait(false);
             var compiledMeanwhile = settled.Compiled is null ? null : await session.CompiledAsync().ConfigureAwait(false) - settled.Compiled;
             var after = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);
             var served = await session.ServedAsync().ConfigureAwait(false);
             await client.EndAsync(bounds.Answer).ConfigureAwait(false);
             await server.EndAsync(bounds.Answer).ConfigureAwait(false);
+            if (footprint is not null)
+                await footprint.NoteManyAsync().ConfigureAwait(false);
             var samples = SampleFile.ReadRaw(task.Samples);
             Claims.Check(measured, wall, samples, task.Cell.Count, task.Cell.Load.Rate > 0);
             Claims.CheckServed(served, settled.Warm, measured);
@@ -66,6 +76,7 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
                 ColdNs = settled.Warm.ColdNs,
                 Server = around,
                 ServerOperations = (served - settled.Operations) * task.Cell.Load.Bucket,
+                Phases = footprint?.Bytes,
             }, samples);
         }
         catch (PeerFailure failure)

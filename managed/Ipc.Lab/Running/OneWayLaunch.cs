@@ -97,6 +97,13 @@ internal sealed class OneWayLaunch : IAsyncDisposable
     private uint[] ReadSamples() =>
         ServerReceives ? SampleFile.ReadRaw(_task.Samples) : [.. Enumerable.Range(0, Clients.Count).SelectMany(i => SampleFile.ReadRaw(_task.SamplesOf(i)))];
 
+    // By the clients' own clocks; with one of them nobody is kept waiting by another.
+    private static double? SlowestByFastest(Measured[] sent)
+    {
+        var rates = sent.Where(m => m.ElapsedNs > 0).Select(m => m.Operations / (double)m.ElapsedNs).ToList();
+        return rates.Count > 1 ? rates.Min() / rates.Max() : null;
+    }
+
     private LaunchRecord ToRecord(int cell, int round, Warm[] warm, Measured[] sent, Received[] received, uint[] samples)
     {
         var senders = UsageSpan.Sum(sent.Select(m => new UsageSpan(m.UsageBefore, m.UsageAfter)));
@@ -114,6 +121,7 @@ internal sealed class OneWayLaunch : IAsyncDisposable
             Bytes = received.Sum(r => r.Bytes),
             Lost = received.Sum(r => r.Lost),
             ColdNs = warm.Max(w => w.ColdNs),
+            SlowestByFastest = ServerReceives ? SlowestByFastest(sent) : null,
             Server = ServerReceives ? receivers : senders,
             Client = ServerReceives ? senders : receivers,
             ServerOperations = ServerReceives ? received.Sum(r => r.Operations) : sent.Sum(m => m.Operations),

@@ -30,6 +30,8 @@ internal sealed class Peer : IAsyncDisposable
 
     public string Who { get; }
 
+    public int ProcessId => _process.Id;
+
     /// <summary>Ends, with the reason, when the peer reports a failure, breaks the protocol or ends too early.</summary>
     public Task<PeerFailure> Failure => _failure.Task;
 

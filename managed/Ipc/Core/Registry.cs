@@ -110,10 +110,10 @@ public sealed record CodecEntry(string Id, string Summary, bool Objects);
 /// <summary>A scenario; Ipc is false when one process plays it alone. Kinds: the kinds of transport it can be played over. Receiver: the role
 /// (server or client) that receives one-way messages and measures; null where the client measures round trips. Clients: client processes.
 /// Portion: operations of one sample, divided down. Batch: messages of one batch; 0: one by one. Platforms and Codecs: those it is played on and with;
-/// null: all. As: the scenario that both processes play, where this one differs only in how they are started or how many there are. OneCpu: both are pinned to one CPU.</summary>
+/// null: all. As: the scenario that both processes play, where this one differs only in how they are started or how many there are. OneCpu: both are pinned to one CPU. Starts: an operation is starting both processes, timed by who starts them. Footprint: who starts them reads their memory.</summary>
 public sealed record ScenarioEntry(
     string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Portion = 1, int Batch = 0,
-    IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null, string? As = null, bool OneCpu = false)
+    IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null, string? As = null, bool OneCpu = false, bool Starts = false, bool Footprint = false)
 {
     /// <summary>The scenario as processes know it.</summary>
     public string PlayedAs => As ?? Id;

@@ -115,6 +115,85 @@ public sealed class RealPeersTests : IDisposable
         }
     }
 
+    // Each call has a connection of its own, and the last, of nothing, tells the server that it is done.
+    [Theory]
+    [MemberData(nameof(Pairs))]
+    public async Task EveryPairReconnectsForEveryCall(string pair)
+    {
+        const int calls = 20;
+        foreach (var transport in Registry.Transports.Where(t => t.Module is null && t.Kind == "channel" && IsPlayed(t.Id, pair)))
+        {
+            var (record, samples) = await LaunchAsync(new Cell(transport.Id, pair, "raw", "reconnect", "64", calls));
+
+            Assert.Equal((calls, calls, calls * 128), (record.Operations, samples.Length, record.Bytes));
+            Assert.InRange(record.ServerOperations!.Value, calls, long.MaxValue);
+        }
+    }
+
+    // The server's start and the client's are two figures, and its own call lies within the client's.
+    [Theory]
+    [MemberData(nameof(Pairs))]
+    public async Task EveryPairIsTimedFromItsStart(string pair)
+    {
+        var (record, samples) = await LaunchAsync(new Cell("shm", pair, "raw", "startup", "64", 1));
+
+        Assert.Equal((1, 1, 128), (record.Operations, samples.Length, record.Bytes));
+        Assert.Equal(samples[0], record.Phases!["first_reply_ns"]!.Value, 1.0);
+        Assert.InRange(record.ColdNs!.Value, 1, samples[0]);
+        // No process is there within a tenth of a millisecond.
+        Assert.All((double[])[samples[0], record.Phases["server_ready_ns"]!.Value], ns => Assert.InRange(ns, 1e5, 60e9));
+    }
+
+    [Theory]
+    [InlineData("native", "native")]
+    [InlineData("managed", "managed")]
+    public async Task MemoryIsReadFromOutside(string server, string client)
+    {
+        var (record, _) = await LaunchAsync(new Cell("unix", $"{server}:{client}", "raw", "footprint", "64"));
+
+        var bytes = record.Phases!;
+        foreach (var what in (string[])["idle_server", "idle_client", "connected_server", "connected_client", "ten_servers"])
+            Assert.InRange(bytes[$"{what}_private_bytes"]!.Value, 4096, bytes[$"{what}_proportional_bytes"]!.Value);
+        // A process shares no more than it has, and ten have more than one.
+        Assert.InRange(bytes["ten_servers_private_bytes"]!.Value, 3 * bytes["idle_server_private_bytes"]!.Value, 30 * bytes["idle_server_private_bytes"]!.Value);
+    }
+
+    // So many messages, one byte back: a sample is all of them, everything else counts messages.
+    [Theory]
+    [MemberData(nameof(Pairs))]
+    public async Task EveryPairConfirmsManyMessagesByOneByte(string pair)
+    {
+        const int confirmations = 5;
+        foreach (var (transport, workload) in ((string, string)[])[("shm", "push-1k-100"), ("unix", "push-1k-10"), ("shm-event?wait=spin", "push-1k-10")])
+        {
+            if (!IsPlayed(TransportSpec.IdOf(transport), pair))
+                continue;
+            var cell = new Cell(transport, pair, "raw", "push-many", workload, confirmations);
+            var (record, samples) = await LaunchAsync(cell);
+
+            Assert.Equal((confirmations, confirmations * cell.Load.Bucket), (samples.Length, record.Operations));
+            Assert.Equal(confirmations * ((cell.Load.Bucket * 1000) + 1), record.Bytes);
+        }
+    }
+
+    // The same scenarios with other numbers of processes; each sends as many, so that the slowest is told from the fastest by its time.
+    [Theory]
+    [InlineData("shm", "fanin-2", "native:managed")]
+    [InlineData("unix", "fanin-8", "managed:native")]
+    [InlineData("queue", "fanin-2", "managed:managed")]
+    [InlineData("broadcast", "broadcast-2", "native:managed")]
+    public async Task ScenariosAreMadeOfOtherNumbersOfProcesses(string transport, string scenario, string pair)
+    {
+        var cell = new Cell(transport, pair, "raw", scenario, "oneway-32", Count);
+        var (record, _) = await LaunchAsync(cell);
+
+        Assert.Equal((long)Count * cell.Scene.Clients, record.Operations + record.Lost);
+        if (cell.Scene.Receiver == "server")
+            Assert.InRange(record.SlowestByFastest!.Value, 1e-9, 1);
+        else
+            Assert.Null(record.SlowestByFastest);
+    }
+
     private static long SwitchesOf(UsageSpan span) => (span.After!.VoluntarySwitches + span.After.InvoluntarySwitches - span.Before!.VoluntarySwitches - span.Before.InvoluntarySwitches)!.Value;
 
     private async Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync(Cell cell, Pins? pins = null)

@@ -119,6 +119,7 @@ TEST(PeerPair, PlaysOverEveryTransport) {
         play(id, cell("raw", "call", workload("10k-100k")));
         play(id, cell("custom", "call", workload("1k-10k")));
         play(id, cell("raw", "push", workload("push-1k")));
+        play(id, cell("raw", "reconnect", workload("64")));
     }
 }
 

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Results;
 
@@ -46,6 +47,8 @@ internal sealed record Question(string Pair, string Scenario, string Workload, b
 /// <summary>Words for what the registry names by ids.</summary>
 internal static class Names
 {
+    private static readonly string[] s_numbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+
     public static bool IsOfObjects(string codec) => Registry.Codecs.FirstOrDefault(c => c.Id == codec)?.Objects ?? false;
 
     public static bool IsOneWay(string scenario) => Registry.Scenarios.FirstOrDefault(s => s.Id == scenario)?.Receiver is not null;
@@ -71,21 +74,28 @@ internal static class Names
     public static string Scenario(string id) => id switch
     {
         "one-cpu" => "call, both on one CPU",
+        "startup" => "process start to first reply",
+        "footprint" => "call, memory read",
+        "reconnect" => "connect, call, close",
         "push" => "push, confirmed by a byte",
+        "push-many" => "push, so many confirmed by a byte",
         "oneway" => "one-way",
         "oneway-batch" => "one-way, batches",
-        "fanin" => "four clients into one server",
-        "broadcast" => "broadcast to four",
+        "fanin" or "fanin-2" or "fanin-8" or "fanin-16" => $"{ClientsOf(id)} clients into one server",
+        "broadcast" or "broadcast-1" or "broadcast-2" or "broadcast-10" => $"broadcast to {ClientsOf(id)}",
         "batch" => "in buckets",
         "paced" => "paced call",
         "serialize" => "codec alone",
         _ => id,
     };
 
+    private static string ClientsOf(string scenario) =>
+        Registry.Scenarios.First(s => s.Id == scenario).Clients is var clients && clients < s_numbers.Length ? s_numbers[clients] : clients.ToString(CultureInfo.InvariantCulture);
+
     /// <summary>"1 kB -> 10 kB"; one-way "32 B"; with the bucket or the rate where there is one.</summary>
     public static string Size(string scenario, string workload) => SizeAlone(scenario, workload) + Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
     {
-        { Group: "batch", Bucket: var bucket } => $" x {bucket}",
+        { Bucket: var bucket } entry when bucket > 1 || entry.Group == "batch" => $" x {bucket}",
         { Rate: > 0 and var rate } => $", {Units.RoundBytes(rate).TrimEnd('B').TrimEnd()}/s",
         _ => "",
     };

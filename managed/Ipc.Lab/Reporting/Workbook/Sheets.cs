@@ -18,13 +18,15 @@ internal static class Sheets
             string Named(string name) => machines.Count == 1 ? name : Fit($"{name} {machine.Label}", sheets);
             sheets.AddRange(new[]
             {
-                MeasuredSheet.Of(Named("Request"), "Calls: request and reply", machine, c => c.Scenario is "call" or "one-cpu" || c.Scenario.StartsWith("ui-", StringComparison.Ordinal)),
-                MeasuredSheet.Of(Named("Push"), "Messages whose receiver confirms them with one byte", machine, c => c.Scenario == "push"),
+                MeasuredSheet.Of(Named("Request"), "Calls: request and reply", machine, c => c.Scenario is "call" or "one-cpu" or "reconnect" or "startup" || c.Scenario.StartsWith("ui-", StringComparison.Ordinal)),
+                MeasuredSheet.Of(Named("Push"), "Messages whose receiver confirms them with one byte", machine, c => c.Scenario is "push" or "push-many"),
                 MeasuredSheet.Of(Named("One-way"), "One-way messages, timed at the receiver", machine, c => Names.IsOneWay(c.Scenario)),
                 SerializationSheet.Of(Named("Serialization"), machine),
                 BatchingSheet.Of(Named("Batching"), machine),
                 MeasuredSheet.Of(Named("Buckets"), "Objects in buckets, each bucket one call; figures are of one object", machine, c => c.Scenario == "batch"),
                 MeasuredSheet.Of(Named("Paced"), "So many calls a second, timed from when each was due", machine, c => c.Scenario == "paced"),
+                OutsideSheet.Of(Named("Startup"), "Starts of processes: until the server listens, until the client has its first reply", machine, "startup", Value.Time),
+                OutsideSheet.Of(Named("Footprint"), "Memory by the kernel's account; the column ten servers is all ten together", machine, "footprint", v => new Value(v, Look.Bytes)),
                 PairsSheet.Of(Named("Pairs"), machine),
             }.OfType<Sheet>());
         }

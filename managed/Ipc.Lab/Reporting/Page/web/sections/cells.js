@@ -130,6 +130,14 @@ const cellTable = (() => {
   return { controls, fill, fresh: () => { shown = step; } };
 })();
 
+/** What the lab read of the processes' memory at a moment: private, and proportional in brackets. */
+function memoryLine(phases, moment) {
+  const sides = moment === 'ten' ? ['servers'] : ['server', 'client'];
+  const parts = sides.filter(side => phases?.[`${moment}_${side}_private_bytes`] != null)
+    .map(side => `${side} ${units.bytes(phases[`${moment}_${side}_private_bytes`])} (${units.bytes(phases[`${moment}_${side}_proportional_bytes`])})`);
+  return parts.length > 0 && `Private memory ${moment === 'ten' ? 'of ten idle' : moment} ${parts.join(', ')}; proportional in brackets.`;
+}
+
 /** What a cell has beside its row: why it has no figures, what it cost, every launch. */
 function details(cell, launches) {
   const by = (figure, format) => (figure ? `${format(figure.server)} server, ${format(figure.client)} client` : null);
@@ -140,6 +148,9 @@ function details(cell, launches) {
     cell.memory_bytes && `Memory ${by(cell.memory_bytes, units.bytes)}.`,
     cell.allocated_bytes_per_op != null && `Allocated ${units.bytes(cell.allocated_bytes_per_op)} an operation.`,
     cell.cold_ns != null && `Connecting and the first operation ${units.time(cell.cold_ns)}.`,
+    cell.phases?.server_ready_ns != null && `The server's process listens ${units.time(cell.phases.server_ready_ns)} after its start.`,
+    ...['idle', 'connected', 'loaded', 'ten'].map(moment => memoryLine(cell.phases, moment)),
+    cell.slowest_by_fastest != null && `The slowest client sent ${units.percent(cell.slowest_by_fastest)} of what the fastest did.`,
     cell.lost != null && `${units.count(cell.lost)} messages dropped, and said so.`,
   ].filter(Boolean);
   const placements = (cell.placements ?? []).map(p => `Placement ${p.placement ?? 'unknown'}: p50 ${units.time(p.p50_ns)} (${units.interval(p.p50_ci, units.time)}), ${p.launches} launches, line ${units.time(p.line_ns)}.`);

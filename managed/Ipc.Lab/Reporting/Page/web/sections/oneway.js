@@ -29,7 +29,7 @@ function batchesOf(cells) {
   const lines = new Map();
   for (const cell of cells) {
     const scenario = data.scenarioOf.get(cell.scenario);
-    if (scenario.clients > 1) continue;
+    if (scenario.clients > 1 || scenario.receiver !== 'server') continue;
     const key = `${cell.transport}, ${sizeName(cell.workload, true)}`;
     if (!lines.has(key)) lines.set(key, []);
     lines.get(key).push({ cell, key, batch: scenario.batch || 1, rate: cell.ops_per_s, range: cell.ops_per_s_ci });
