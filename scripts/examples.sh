@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the examples and runs one, or all of them and compares what they say with what they should say.
-#   scripts/examples.sh NAME         runs one: prices, jobs, event-loop, publish, work-queue, python (--built after it: without building)
+#   scripts/examples.sh NAME         runs one: prices, jobs, event-loop, publish, work-queue, python, grpc (--built after it: without building)
 #   scripts/examples.sh              runs all and checks them; the last line is `N passed, N failed`
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -19,7 +19,7 @@ build_managed() {
     for project in examples/*/*.csproj; do dotnet build "$project" -c Release -nologo -v quiet || return 1; done
 }
 
-examples=(prices jobs event-loop publish work-queue python)
+examples=(prices jobs event-loop publish work-queue python grpc)
 wanted=${1:-}
 if [ -n "$wanted" ] && [[ " ${examples[*]} " != *" $wanted "* ]]; then
     echo "There is no example '$wanted': the examples are ${examples[*]}." >&2
@@ -127,6 +127,17 @@ run_python() {
 }
 said_python='USDJPY bid: 151.21
 nothing: no row nothing'
+
+run_grpc() {
+    serve managed grpc serve "shm://$name"
+    managed grpc ask "shm://$name" EURUSD
+    end_server
+}
+said_grpc='EURUSD 1.08
+EURUSD now 1.08
+EURUSD now 1.09
+EURUSD now 1.10
+no price of nothing'
 
 # The order of what several processes print is not the example's.
 check() {

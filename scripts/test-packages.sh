@@ -56,7 +56,7 @@ ask() {
     done
     kill "$process" 2>/dev/null || true
     wait "$process" 2>/dev/null || true
-    [ "$code" -eq 0 ] && [ "$answer" = "EURUSD" ] || { echo "the answer was '${answer:-}', code $code"; return 1; }
+    [ "$code" -eq 0 ] && [ "$answer" = "${wanted:-EURUSD}" ] || { echo "the answer was '${answer:-}', code $code"; return 1; }
 }
 
 build_pair() {
@@ -96,6 +96,16 @@ build_host() {
     # Every mention of the name: a client with another address than its server's waits for one to come.
     { readme_program Ipc.Hosting.md 1 | sed "s/prices/host-$$/g"; echo 'Console.Error.Write(System.Text.Encoding.ASCII.GetString(answer, 0, length));'; } >Program.cs
     dotnet build -c Release -o out -warnaserror -nologo && [ "$(timeout 60 out/host 2>&1 >/dev/null)" = "EURUSD" ]
+}
+
+# build_web: Kestrel over shared memory, and a client that needs no ASP.NET Core.
+build_web() {
+    make_program web Ipc.AspNetCore || return 1
+    readme_program Ipc.AspNetCore.md 1 | sed "s/prices/web-$$/" >Program.cs
+    dotnet build -c Release -o out -warnaserror -nologo || return 1
+    make_program browser Ipc || return 1
+    readme_program Ipc.AspNetCore.md 2 | sed "s/prices/web-$$/" >Program.cs
+    dotnet build -c Release -o out -warnaserror -nologo
 }
 
 # empty_folder: from nothing to the first answer. README's C server, compiled against an installed tree as pkg-config says, and README's C#
@@ -153,6 +163,8 @@ judge packages-ahead-of-time build_ahead
 judge packages-ahead-answers ask "$work/server/ahead/server" "$work/client/out/client"
 judge packages-queue build_queue
 judge packages-host build_host
+judge packages-web build_web
+wanted=1.08 judge packages-web-answers ask "$work/web/out/web" "$work/browser/out/browser"
 judge packages-empty-folder empty_folder
 [ ! -f "$work/from-nothing" ] || echo "from an empty folder to the first answer: $(cat "$work/from-nothing") s"
 judge packages-lab-tool lab_tool

@@ -1,0 +1,115 @@
+using System.Buffers;
+
+namespace Ipc;
+
+/// <summary>Messages that lie in several pieces of memory, and buffers that grow, for code over <see cref="IBufferWriter{T}"/> and
+/// <see cref="ReadOnlySequence{T}"/>. For .NET 10.</summary>
+public static class IpcBuffers
+{
+    /// <summary>Sends one message that lies in pieces, each copied once, in place where the transport can.</summary>
+    /// <param name="channel">As for <see cref="IpcChannel.Reserve"/>.</param>
+    /// <param name="message">At most 2 GB, and the channel's limit.</param>
+    /// <param name="timeoutMilliseconds">For room and for sending, each.</param>
+    /// <exception cref="IpcException">As <see cref="IpcChannel.Reserve"/> and <see cref="IpcChannel.Commit"/>; nothing was sent.</exception>
+    public static void Send(this IpcChannel channel, in ReadOnlySequence<byte> message, int timeoutMilliseconds = Timeout.Infinite)
+    {
+        ArgumentNullException.ThrowIfNull(channel);
+        var length = LengthOf(channel, message);
+        message.CopyTo(channel.Reserve(length, timeoutMilliseconds));
+        Finish(channel, length, timeoutMilliseconds, static (channel, length, timeout) => channel.Commit(length, timeout));
+    }
+
+    /// <summary>Answers the request received last with a reply that lies in pieces.</summary>
+    /// <param name="channel">As for <see cref="IpcChannel.ReserveReply"/>.</param>
+    /// <param name="reply">At most 2 GB, and the channel's limit.</param>
+    /// <param name="timeoutMilliseconds">For room and for sending, each.</param>
+    /// <exception cref="IpcException">As <see cref="IpcChannel.ReserveReply"/> and <see cref="IpcChannel.CommitReply"/>.</exception>
+    public static void Reply(this IpcChannel channel, in ReadOnlySequence<byte> reply, int timeoutMilliseconds = Timeout.Infinite)
+    {
+        ArgumentNullException.ThrowIfNull(channel);
+        var length = LengthOf(channel, reply);
+        reply.CopyTo(channel.ReserveReply(length, timeoutMilliseconds));
+        Finish(channel, length, timeoutMilliseconds, static (channel, length, timeout) => channel.CommitReply(length, timeout));
+    }
+
+    /// <summary>As <see cref="IpcChannel.SendAsync"/>, of a message that lies in pieces; it is copied first if there are more than one.</summary>
+    /// <param name="channel">As there.</param>
+    /// <param name="message">Must not change until the task is over.</param>
+    /// <param name="cancellationToken">As there.</param>
+    /// <exception cref="IpcException">As there.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public static ValueTask SendAsync(this IpcChannel channel, ReadOnlySequence<byte> message, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(channel);
+        return message.IsSingleSegment ? channel.SendAsync(message.First, cancellationToken) : SendCopyAsync(channel, message, cancellationToken);
+    }
+
+    /// <summary>Appends the next message to a buffer, however long it is.</summary>
+    /// <param name="channel">As for <see cref="IpcChannel.Peek"/>.</param>
+    /// <param name="buffer">Gets exactly the message's bytes.</param>
+    /// <param name="timeoutMilliseconds">For the message to come.</param>
+    /// <returns>The message's length in bytes.</returns>
+    /// <exception cref="IpcException">As <see cref="IpcChannel.Peek"/>.</exception>
+    public static int Receive(this IpcChannel channel, IBufferWriter<byte> buffer, int timeoutMilliseconds = Timeout.Infinite)
+    {
+        ArgumentNullException.ThrowIfNull(channel);
+        ArgumentNullException.ThrowIfNull(buffer);
+        return Append(channel, channel.Peek(timeoutMilliseconds), buffer);
+    }
+
+    /// <summary>Sends a request and appends its reply to a buffer, however long it is.</summary>
+    /// <param name="channel">As for <see cref="IpcChannel.CallInPlace"/>.</param>
+    /// <param name="request">The request.</param>
+    /// <param name="reply">Gets exactly the reply's bytes.</param>
+    /// <param name="timeoutMilliseconds">For the whole call.</param>
+    /// <returns>The reply's length in bytes.</returns>
+    /// <exception cref="IpcException">As <see cref="IpcChannel.CallInPlace"/>.</exception>
+    public static int Call(this IpcChannel channel, ReadOnlySpan<byte> request, IBufferWriter<byte> reply, int timeoutMilliseconds = Timeout.Infinite)
+    {
+        ArgumentNullException.ThrowIfNull(channel);
+        ArgumentNullException.ThrowIfNull(reply);
+        return Append(channel, channel.CallInPlace(request, timeoutMilliseconds), reply);
+    }
+
+    private static int Append(IpcChannel channel, ReadOnlySpan<byte> message, IBufferWriter<byte> buffer)
+    {
+        try
+        {
+            buffer.Write(message);
+            return message.Length;
+        }
+        finally
+        {
+            channel.Release();
+        }
+    }
+
+    private static async ValueTask SendCopyAsync(IpcChannel channel, ReadOnlySequence<byte> message, CancellationToken cancellationToken)
+    {
+        var length = LengthOf(channel, message);
+        var copy = ArrayPool<byte>.Shared.Rent(length);
+        message.CopyTo(copy);
+        await channel.SendAsync(copy.AsMemory(0, length), cancellationToken).ConfigureAwait(false);
+        // After a failure somebody may still look at it: then it is the collector's.
+        ArrayPool<byte>.Shared.Return(copy);
+    }
+
+    // Room that could not be sent in time is given back, so that the channel is as it was.
+    private static void Finish(IpcChannel channel, int length, int timeoutMilliseconds, Action<IpcChannel, int, int> commit)
+    {
+        try
+        {
+            commit(channel, length, timeoutMilliseconds);
+        }
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut && !channel.IsBroken)
+        {
+            channel.Cancel();
+            throw;
+        }
+    }
+
+    private static int LengthOf(IpcChannel channel, in ReadOnlySequence<byte> message) => message.Length <= channel.MaxMessageLength
+        ? (int)message.Length
+        : throw new IpcException(IpcStatus.MessageTooLarge,
+            $"the message has {message.Length} bytes, over this channel's limit of {channel.MaxMessageLength}: raise it with max= at both ends");
+}
