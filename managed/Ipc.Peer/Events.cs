@@ -46,7 +46,9 @@ internal sealed record PhasesEvent(
     long? LinkedBuildNs, long? LinkedTranslateNs, long? LinkedEncodeNs, long? LinkedDecodeNs, long? LinkedTraverseNs,
     long? LinkedViewNs, long? LinkedCopyNs,
     long? LinkedColdBuildNs, long? LinkedColdTranslateNs, long? LinkedColdEncodeNs, long? LinkedColdDecodeNs, long? LinkedColdTraverseNs,
-    long? LinkedColdViewNs, long? LinkedColdCopyNs)
+    long? LinkedColdViewNs, long? LinkedColdCopyNs,
+    [property: JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)] long? FreshDecodeNs,
+    [property: JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingNull)] long? ReusedDecodeNs)
     : PeerEvent("phases");
 
 [JsonSourceGenerationOptions(PropertyNamingPolicy = JsonKnownNamingPolicy.SnakeCaseLower, GenerationMode = JsonSourceGenerationMode.Serialization)]

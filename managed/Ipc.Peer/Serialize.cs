@@ -5,7 +5,7 @@ namespace Ipc.Peer;
 
 /// <summary>The course of scenario `serialize`: the codec alone, without IPC.</summary>
 [SuppressMessage("Performance", "CA1859", Justification = "The operations differ in type arguments only; the reader needs their common name.")]
-internal static class Serialize
+internal static partial class Serialize
 {
     private const double VariantShareOfTime = 0.25;
     private const double SecondsOfCountedCell = 1;
@@ -27,7 +27,13 @@ internal static class Serialize
         var cold = MeasureVariant(cell, control, arrays, sweep);
         var linkedHot = linked is null ? null : MeasureLinked(cell, control, linked);
         var linkedCold = linked is null ? null : MeasureVariant(cell, control, linked, sweep);
-        control.Emit(ToEvent(arrays, hot, cold, linkedHot, linkedCold), EventJson.Default.PhasesEvent);
+        var ways = cell.Codec == "protobuf-direct" ? new WaysToReceive(cell) : null;
+        var phases = ToEvent(arrays, hot, cold, linkedHot, linkedCold) with
+        {
+            FreshDecodeNs = ways is null ? null : MedianOf(cell, control, ways.Fresh),
+            ReusedDecodeNs = ways is null ? null : MedianOf(cell, control, ways.Reused),
+        };
+        control.Emit(phases, EventJson.Default.PhasesEvent);
         measurement.Report(cell, control);
     }
 
@@ -38,8 +44,19 @@ internal static class Serialize
         "protobuf" => (Protobuf<string[], ArrayStrings>(cell), Protobuf<LinkedList<string>, LinkedStrings>(cell)),
         "json" => (Json<string[], ArrayStrings>(cell), Json<LinkedList<string>, LinkedStrings>(cell)),
         "protobuf-direct" => (ProtobufDirect(cell), null),
+        _ when OfLibrary(cell) is { } serialization => (serialization, null),
         _ => throw Failure.BadCell($"codec '{cell.Codec}' has no objects to serialize: choose another, see `ipc list codecs`"),
     };
+
+    /// <summary>A codec that not every .NET has, or null.</summary>
+    private static Serialization? OfLibrary(Cell cell)
+    {
+        Serialization? found = null;
+        FindLibrary(cell, ref found);
+        return found;
+    }
+
+    static partial void FindLibrary(Cell cell, ref Serialization? found);
 
     private static Serialization Custom<TStrings, TContainer>(Cell cell) where TStrings : class where TContainer : struct, IStrings<TStrings> =>
         Untranslated<CustomCodec<TStrings, TContainer>, DomainAccess<TStrings, TContainer>, Request<TStrings>, Reply<TStrings>>(cell, ViewCustom);
@@ -93,6 +110,30 @@ internal static class Serialize
         return operation.Times.TakeMedians();
     }
 
+    // As long as a variant, after as long unmeasured: this is code of its own, too.
+    private static long MedianOf(Cell cell, Control control, Action work)
+    {
+        List<long> took = [];
+        Repeat();
+        took.Clear();
+        Repeat();
+        took.Sort();
+        return Clock.ToNanoseconds(took[took.Count / 2]);
+
+        void Repeat()
+        {
+            var until = Clock.After(Clock.Now, VariantSeconds(cell));
+            for (var (done, end) = (1, 0L); done <= MostOfVariant && (end < until || done <= LeastOfVariant); done++)
+            {
+                control.ThrowIfEnded();
+                var begin = Clock.Now;
+                work();
+                end = Clock.Now;
+                took.Add(end - begin);
+            }
+        }
+    }
+
     private static double VariantSeconds(Cell cell) => VariantShareOfTime * (cell.Seconds ?? SecondsOfCountedCell);
 
     private static PhasesEvent ToEvent(Serialization operation, StepMedians hot, StepMedians cold, StepMedians? linked, StepMedians? linkedCold)
@@ -103,6 +144,6 @@ internal static class Serialize
             cold.BuildNs, cold.TranslateNs, cold.EncodeNs, cold.DecodeNs, cold.TraverseNs, View(cold), cold.CopyNs,
             linked?.BuildNs, linked?.TranslateNs, linked?.EncodeNs, linked?.DecodeNs, linked?.TraverseNs, View(linked), linked?.CopyNs,
             linkedCold?.BuildNs, linkedCold?.TranslateNs, linkedCold?.EncodeNs, linkedCold?.DecodeNs, linkedCold?.TraverseNs,
-            View(linkedCold), linkedCold?.CopyNs);
+            View(linkedCold), linkedCold?.CopyNs, null, null);
     }
 }

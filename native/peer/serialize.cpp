@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <google/protobuf/arena.h>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -207,24 +208,96 @@ class Serialization final : public Operation {
     std::vector<int64_t> kept_[steps];
 };
 
-// A further variant, for a part of the cell's time, and its medians. Few operations are enough when each is slow.
-template <class Codec>
-void add_variant(const Cell& cell, const Control& control, nlohmann::ordered_json& event, const std::string& prefix,
-                 CacheSweep* sweep) {
+// Repeats for a part of the cell's time what gives the time it ended. Few operations are enough when each is slow.
+template <class Once>
+void repeat_variant(const Cell& cell, const Control& control, Once&& once) {
     constexpr int least_operations = 5;
     constexpr int most_operations = 10'000;
     constexpr double share_of_time = 0.25, seconds_of_counted_cell = 1;
     const double seconds = share_of_time * (cell.seconds > 0 ? cell.seconds : seconds_of_counted_cell);
-    Serialization<Codec> serialization(cell, sweep);
-    serialization.once(); // fills the reused objects and buffers
-    serialization.keep_steps();
     const int64_t end_ns = now_ns() + static_cast<int64_t>(seconds * 1e9);
     for (int i = 0; i < most_operations; ++i) {
         control.throw_if_ended();
-        if (serialization.once().end_ns >= end_ns && i + 1 >= least_operations) break;
+        if (once() >= end_ns && i + 1 >= least_operations) break;
     }
+}
+
+// A further variant and its medians.
+template <class Codec>
+void add_variant(const Cell& cell, const Control& control, nlohmann::ordered_json& event, const std::string& prefix,
+                 CacheSweep* sweep) {
+    Serialization<Codec> serialization(cell, sweep);
+    serialization.once(); // fills the reused objects and buffers
+    serialization.keep_steps();
+    repeat_variant(cell, control, [&] { return serialization.once().end_ns; });
     serialization.report(event, prefix);
 }
+
+// What Protocol Buffers offer a receiver: new messages each time, which is the plain way, the same ones again, or messages in
+// an arena that gives all its memory back at once and keeps the first block.
+class WaysToReceive {
+  public:
+    WaysToReceive(const Cell& cell, const Control& control) : cell_(cell), control_(control) {
+        Messages messages;
+        Codec::build(make_request(cell.seed, cell.workload.ids), messages.request);
+        Codec::build(make_reply(cell.seed, cell.workload.ids), messages.reply);
+        encode(codec_, messages.request, request_);
+        encode(codec_, messages.reply, reply_);
+    }
+
+    void report(nlohmann::ordered_json& event) {
+        event["fresh_decode_ns"] = median([&] {
+            Messages messages;
+            decode(messages.request, messages.reply);
+        });
+        Messages kept;
+        event["reused_decode_ns"] = median([&] { decode(kept.request, kept.reply); });
+        std::vector<char> block(16 * (request_.size() + reply_.size()) + 4096);
+        google::protobuf::ArenaOptions options;
+        options.initial_block = block.data();
+        options.initial_block_size = block.size();
+        google::protobuf::Arena arena(options);
+        event["arena_decode_ns"] = median([&] {
+            decode(*google::protobuf::Arena::CreateMessage<Codec::Request>(&arena),
+                   *google::protobuf::Arena::CreateMessage<Codec::Reply>(&arena));
+            arena.Reset();
+        });
+    }
+
+  private:
+    using Codec = codecs::ProtobufDirect;
+    struct Messages {
+        Codec::Request request;
+        Codec::Reply reply;
+    };
+
+    void decode(Codec::Request& request, Codec::Reply& reply) const {
+        const std::string complaint = codec_.decode(request_.bytes(), request) + codec_.decode(reply_.bytes(), reply);
+        if (!complaint.empty()) fail_wrong_content(complaint);
+    }
+
+    template <class Work>
+    int64_t median(Work&& work) {
+        std::vector<int64_t> took;
+        work(); // what is reused is filled
+        repeat_variant(cell_, control_, [&] {
+            const int64_t begin_ns = now_ns();
+            work();
+            const int64_t end_ns = now_ns();
+            took.push_back(end_ns - begin_ns);
+            return end_ns;
+        });
+        const auto middle = took.begin() + static_cast<ptrdiff_t>(took.size() / 2);
+        std::nth_element(took.begin(), middle, took.end());
+        return *middle;
+    }
+
+    const Cell& cell_;
+    const Control& control_;
+    Codec codec_;
+    Buffer request_;
+    Buffer reply_;
+};
 
 // The same codec for objects that keep their texts in linked lists; void where the objects are the codec's own.
 template <class Codec>
@@ -264,6 +337,7 @@ void play(const Cell& cell, Control& control) {
         add_variant<LinkedCodec>(cell, control, phases, "linked_", nullptr);
         add_variant<LinkedCodec>(cell, control, phases, "linked_cold_", &sweep);
     }
+    if constexpr (std::is_same_v<Codec, codecs::ProtobufDirect>) WaysToReceive(cell, control).report(phases);
     control.emit(phases);
     report(cell, control, recording);
 }

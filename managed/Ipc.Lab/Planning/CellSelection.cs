@@ -120,12 +120,18 @@ internal static class CellSelection
         if (request.Codecs.Count > 0)
             return request.Codecs;
         var played = Choices.ScenarioEntry(scenario);
-        IReadOnlyList<string> codecs = [.. Choices.WorkloadEntry(workload).Codecs.Where(played.Takes)];
-        return played.Ipc ? [codecs[0]] : [.. codecs.Intersect(Grid.ObjectCodecs)];
+        var entry = Choices.WorkloadEntry(workload);
+        return played.Ipc ? [entry.Codecs.First(played.Takes)]
+            : [.. Grid.ObjectCodecs.Where(codec => played.Takes(codec) && Grid.Takes(entry, scenario, codec))];
     }
 
     private static string WhyNothing(RunRequest request)
     {
+        if (request.Codecs.Count > 0 && request.Codecs.Select(Choices.CodecEntry).ToList() is var codecs && codecs.All(c => c.Scenarios is not null))
+        {
+            return $"codec '{codecs[0].Id}' is measured in scenario {string.Join(", ", codecs[0].Scenarios!)} of side "
+                + $"{string.Join(", ", codecs[0].Sides ?? [])}, with workloads that have objects; see `ipc list codecs`";
+        }
         foreach (var workload in request.Workloads.Select(Choices.WorkloadEntry))
         {
             if (request.Codecs.Count > 0 && !request.Codecs.Intersect(workload.Codecs).Any())

@@ -6,6 +6,7 @@ internal static class Choices
     public static string Side(string id, IEnumerable<ForeignPeer> foreign) =>
         Check("side", id, Registry.Sides.Select(s => s.Id).Concat(foreign.Select(p => p.Side)));
     public static string Codec(string id) => Check("codec", id, Registry.Codecs.Select(c => c.Id));
+    public static CodecEntry CodecEntry(string id) => Registry.Codecs.First(c => c.Id == id);
     public static string Scenario(string id) => Check("scenario", id, Registry.Scenarios.Select(s => s.Id));
     public static string Workload(string id) => Check("workload", id, Registry.Workloads.Select(w => w.Id));
 

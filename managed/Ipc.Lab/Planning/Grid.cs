@@ -34,7 +34,7 @@ internal static class Grid
         let entry = Choices.WorkloadEntry(workload)
         where entry.Scenarios.Contains(scenario)
         from codec in codecs
-        where entry.Codecs.Contains(codec)
+        where Takes(entry, scenario, codec)
         let played = Choices.ScenarioEntry(scenario)
         where played.Takes(codec)
         from place in played.Ipc ? Between(transports.Where(t => played.Kinds.Contains(KindOf(t))), pairs) : Alone(pairs, codec)
@@ -47,6 +47,10 @@ internal static class Grid
         return HasMainSides(transport) ? Presets.MainPairs
             : [.. from server in SidesOf(transport) from client in SidesOf(transport) select $"{server}:{client}"];
     }
+
+    /// <summary>Whether a workload is played with a codec in a scenario: the workload names the codec, or the codec names the scenario.</summary>
+    public static bool Takes(WorkloadEntry workload, string scenario, string codec) =>
+        Choices.CodecEntry(codec).Scenarios is { } only ? workload.N > 0 && only.Contains(scenario) : workload.Codecs.Contains(codec);
 
     private static bool HasMainSides(TransportEntry transport) =>
         SidesOf(transport).Any(id => Registry.Sides.First(s => s.Id == id).Runtime is null);
@@ -65,6 +69,7 @@ internal static class Grid
         from pair in pairs
         let sides = pair.Split(':')
         where sides[0] == sides[1] && !sides[0].StartsWith("bound", StringComparison.Ordinal) && ObjectCodecs.Contains(codec)
+        where Choices.CodecEntry(codec).Sides?.Contains(sides[0]) != false
         select (Cell.NoTransport, pair);
 
     private static IEnumerable<string> WaitsOf(TransportEntry transport)

@@ -104,8 +104,10 @@ public sealed record ModuleEntry(string Package, string? Daemon = null, string? 
 /// (<c>netfx</c>: .NET Framework, or Mono off Windows); null where it is native or run by .NET 10.</summary>
 public sealed record SideEntry(string Id, string Summary, string? Of = null, string? Runtime = null);
 
-/// <summary>A codec; Objects is false for plain bytes.</summary>
-public sealed record CodecEntry(string Id, string Summary, bool Objects);
+/// <summary>A codec; Objects is false for plain bytes. Scenarios and Sides: those it is measured in and on, with every workload that has objects;
+/// null: those of the workloads that name it, on all sides.</summary>
+public sealed record CodecEntry(
+    string Id, string Summary, bool Objects, IReadOnlyList<string>? Scenarios = null, IReadOnlyList<string>? Sides = null);
 
 /// <summary>A scenario; Ipc is false when one process plays it alone. Kinds: the kinds of transport it can be played over. Receiver: the role
 /// (server or client) that receives one-way messages and measures; null where the client measures round trips. Clients: client processes.

@@ -114,6 +114,29 @@ public sealed class RoundTripTests
         Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
     }
 
+    // What a message held before must not show, whether the next one is good, shorter or damaged.
+    [Fact]
+    public void ReusedMessagesHoldOnlyWhatCameLast()
+    {
+        var codec = CodecUnderTest.Get("protobuf-direct");
+        var (request, reply) = (new Messages.Request(), new Messages.Reply());
+        foreach (var next in (Request[])[Samples.Request, Samples.EdgeRequest, new() { Sequence = 0, Name = "", Ids = [], Fields = [] }, Samples.Request])
+        {
+            ProtobufDirectCodec.DecodeInto(codec.Encode(next), request);
+            Samples.AssertSame(next, default(MessageAccess).RequestToDomain(request));
+            Assert.Throws<CodecException>(() => ProtobufDirectCodec.DecodeInto([0x1a, 5, 0xff], request));
+        }
+        foreach (var next in (Reply[])[Samples.Reply, Samples.EdgeReply, new() { Sequence = 0, Columns = 0, Cells = [] }, Samples.Reply])
+        {
+            ProtobufDirectCodec.DecodeInto(codec.Encode(next), reply);
+            Samples.AssertSame(next, default(MessageAccess).ReplyToDomain(reply));
+            ProtobufDirectCodec.DecodeInto([0x7a, 1, 0xff, .. codec.Encode(next)], reply);
+            ProtobufDirectCodec.DecodeInto(codec.Encode(next), reply);
+            Assert.Equal(codec.Encode(next).Length, reply.CalculateSize());
+            Assert.Throws<CodecException>(() => ProtobufDirectCodec.DecodeInto([0x1a, 1, 0xff], reply));
+        }
+    }
+
     [Fact]
     public void CustomViewsAllocateNothing()
     {

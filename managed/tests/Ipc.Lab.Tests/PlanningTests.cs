@@ -54,6 +54,17 @@ public sealed class PlanningTests
         Assert.All(Presets.Get("full").Cells().Where(c => c.Scenario.StartsWith("ui-", StringComparison.Ordinal)), c => Assert.Equal("raw", c.Codec));
     }
 
+    [Theory, InlineData("memorypack"), InlineData("messagepack")]
+    public void ACodecOfOneLanguageIsMeasuredAloneAndThereOnly(string codec)
+    {
+        var cell = Assert.Single(PlanOf(new RunRequest { Codecs = [codec], Scenarios = ["serialize"], Workloads = ["1k-10k"] }).Cells).Cell;
+        Assert.Equal(new Cell(Cell.NoTransport, "managed:managed", codec, "serialize", "1k-10k"), cell);
+        var refusal = $"codec '{codec}' is measured in scenario serialize of side managed, with workloads that have objects; see `ipc list codecs`";
+        Assert.Equal(refusal, MistakeOf(new RunRequest { Codecs = [codec], Scenarios = ["call"], Workloads = ["1k-10k"] }));
+        Assert.Equal(refusal, MistakeOf(new RunRequest { Codecs = [codec], Pairs = ["native:native"], Scenarios = ["serialize"] }));
+        Assert.Contains(PlanOf(new RunRequest { Scenarios = ["serialize"] }).Cells, c => c.Cell.Codec == codec);
+    }
+
     [Fact]
     public void WithoutAnyWishQuickIsPlanned() =>
         Assert.Equal(("quick", 225.0), (PlanOf(new RunRequest()).Preset, PlanOf(new RunRequest()).Schedule.BudgetSeconds));
@@ -103,9 +114,10 @@ public sealed class PlanningTests
                       where scenario.Kinds.Contains(Grid.KindOf(spec))
                       select workload.Codecs.Count(codec => scenario.Codecs?.Contains(codec) != false)).Sum();
         var serialized = Registry.Workloads.Where(w => w.Scenarios.Contains("serialize")).Sum(w => w.Codecs.Count(c => c != "raw"));
+        var ofOneSide = Registry.Workloads.Count(w => w.Scenarios.Contains("serialize")) * Registry.Codecs.Sum(c => c.Scenarios is null ? 0 : c.Sides!.Count);
 
         // Nine pairs of native, managed and bound, three of each of the two sides of runtime netfx; native, managed and managed-netfx serialize.
-        Assert.Equal((shapes * (9 + (2 * 3))) + (serialized * 3), cells.Count);
+        Assert.Equal((shapes * (9 + (2 * 3))) + (serialized * 3) + ofOneSide, cells.Count);
         Assert.Equal(all.Count, all.Distinct().Count());
         Assert.Contains(cells, c => c.Transport == "shm?wait=spin");
         Assert.Contains(cells, c => c.Transport == "shm-event?wait=adaptive");

@@ -198,6 +198,10 @@ TEST(PeerAlone, TellsEveryPhase) {
                 else
                     EXPECT_GT(figure, 0) << prefix << step;
             }
+        for (const char* way : {"fresh_decode_ns", "reused_decode_ns", "arena_decode_ns"}) {
+            EXPECT_EQ(phases.contains(way), codec == "protobuf-direct") << way;
+            EXPECT_GT(phases.value(way, 1), 0) << way;
+        }
         EXPECT_GT(phases["request_bytes"], 200);
         EXPECT_GT(phases["reply_bytes"], 1000);
         EXPECT_EQ(peer.expect("measured")["operations"], 20);
