@@ -11,6 +11,7 @@ var verbs = new Dictionary<string, Verb>();
 ConnectionVerbs.AddTo(verbs, side);
 MessageVerbs.AddTo(verbs);
 CallVerbs.AddTo(verbs);
+InFlightVerbs.AddTo(verbs);
 QueueVerbs.AddTo(verbs, side);
 BroadcastVerbs.AddTo(verbs, side);
 

@@ -97,6 +97,7 @@ int main() {
     add_connection_verbs(&puppet.verbs);
     add_message_verbs(&puppet.verbs);
     add_call_verbs(&puppet.verbs);
+    add_in_flight_verbs(&puppet.verbs);
     add_queue_verbs(&puppet.verbs);
     add_broadcast_verbs(&puppet.verbs);
 

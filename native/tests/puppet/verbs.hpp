@@ -29,6 +29,7 @@ inline Payload expected_payload(Command& command) {
 void add_connection_verbs(Verbs* verbs);
 void add_message_verbs(Verbs* verbs);
 void add_call_verbs(Verbs* verbs);
+void add_in_flight_verbs(Verbs* verbs);
 void add_queue_verbs(Verbs* verbs);
 void add_broadcast_verbs(Verbs* verbs);
 
