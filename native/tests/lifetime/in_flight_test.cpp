@@ -99,6 +99,14 @@ TEST_P(InFlight, RepliesComeInAnyOrderAndEachFindsItsTag) {
     }
 }
 
+// Where a time-out would cut a message, whoever submits takes nothing in (ipc.h): both ways may be full then.
+bool submitting_takes_in(const std::string& id) {
+#if defined(_WIN32)
+    if (id == "pipe") return false;
+#endif
+    return id != "boost-mq" && id != "iceoryx" && id != "mailslot";
+}
+
 // A server that knows nothing of all this.
 TEST_P(InFlight, AnOrdinaryServerAnswersInOrder) {
     std::thread serving([&] {
@@ -116,7 +124,8 @@ TEST_P(InFlight, AnOrdinaryServerAnswersInOrder) {
             },
             nullptr);
     });
-    constexpr uint64_t calls = 500, window = 16;
+    constexpr uint64_t calls = 500;
+    const uint64_t window = submitting_takes_in(GetParam()) ? 16 : 2;
     uint64_t submitted = 0;
     for (uint64_t done = 0; done < calls; ++done) {
         for (; submitted < calls && submitted < done + window; ++submitted) {
@@ -241,16 +250,10 @@ TEST_P(InFlight, ThreadsOfAServerAnswerByTurns) {
     for (std::thread& one : pool) one.join();
 }
 
-// Where a time-out would cut a message, whoever submits takes nothing in (ipc.h).
 class FullWays : public InFlight {};
 std::vector<std::string> where_submitting_takes_in() {
     std::vector<std::string> all = transports("channel");
-    std::erase_if(all, [](const std::string& id) {
-#if defined(_WIN32)
-        if (id == "pipe") return true;
-#endif
-        return id == "boost-mq" || id == "iceoryx" || id == "mailslot";
-    });
+    std::erase_if(all, [](const std::string& id) { return !submitting_takes_in(id); });
     return all;
 }
 INSTANTIATE_TEST_SUITE_P(Transports, FullWays, testing::ValuesIn(where_submitting_takes_in()), name_of);

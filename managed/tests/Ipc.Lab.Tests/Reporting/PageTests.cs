@@ -29,8 +29,10 @@ public sealed class PageTests(ITestOutputHelper output)
         await using var browser = await Browser.OpenAsync(file, height: 16000);
 
         // Every chart of every section, the tables, and the hostile reason as text.
+        // A chart is drawn when it comes near the screen.
         foreach (var id in s_drawn)
-            await browser.UntilAsync($"document.querySelectorAll('#{id} .chart svg path').length > 3");
+            await browser.UntilAsync($"(document.getElementById('{id}').scrollIntoView(), document.querySelectorAll('#{id} .chart svg path').length > 3)");
+        await browser.AskAsync("(scrollTo(0, 0), 1)");
         await browser.UntilAsync("document.querySelectorAll('#pairs table.heat').length > 5");
         Assert.Equal("100", await browser.AskAsync("document.querySelectorAll('#cells table.cells > tbody > tr').length"));
         Assert.NotEqual("0", await browser.AskAsync("document.querySelectorAll('#machines tbody tr').length"));
