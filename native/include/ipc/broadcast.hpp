@@ -1,4 +1,4 @@
-// broadcast.hpp - a part of ipc.hpp, which includes it: the two ends of a broadcast.
+// broadcast.hpp - a part of ipc.hpp, which includes it: publishers and subscribers of a broadcast.
 #ifndef IPC_BROADCAST_HPP
 #define IPC_BROADCAST_HPP
 
@@ -13,10 +13,10 @@
 
 namespace ipc {
 
-// The one writer of a broadcast: each message goes to all subscribers. One thread at a time; close() from any.
+// The one writer of a broadcast; each message goes to all subscribers. One thread at a time, but close() may come from any thread.
 class Publisher {
   public:
-    // No publisher: only to be assigned to.
+    // Without a publisher; assign one before use.
     Publisher() = default;
     explicit Publisher(const std::string& address) : Publisher(value_of(try_open(address))) {}
     static Result<Publisher> try_open(const std::string& address) noexcept {
@@ -26,7 +26,7 @@ class Publisher {
         made.handle_.reset(handle);
         return Result<Publisher>(status, std::move(made));
     }
-    // Waits only for subscribers that asked to be waited for; throws Error(IPC_TIMED_OUT) with nothing published.
+    // Waits only for subscribers with policy=wait; if it throws Error(IPC_TIMED_OUT), nothing was published.
     void publish(const void* message, size_t size, int32_t timeout_ms = forever) {
         value_of(try_publish(message, size, timeout_ms));
     }
@@ -52,15 +52,16 @@ class Publisher {
     std::unique_ptr<ipc_publisher, Free> handle_;
 };
 
-// One reader of a broadcast, at its own pace: what is published from now on arrives. One thread at a time; close() from any.
+// One reader of a broadcast: receives what is published from now on, at its own pace. One thread at a time, but close() may come from
+// any thread.
 class Subscriber {
   public:
     struct Received {
         size_t size;   // of the message, in bytes
-        uint64_t lost; // messages dropped for this reader just before it; 0 if it is waited for
+        uint64_t lost; // messages this subscriber missed just before it; always 0 with policy=wait
     };
 
-    // No subscriber: only to be assigned to.
+    // Without a subscriber; assign one before use.
     Subscriber() = default;
     explicit Subscriber(const std::string& address, int32_t timeout_ms = forever)
         : Subscriber(value_of(try_open(address, timeout_ms))) {}
@@ -71,11 +72,11 @@ class Subscriber {
         made.handle_.reset(handle);
         return Result<Subscriber>(status, std::move(made));
     }
-    // Copies the next message; throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message if it does not fit.
+    // Copies the next message; if it does not fit, throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message.
     Received receive(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
         return value_of(try_receive(buffer, capacity, timeout_ms));
     }
-    // With IPC_BUFFER_TOO_SMALL, the size that is needed.
+    // With IPC_BUFFER_TOO_SMALL the value has the size required.
     Result<Received> try_receive(void* buffer, size_t capacity, int32_t timeout_ms = 0) noexcept {
         Received received{};
         const ipc_status status =

@@ -16,7 +16,7 @@
 
 namespace ipc {
 
-// Where a handler writes its reply.
+// Writes a handler's reply.
 class ReplyWriter {
   public:
     explicit ReplyWriter(ipc_reply_writer* writer) : writer_(writer) {}
@@ -66,19 +66,19 @@ class ReplyWriter {
     size_t size_ = 0;
 };
 
-// A call in flight that is over.
+// A call in flight that has ended.
 struct Completion {
-    uint64_t tag = 0;            // as given to submit()
-    ipc_status outcome = IPC_OK; // IPC_OK, IPC_HANDLER_FAILED, or why the channel ended; ipc_last_error() has its text
+    uint64_t tag = 0;            // the one given to submit()
+    ipc_status outcome = IPC_OK; // IPC_OK, IPC_HANDLER_FAILED, or why the channel ended; ipc_last_error() describes it
     size_t size = 0;             // of the reply, in bytes
 };
 
-// One end of a connection. One thread at a time; close() from any.
+// One end of a connection. At most one thread sends and one receives at a time; close() may come from any thread.
 class Channel {
   public:
-    // No connection: only to be assigned to.
+    // Without a connection; assign one before use.
     Channel() = default;
-    // Takes the handle over.
+    // Takes ownership of the handle.
     explicit Channel(ipc_channel* handle) noexcept : handle_(handle) {}
 
     static Channel connect(const std::string& address, int32_t timeout_ms = forever) {
@@ -99,20 +99,20 @@ class Channel {
     Result<void> try_send(const void* message, size_t size, int32_t timeout_ms = 0) noexcept {
         return Result<void>(ipc_send(handle_.get(), message, size, timeout_ms));
     }
-    // Text has no time-out of its own here: a second number would be taken for a size or the other way round.
+    // Takes no time-out: with one, a call could be mistaken for the overload with a pointer and a size.
     Result<void> try_send(std::string_view message) noexcept { return try_send(message.data(), message.size()); }
 
-    // Copies the next message; throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message if it does not fit.
+    // Copies the next message; if it does not fit, throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message.
     size_t receive(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
         return value_of(try_receive(buffer, capacity, timeout_ms));
     }
-    // The message's length; with IPC_BUFFER_TOO_SMALL the length that is needed.
+    // The message's length; with IPC_BUFFER_TOO_SMALL the length required.
     Result<size_t> try_receive(void* buffer, size_t capacity, int32_t timeout_ms = 0) noexcept {
         size_t size = 0;
         const ipc_status status = ipc_receive(handle_.get(), buffer, capacity, &size, timeout_ms);
         return Result<size_t>(status, size);
     }
-    // The next message in place until release().
+    // The next message in place, until release().
     Bytes peek(int32_t timeout_ms = forever) { return value_of(try_peek(timeout_ms)); }
     Result<Bytes> try_peek(int32_t timeout_ms = 0) noexcept {
         const void* data = nullptr;
@@ -120,36 +120,36 @@ class Channel {
         const ipc_status status = ipc_peek(handle_.get(), &data, &size, timeout_ms);
         return Result<Bytes>(status, Bytes{static_cast<const std::byte*>(data), size});
     }
-    // Gives back what peek() or a call in place gave. Never waits.
+    // Gives back the message of peek() or the reply of call_peek(). Never waits.
     void release() { value_of(try_release()); }
     Result<void> try_release() noexcept { return Result<void>(ipc_release(handle_.get())); }
-    // Room for a message of at most `size` bytes, until commit() or cancel().
+    // Reserves room for a message of at most `size` bytes, until commit() or cancel().
     std::byte* reserve(size_t size, int32_t timeout_ms = forever) { return value_of(try_reserve(size, timeout_ms)); }
     Result<std::byte*> try_reserve(size_t size, int32_t timeout_ms = 0) noexcept {
         void* room = nullptr;
         const ipc_status status = ipc_reserve(handle_.get(), size, &room, timeout_ms);
         return Result<std::byte*>(status, static_cast<std::byte*>(room));
     }
-    // If the time-out passes the room is kept: commit again, or cancel.
+    // Sends the first `size` bytes of the room. After a time-out the room is kept: commit again, or cancel.
     void commit(size_t size, int32_t timeout_ms = forever) { value_of(try_commit(size, timeout_ms)); }
     Result<void> try_commit(size_t size, int32_t timeout_ms = 0) noexcept {
         return Result<void>(ipc_commit(handle_.get(), size, timeout_ms));
     }
-    // Gives the reserved room back unsent.
+    // Gives the reserved room back without sending it.
     void cancel() { value_of(try_cancel()); }
     Result<void> try_cancel() noexcept { return Result<void>(ipc_cancel(handle_.get())); }
 
     size_t call(const void* request, size_t size, void* reply, size_t capacity, int32_t timeout_ms = forever) {
         return value_of(try_call(request, size, reply, capacity, timeout_ms));
     }
-    // The reply's length; with IPC_BUFFER_TOO_SMALL the length that try_receive_reply needs.
+    // The reply's length; with IPC_BUFFER_TOO_SMALL the capacity that try_receive_reply needs.
     Result<size_t> try_call(const void* request, size_t size, void* reply, size_t capacity,
                             int32_t timeout_ms = 0) noexcept {
         size_t reply_size = 0;
         const ipc_status status = ipc_call(handle_.get(), request, size, reply, capacity, &reply_size, timeout_ms);
         return Result<size_t>(status, reply_size);
     }
-    // The reply in place until release().
+    // The reply in place, until release().
     Bytes call_peek(const void* request, size_t size, int32_t timeout_ms = forever) {
         return value_of(try_call_peek(request, size, timeout_ms));
     }
@@ -159,7 +159,7 @@ class Channel {
         const ipc_status status = ipc_call_peek(handle_.get(), request, request_size, &data, &size, timeout_ms);
         return Result<Bytes>(status, Bytes{static_cast<const std::byte*>(data), size});
     }
-    // The reply that a call kept because the buffer was too small for it (Error(IPC_BUFFER_TOO_SMALL)).
+    // Copies the reply of a call that failed with IPC_BUFFER_TOO_SMALL.
     size_t receive_reply(void* reply, size_t capacity, int32_t timeout_ms = forever) {
         return value_of(try_receive_reply(reply, capacity, timeout_ms));
     }
@@ -198,20 +198,20 @@ class Channel {
 
     // ---- many calls in flight: ipc_submit, ipc_complete
 
-    // Sends a request whose reply complete() gives, together with the tag, whenever it comes. At most IPC_MOST_IN_FLIGHT at a time
-    // (Error(IPC_TOO_MANY_CALLS)).
+    // Sends a request without waiting for its reply, which complete() returns together with the tag. At most IPC_MOST_IN_FLIGHT
+    // calls at a time; one more throws Error(IPC_TOO_MANY_CALLS).
     void submit(const void* request, size_t size, uint64_t tag, int32_t timeout_ms = forever) {
         value_of(try_submit(request, size, tag, timeout_ms));
     }
     Result<void> try_submit(const void* request, size_t size, uint64_t tag, int32_t timeout_ms = 0) noexcept {
         return Result<void>(ipc_submit(handle_.get(), request, size, tag, timeout_ms));
     }
-    // Waits for the next call to be over, in whatever order the server likes. Throws for the channel's failures once no call is left,
-    // never for a call's own: that is the completion's outcome.
+    // Waits until a call has ended; they end in the order in which the server answers. A call's own failure is the completion's
+    // outcome. The channel's failure is thrown only once no call is left in flight.
     Completion complete(void* reply, size_t capacity, int32_t timeout_ms = forever) {
         return value_of(try_complete(reply, capacity, timeout_ms));
     }
-    // With IPC_BUFFER_TOO_SMALL the size that is needed, and whose; the call stays in flight.
+    // With IPC_BUFFER_TOO_SMALL the completion has the tag and the size required; the call stays in flight.
     Result<Completion> try_complete(void* reply, size_t capacity, int32_t timeout_ms = 0) noexcept {
         Completion done;
         const ipc_status status =
@@ -221,7 +221,7 @@ class Channel {
 
     // ---- serving step by step
 
-    // The next request in place until it is answered by reply() or put off by defer_request().
+    // The next request in place, until reply() answers it or defer_request() sets it aside.
     Bytes receive_request(int32_t timeout_ms = forever) {
         return value_of(try_receive_request(timeout_ms));
     }
@@ -237,8 +237,8 @@ class Channel {
     Result<void> try_reply(const void* reply, size_t size, int32_t timeout_ms = 0) noexcept {
         return Result<void>(ipc_reply(handle_.get(), reply, size, timeout_ms));
     }
-    // Puts the request off, under a token, and gives its memory back: the next one can be received, and this one be answered at any
-    // time and by any thread, as long as one at a time sends.
+    // Sets the request aside under a token and gives its memory back. The next request can then be received, and this one can be
+    // answered later by any thread, as long as only one thread sends at a time.
     uint64_t defer_request() {
         return value_of(try_defer_request());
     }
@@ -260,8 +260,8 @@ class Channel {
         return Result<void>(ipc_fail_deferred(handle_.get(), token, text, timeout_ms));
     }
 
-    // Answers calls with handler(Bytes request, ReplyWriter& reply) until the peer closes. What the handler throws fails
-    // the call at the client with its text.
+    // Answers calls with handler(Bytes request, ReplyWriter& reply) until the peer closes. An exception of the handler fails
+    // the client's call and passes its text on.
     template <class Handler>
     void serve(Handler&& handler) {
         value_of(try_serve(std::forward<Handler>(handler)));
@@ -292,8 +292,8 @@ class Channel {
     size_t limit() const {
         return ipc_channel_limit(handle_.get());
     }
-    // What epoll, Qt or another event loop waits on; throws Error(IPC_NOT_AVAILABLE) where there is none. Receive with a time-out of 0
-    // until that times out before waiting (ipc_channel_fd).
+    // What epoll, Qt or another event loop waits on; throws Error(IPC_NOT_AVAILABLE) where there is none. Before waiting, receive with
+    // a time-out of 0 until nothing is left (see ipc_channel_fd).
     intptr_t descriptor() const {
         return value_of(try_descriptor());
     }
@@ -302,7 +302,7 @@ class Channel {
         const ipc_status status = ipc_channel_fd(handle_.get(), &descriptor);
         return Result<intptr_t>(status, descriptor);
     }
-    // From any thread: interrupts whatever is blocked on this channel.
+    // Interrupts every call that is blocked on this channel. May be called from any thread.
     void close() {
         ipc_channel_close(handle_.get());
     }
@@ -326,10 +326,10 @@ class Channel {
     std::unique_ptr<ipc_channel, Free> handle_;
 };
 
-// Takes an address, and accepts clients there; any number of threads may.
+// Listens at an address and accepts clients. Any number of threads may use it at once.
 class Listener {
   public:
-    // No listener: only to be assigned to.
+    // Without an address; assign a listener before use.
     Listener() = default;
     explicit Listener(const std::string& address) : Listener(value_of(try_listen(address))) {}
     static Result<Listener> try_listen(const std::string& address) noexcept {
@@ -339,7 +339,7 @@ class Listener {
         made.handle_.reset(handle);
         return Result<Listener>(status, std::move(made));
     }
-    // Where clients connect, with what the system chose put in.
+    // Where clients connect, with the port that the system chose filled in.
     std::string address() const { return ipc_listener_address(handle_.get()); }
     Channel accept(int32_t timeout_ms = forever) { return value_of(try_accept(timeout_ms)); }
     Result<Channel> try_accept(int32_t timeout_ms = 0) noexcept {

@@ -15,24 +15,24 @@
 namespace ipc {
 
 struct ClientOptions {
-    // Whether a call waits for a server that is not there, trying again and again, and whether one that comes after the connection's end
-    // connects anew. If not, the first call's connection is the only one.
+    // If true, a call keeps trying while there is no server, and reconnects after the connection has ended. If false, the first
+    // call's connection is the only one.
     bool reconnect = true;
-    // The pause after the first attempt in vain; it doubles each time, give or take a fifth so that clients do not come all at once ...
+    // The pause after the first failed attempt. It doubles each time, varied by up to a fifth so that clients do not all come at once ...
     std::chrono::milliseconds first_pause{20};
     // ... up to this one.
     std::chrono::milliseconds longest_pause{2000};
 };
 
-// Calls a server, and connects when that is necessary: at the first call, and again after a connection has ended. Any threads may use all
-// members at once; calls go one after another. Time-outs cover everything: the turn, the connection and the call.
+// Calls a server and connects when necessary: at the first call, and again after a connection has ended. Any number of threads may use
+// it at once; their calls are made one after another. A time-out covers everything: the wait for other calls, connecting, and the call.
 //
-// A call under way when its connection ends fails (IPC_PEER_CLOSED, IPC_TRUNCATED) and is never repeated, for the server may have done
-// what it asks; the next call connects anew. So does the one after a call that timed out, if reconnecting is asked for: part of the
-// request may have been sent.
+// A call whose connection ends while it is under way fails (IPC_PEER_CLOSED, IPC_TRUNCATED) and is never repeated, because the server may
+// already have carried it out; the next call reconnects. If ClientOptions::reconnect is set, so does the call after one that timed out,
+// because part of the request may have been sent.
 class Client {
   public:
-    // Connects to nobody yet.
+    // Does not connect yet.
     explicit Client(std::string address, ClientOptions options = {}) : address_(std::move(address)), options_(options) {
         if (options_.first_pause.count() <= 0 || options_.longest_pause < options_.first_pause)
             throw Error(IPC_INVALID_ARGUMENT,
@@ -40,24 +40,26 @@ class Client {
     }
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
-    // No thread may be inside another member any more: close() and wait for them.
+    // No other thread may be inside a member function any more: call close() and wait for them first.
     ~Client() = default;
 
     const std::string& address() const noexcept { return address_; }
-    // Whether there is a connection, as far as the last call saw.
+    // Whether there was a connection at the end of the last call.
     bool connected() const {
         const std::lock_guard lock(mutex_);
         return channel_ != nullptr;
     }
 
-    // Connects now rather than at the first call. Throws Error as Channel::connect does; no IPC_NO_SERVER if reconnecting is asked for.
+    // Connects now rather than at the first call. Throws Error as Channel::connect does, but with ClientOptions::reconnect waits for the
+    // server instead of throwing IPC_NO_SERVER.
     void connect(int32_t timeout_ms = forever) {
         const Until until(timeout_ms);
         const Turn turn(*this, until);
         usable_channel(until);
     }
 
-    // Throws Error(IPC_BUFFER_TOO_SMALL) if the reply does not fit, which is then lost: where lengths are not known use the form below.
+    // Throws Error(IPC_BUFFER_TOO_SMALL) if the reply does not fit; the reply is then lost. If its length is not known, use the overload
+    // below.
     size_t call(const void* request, size_t size, void* reply, size_t capacity, int32_t timeout_ms = forever) {
         return in_turn(timeout_ms, [&](Channel& channel, int32_t left_ms) {
             return channel.call(request, size, reply, capacity, left_ms);
@@ -73,7 +75,7 @@ class Client {
     }
 #endif
 
-    // Ends the connection and every call under way or waiting with IPC_CLOSED, within a second where it is connecting.
+    // Ends the connection; every call under way or waiting fails with IPC_CLOSED, within a second if it is connecting.
     void close() {
         const std::lock_guard lock(mutex_);
         closed_ = true;
@@ -84,7 +86,7 @@ class Client {
   private:
     using Clock = std::chrono::steady_clock;
 
-    // The end of a time-out.
+    // When a time-out ends.
     class Until {
       public:
         explicit Until(int32_t timeout_ms) : is_forever_(timeout_ms == IPC_FOREVER) {
@@ -106,7 +108,7 @@ class Client {
         Clock::time_point time_{};
     };
 
-    // The right to call, which one thread at a time has.
+    // The right to call, held by one thread at a time.
     class Turn {
       public:
         Turn(Client& client, const Until& until) : client_(client) {
@@ -123,7 +125,7 @@ class Client {
         ~Turn() {
             const std::lock_guard lock(client_.mutex_);
             client_.is_called_ = false;
-            // All: who closes and who has the next turn wait for the same.
+            // All of them: threads that wait for a turn and threads that sleep between attempts share this condition.
             client_.changed_.notify_all();
         }
         Turn(const Turn&) = delete;
@@ -133,7 +135,7 @@ class Client {
         Client& client_;
     };
 
-    // With the lock held.
+    // Call with the lock held.
     void check_open() const {
         if (closed_) throw Error(IPC_CLOSED, "the client of " + address_ + " was closed here");
     }
@@ -171,14 +173,14 @@ class Client {
         channel_ = nullptr;
     }
 
-    // A server that went while nobody called is no failure of the call that comes now.
+    // A server that left while no call was under way must not fail the next call.
     static bool has_ended(Channel& channel) {
         std::byte nothing{};
         const ipc_status status = channel.try_receive(&nothing, 0).status();
         return status == IPC_PEER_CLOSED || status == IPC_TRUNCATED || status == IPC_NOT_OUR_PROTOCOL;
     }
 
-    // For whoever has the turn.
+    // Called by the thread whose turn it is.
     std::shared_ptr<Channel> usable_channel(const Until& until) {
         if (channel_ && !(options_.reconnect && has_ended(*channel_))) return channel_;
         if (!channel_ && had_one_ && !options_.reconnect)
@@ -187,7 +189,7 @@ class Client {
         drop();
         auto pause = options_.first_pause;
         while (true) {
-            // In slices: nothing but its time-out interrupts an attempt.
+            // In slices, because nothing but its time-out interrupts an attempt.
             constexpr int32_t slice_ms = 1000;
             const int32_t left_ms = until.left_ms();
             const bool is_last = left_ms != IPC_FOREVER && left_ms <= slice_ms;
@@ -209,7 +211,7 @@ class Client {
         }
     }
 
-    // False when the time-out has passed.
+    // False once the time-out has expired.
     bool sleep(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds pause, const Until& until) {
         const double share = std::uniform_real_distribution(0.8, 1.2)(random_);
         auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause * share);
@@ -224,7 +226,7 @@ class Client {
     std::condition_variable changed_;
     bool is_called_ = false;
     bool closed_ = false;
-    // Changed under the lock by whoever has the turn, who need not lock to read it.
+    // Changed under the lock by the thread whose turn it is, which may read it without the lock.
     std::shared_ptr<Channel> channel_;
     bool had_one_ = false;
     std::minstd_rand random_{static_cast<unsigned>(Clock::now().time_since_epoch().count())};

@@ -13,12 +13,12 @@
 
 namespace ipc {
 
-// A named queue: one way, many writers and readers, each message to one reader; any number of threads may use one object.
+// A named queue with many writers and many readers; each message goes to one reader. Any number of threads may use one object.
 class Queue {
   public:
-    // No queue: only to be assigned to.
+    // Without a queue; assign one before use.
     Queue() = default;
-    // Opens the queue of this name, making it if there is none.
+    // Opens the queue of this name and creates it if there is none.
     explicit Queue(const std::string& address, int32_t timeout_ms = forever)
         : Queue(value_of(try_open(address, timeout_ms))) {}
     static Result<Queue> try_open(const std::string& address, int32_t timeout_ms = 0) noexcept {
@@ -28,7 +28,7 @@ class Queue {
         made.handle_.reset(handle);
         return Result<Queue>(status, std::move(made));
     }
-    // Removes the name and what waits under it; false if there was none. Who has the queue open goes on.
+    // Removes the name and its messages; false if there was no such queue. Processes that have it open keep using it.
     static bool remove(const std::string& address) {
         const ipc_status status = ipc_queue_remove(address.c_str());
         if (status != IPC_NO_SERVER) check(status);
@@ -39,19 +39,19 @@ class Queue {
         value_of(try_enqueue(message, size, timeout_ms));
     }
     void enqueue(std::string_view message) { enqueue(message.data(), message.size()); }
-    // IPC_TIMED_OUT if the queue stayed full: then nothing was put in.
+    // IPC_TIMED_OUT if the queue stayed full; nothing was added then.
     Result<void> try_enqueue(const void* message, size_t size, int32_t timeout_ms = 0) noexcept {
         return Result<void>(ipc_queue_enqueue(handle_.get(), message, size, timeout_ms));
     }
-    // Text has no time-out of its own here: a second number would be taken for a size or the other way round.
+    // Takes no time-out: with one, a call could be mistaken for the overload with a pointer and a size.
     Result<void> try_enqueue(std::string_view message) noexcept { return try_enqueue(message.data(), message.size()); }
 
-    // Throws Error(IPC_BUFFER_TOO_SMALL) and leaves the message to whoever comes next.
+    // Takes the oldest message. If it does not fit, throws Error(IPC_BUFFER_TOO_SMALL) and leaves it to the next reader.
     size_t dequeue(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
         return value_of(try_dequeue(buffer, capacity, timeout_ms));
     }
-    // IPC_TIMED_OUT if the queue stayed empty. With IPC_BUFFER_TOO_SMALL comes the length that is needed; the message is left to
-    // whoever comes next.
+    // IPC_TIMED_OUT if the queue stayed empty. With IPC_BUFFER_TOO_SMALL the value is the length required, and the message is left to
+    // the next reader.
     Result<size_t> try_dequeue(void* buffer, size_t capacity, int32_t timeout_ms = 0) noexcept {
         size_t size = 0;
         const ipc_status status = ipc_queue_dequeue(handle_.get(), buffer, capacity, &size, timeout_ms);
@@ -59,7 +59,7 @@ class Queue {
     }
 
     size_t limit() const { return ipc_queue_limit(handle_.get()); }
-    // From any thread: interrupts whatever is blocked on this object; the queue itself goes on.
+    // Interrupts every call that is blocked on this object; the queue itself stays. May be called from any thread.
     void close() { ipc_queue_close(handle_.get()); }
     ipc_queue* handle() const { return handle_.get(); }
 

@@ -1,4 +1,4 @@
-// result.hpp - a part of ipc.hpp, which includes it: how functions tell of failures, and bytes in place.
+// result.hpp - a part of ipc.hpp, which includes it: how functions report failures, and bytes in place.
 #ifndef IPC_RESULT_HPP
 #define IPC_RESULT_HPP
 
@@ -33,7 +33,7 @@ inline constexpr int32_t forever = IPC_FOREVER;
 // A failed call: the status for programs, what() for people.
 class Error : public std::runtime_error {
   public:
-    // With the library's error message of this thread.
+    // With the calling thread's latest error message.
     explicit Error(ipc_status status) : Error(status, text(status)) {}
     Error(ipc_status status, const std::string& message) : std::runtime_error(message), status_(status) {}
     ipc_status status() const noexcept { return status_; }
@@ -46,8 +46,8 @@ class Error : public std::runtime_error {
     ipc_status status_;
 };
 
-// Throws an Error unless the status is IPC_OK. In a program built without exceptions it says what failed and ends the program: such a
-// program uses the functions that begin with try_.
+// Throws an Error unless the status is IPC_OK. A program built without exceptions should use the functions that begin with try_ instead:
+// there, check prints the error message and aborts.
 inline void check(ipc_status status) {
     if (status == IPC_OK) return;
 #if IPC_HAS_EXCEPTIONS
@@ -58,19 +58,18 @@ inline void check(ipc_status status) {
 #endif
 }
 
-// What a function that begins with try_ gives: a status and, if that is IPC_OK, a value. Such functions throw nothing; their error
-// message is ipc_last_error(), until the thread's next failure. Its time-out is 0 where none is given: what cannot be done at once is
-// IPC_TIMED_OUT.
+// What functions that begin with try_ return: a status and, if it is IPC_OK, a value. They never throw; ipc_last_error() has the error
+// message until the thread's next failure. Their time-out defaults to 0: what cannot be done at once returns IPC_TIMED_OUT.
 template <class Value>
 class [[nodiscard]] Result {
   public:
     Result(Value value) noexcept : value_(std::move(value)) {}
-    // The value means something if the status is IPC_OK; or IPC_BUFFER_TOO_SMALL, for then it is the length that is needed.
+    // The value is meaningful if the status is IPC_OK, or IPC_BUFFER_TOO_SMALL: then it is the length required.
     Result(ipc_status status, Value value) noexcept : status_(status), value_(std::move(value)) {}
 
     explicit operator bool() const noexcept { return status_ == IPC_OK; }
     ipc_status status() const noexcept { return status_; }
-    // The one failure after which trying again may be all that is necessary.
+    // The one failure after which simply trying again may succeed.
     bool timed_out() const noexcept { return status_ == IPC_TIMED_OUT; }
 
     Value& operator*() & noexcept { return value_; }
@@ -96,7 +95,7 @@ class [[nodiscard]] Result<void> {
     ipc_status status_;
 };
 
-// The value of what succeeded; a failure is an exception, as from check().
+// The value of a result; a failure is thrown, as by check().
 template <class Value>
 Value value_of(Result<Value> result) {
     check(result.status());
@@ -106,7 +105,7 @@ inline void value_of(Result<void> result) {
     check(result.status());
 }
 
-// Bytes in place: valid as long as its giver says.
+// Bytes in place; how long they stay valid is said by the function that returns them.
 struct Bytes {
     const std::byte* data = nullptr;
     size_t size = 0;

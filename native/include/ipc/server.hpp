@@ -16,37 +16,37 @@
 
 namespace ipc {
 
-// What went wrong at a server that goes on nevertheless.
+// A failure that did not stop the server.
 struct ServerError {
     enum class Source {
-        accept,  // no client could be accepted, or one had to be dropped for want of room or of a thread
-        channel, // a client broke its channel; only that channel ends
-        handler, // the handler threw, which the client has been told
+        accept,  // a client could not be accepted, or had to be dropped because there was no room or no thread for it
+        channel, // a client broke its channel; only that channel ended
+        handler, // the handler threw; the client has been told
     };
     Source source;
     ipc_status status;
     std::string message;
-    std::exception_ptr exception; // what the handler threw; else null
+    std::exception_ptr exception; // what the handler threw, or null
 };
 
 struct ServerOptions {
-    // Clients served at once. When one more comes, the client that has been connected longest without ever calling makes room; if all
-    // have called, new ones wait in the system's queue until one leaves.
+    // The most clients served at once. When one more connects, the server drops the client that has been connected longest without
+    // ever calling. If all have called, new clients wait in the system's queue until one leaves.
     size_t max_clients = 256;
-    // Told of every ServerError, on the server's threads and perhaps on several at once. What it throws is ignored.
+    // Called for every ServerError, on the server's threads, possibly on several at once. Its exceptions are ignored.
     std::function<void(const ServerError&)> on_error;
 };
 
-// Serves every client of an address with one handler, a thread for each client; so the handler must be fit to run on several threads at
-// once. What it throws fails the call at the client, is given to on_error, and ends nothing.
+// Serves every client of an address with one handler and a thread per client, so the handler must be safe to run on several threads at
+// once. An exception of the handler fails the client's call, is reported to on_error, and stops nothing else.
 class Server {
   public:
-    // handler(Bytes request, ReplyWriter& reply). Throws Error when it cannot listen at the address.
+    // The handler is called as handler(Bytes request, ReplyWriter& reply). Throws Error if it cannot listen at the address.
     template <class Handler>
     Server(const std::string& address, Handler handler, ServerOptions options = {})
         : options_(std::move(options)), handle_(own(std::move(handler))), listener_(address),
           acceptor_([this] { accept_clients(); }) {}
-    // As stop(0); then waits for handlers that still run, which nothing interrupts.
+    // Calls stop(0), then waits for handlers that are still running; nothing interrupts them.
     ~Server() {
         stop(0);
         acceptor_.join();
@@ -66,9 +66,9 @@ class Server {
         return clients_.size();
     }
 
-    // Stops listening and ends the connections of idle clients at once; requests in progress are answered, and then their connections end
-    // too. What is not done by the time-out is cut off. True if nothing had to be. From any thread, also from a handler, whose own request
-    // is not waited for.
+    // Stops listening and disconnects idle clients at once. Requests in progress are answered first; those that take longer than the
+    // time-out are cut off. Returns true if none was. May be called from any thread, even from a handler, whose own request it does not
+    // wait for.
     bool stop(int32_t timeout_ms = forever) {
         listener_.close();
         std::unique_lock lock(mutex_);
@@ -83,7 +83,7 @@ class Server {
             changed_.wait(lock, drained);
         else
             changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), drained);
-        // A client that is closed already has only to be taken off the list.
+        // A client that is closed already only has to be taken off the list.
         const bool all_answered = std::none_of(clients_.begin(), clients_.end(), [](const Client& client) {
             return client.state == State::last_call && client.thread.get_id() != std::this_thread::get_id();
         });
@@ -103,19 +103,19 @@ class Server {
     struct Client {
         explicit Client(Channel connected) : channel(std::move(connected)) {}
 
-        // A request has come; false if it came too late to be begun.
+        // Begins a request; false if it came too late.
         bool begin() {
             State before = state;
             while (before != State::closed)
                 if (state.compare_exchange_weak(before, State::busy)) return true;
             return false;
         }
-        // It has been answered; false if it was the last.
+        // Ends it once it has been answered; false if it was the last one.
         bool end() {
             State busy = State::busy;
             return state.compare_exchange_strong(busy, State::idle);
         }
-        // Ends the connection now if no request is in progress, else after it.
+        // Ends the connection now, or after the request in progress.
         void finish() {
             State before = state;
             while (before != State::closed && before != State::last_call) {
@@ -125,7 +125,7 @@ class Server {
                 return;
             }
         }
-        // Ends the connection if it has never been used.
+        // Ends the connection if it has never carried a call.
         bool make_room() {
             State fresh = State::fresh;
             if (!state.compare_exchange_strong(fresh, State::closed)) return false;
@@ -139,7 +139,7 @@ class Server {
     };
     using Handle = std::function<void(Bytes, ReplyWriter&)>;
 
-    // A handler need not be one that can be copied.
+    // Accepts handlers that cannot be copied.
     template <class Handler>
     static Handle own(Handler handler) {
         return [owned = std::make_shared<Handler>(std::move(handler))](Bytes request, ReplyWriter& reply) {
@@ -148,7 +148,7 @@ class Server {
     }
 
     void accept_clients() {
-        // Short enough that a server without descriptors left finds out and drops silent clients; shorter while that lasts.
+        // Short enough for a server that has run out of descriptors to notice and drop silent clients; shorter while that lasts.
         constexpr int32_t calm_ms = 1000;
         constexpr int32_t short_ms = 20;
         int32_t slice_ms = calm_ms;
@@ -174,7 +174,7 @@ class Server {
         }
     }
 
-    // Waits while as many clients as may be are all in use; false once the server stops.
+    // Waits while the most clients allowed are connected and all have called; false once the server stops.
     bool wait_for_room() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] {
@@ -185,13 +185,13 @@ class Server {
         return !stopping_;
     }
 
-    // Gives the client a thread. Throws std::system_error when the system has none; the client then finds its connection ended.
+    // Serves the client on a thread of its own. Throws std::system_error if the system cannot start one; the client is then disconnected.
     void serve_apart(Channel channel) {
         bool dropped = false;
         {
             std::unique_lock lock(mutex_);
             if (clients_.size() >= most()) dropped = make_room();
-            // One of those in use, or the one just dropped, will go.
+            // A client that leaves, or the one just dropped, makes room.
             changed_.wait(lock, [this] { return stopping_ || has_room(); });
             if (stopping_) return;
             const auto client = clients_.emplace(clients_.end(), std::move(channel));
@@ -208,12 +208,12 @@ class Server {
                      " serves at once were connected: the one silent for longest was dropped for a new one");
     }
 
-    // The oldest client that has never called goes. Call with the lock held.
+    // Drops the oldest client that has never called. Call with the lock held.
     bool make_room() {
         return std::any_of(clients_.begin(), clients_.end(), [](Client& client) { return client.make_room(); });
     }
 
-    // After a failure to accept: the system is short of something. Half of the clients that never called give theirs back.
+    // After a failure to accept, the system is short of something: drops half of the clients that have never called.
     void recover(std::chrono::milliseconds* pause) {
         std::unique_lock lock(mutex_);
         const auto fresh = std::count_if(clients_.begin(), clients_.end(),
@@ -240,7 +240,7 @@ class Server {
             const std::lock_guard lock(mutex_);
             finished.splice(finished.end(), clients_, client);
             ++ending_;
-            // A thread cannot wait for its own end: the next one to finish does, or the destructor.
+            // A thread cannot join itself: the next one to finish joins it, or the destructor.
             earlier = std::exchange(last_finished_, std::move(client->thread));
         }
         finished.clear(); // frees the channel
@@ -250,7 +250,7 @@ class Server {
         changed_.notify_all();
     }
 
-    // False when this client's last request has been answered.
+    // False once this client's last request has been answered.
     bool answer_one(Client& client) {
         ipc_channel* const channel = client.channel.handle();
         const void* request = nullptr;
@@ -266,7 +266,7 @@ class Server {
         return client.end();
     }
 
-    // The text of the handler's failure; "" if there was none.
+    // The text of the handler's failure, or "".
     std::string call_handler(Bytes request, ReplyWriter& reply) {
         try {
             handle_(request, reply);
@@ -286,24 +286,24 @@ class Server {
         if (!options_.on_error) return;
         try {
             options_.on_error(ServerError{source, status, std::move(message), std::move(exception)});
-        } catch (...) { // nobody is left to tell
+        } catch (...) { // nobody is left to report it to
         }
     }
 
-    // Threads count until they have ended: else a flood of short clients would make more and more of them. Call with the lock held.
+    // Threads count until they have ended; otherwise a flood of short-lived clients would start ever more of them. Call with the lock held.
     bool has_room() const { return clients_.size() + ending_ < most(); }
     size_t most() const { return std::max<size_t>(options_.max_clients, 1); }
 
     const ServerOptions options_;
     const Handle handle_;
     Listener listener_;
-    mutable std::mutex mutex_; // guards what follows
+    mutable std::mutex mutex_; // guards the members below
     std::condition_variable changed_;
-    std::list<Client> clients_; // a list, because threads keep references to their own element; the oldest first
-    size_t ending_ = 0;         // threads whose client is off the list already
+    std::list<Client> clients_; // oldest first; a list, because each thread keeps a reference to its element
+    size_t ending_ = 0;         // threads whose client is no longer in the list
     std::thread last_finished_;
     bool stopping_ = false;
-    std::thread acceptor_; // last: starts when everything else stands
+    std::thread acceptor_; // last, because it uses everything above
 };
 
 } // namespace ipc
