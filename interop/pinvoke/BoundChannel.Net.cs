@@ -17,6 +17,15 @@ internal sealed unsafe partial class BoundChannel
     private byte* _heldRequest;
     private nuint _heldLength;
 
+    // On Windows there are transports that have one call at a time, and nothing here says which.
+    private protected override bool HasCallsInFlight => OperatingSystem.IsLinux();
+
+    partial void TakeKept(Span<byte> reply, ref int length)
+    {
+        if (TryTakeKept(reply, out var kept))
+            length = kept;
+    }
+
     internal override Readiness? ReadinessOf(bool sending)
     {
         var readiness = _readiness;
@@ -60,7 +69,7 @@ internal sealed unsafe partial class BoundChannel
     {
         OperationKind.Receive => AttemptReceive(operation, timeoutMilliseconds),
         OperationKind.ReceiveRequest => AttemptRequest(operation, timeoutMilliseconds),
-        OperationKind.Send when timeoutMilliseconds == 0 => AttemptSend(operation),
+        OperationKind.Send or OperationKind.Submit when timeoutMilliseconds == 0 => AttemptSend(operation),
         _ => base.Attempt(operation, timeoutMilliseconds),
     };
 
@@ -78,7 +87,10 @@ internal sealed unsafe partial class BoundChannel
         {
             // Closed meanwhile, which Send says.
         }
-        Send(operation.Outgoing.Span);
+        if (operation.Kind == OperationKind.Submit)
+            Submit(operation.Outgoing.Span, operation.Tag);
+        else
+            Send(operation.Outgoing.Span);
         return true;
     }
 

@@ -156,6 +156,9 @@ internal sealed unsafe partial class BoundChannel : IpcChannel
         return (int)length;
     }
 
+    // What an asynchronous call that had too little room has left.
+    partial void TakeKept(Span<byte> reply, ref int length);
+
     public override int ReceiveReply(Span<byte> reply, int timeoutMilliseconds = Timeout.Infinite)
     {
         nuint length;
@@ -164,6 +167,11 @@ internal sealed unsafe partial class BoundChannel : IpcChannel
         fixed (byte* bytes = reply)
             status = NativeMethods.ReceiveReply(_channel, bytes, (nuint)reply.Length, &length, timeoutMilliseconds);
         _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
+        var kept = -1;
+        if (status == IpcStatus.WrongState)
+            TakeKept(reply, ref kept);
+        if (kept >= 0)
+            return kept;
         NativeStatus.Check(status);
         return (int)length;
     }

@@ -33,7 +33,7 @@ internal static class BroadcastScenario
             control.ThrowIfEnded();
             Thread.Sleep(1);
         }
-        Stretches.Send(cell, control, new PublishSink(publisher, pattern.Length), pattern, Clock.Now, static () => { });
+        Stretches.Send(cell, control, new Senders(control, 1), 0, new PublishSink(publisher, pattern.Length), pattern, Clock.Now, static () => { });
         control.WaitForEnd();
     }
 

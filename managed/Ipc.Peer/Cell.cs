@@ -7,10 +7,13 @@ namespace Ipc.Peer;
 internal sealed record Cell(
     string Role, string Side, string Codec, string Scenario, WorkloadEntry Workload, ulong Seed, double WarmupSeconds,
     string? Address = null, int? Cpu = null, double? Seconds = null, long? Count = null, string? Samples = null,
-    int Client = 0, int Clients = 1, int? Portion = null, int? Batch = null, double SettleSeconds = 0)
+    int Client = 0, int Clients = 1, int? Portion = null, int? Batch = null, double SettleSeconds = 0, int? InFlight = null, int? Threads = null)
 {
     /// <summary>A client's number has 7 bits in a one-way message.</summary>
     private const int MostClients = 127;
+
+    /// <summary>As many as one channel has.</summary>
+    private const int MostInFlight = 256;
 
     private const string ManagedSide = "managed" + RuntimeFacts.SideSuffix;
     private const string BoundSide = "bound" + RuntimeFacts.SideSuffix;
@@ -21,6 +24,12 @@ internal sealed record Cell(
     public int MessagesOfSample => Portion ?? 1000;
 
     public int MessagesOfBatch => Batch ?? 64;
+
+    /// <summary>Sending threads of this client, each of which counts as one of <see cref="Clients"/>.</summary>
+    public int SendingThreads => Threads ?? 1;
+
+    /// <summary>Calls that scenario `pipelined` has in flight.</summary>
+    public int CallsInFlight => InFlight ?? 1;
 
     /// <summary>The kind of the address's transport: channel, call, queue or broadcast.</summary>
     public string TransportKind => Registry.Transport(Address!.Split("://")[0]).Kind;
@@ -50,9 +59,11 @@ internal sealed record Cell(
         Require(Role == "alone" || !string.IsNullOrEmpty(Address), "address", Address, "an address such as shm://name");
         Require(double.IsFinite(WarmupSeconds) && WarmupSeconds is >= 0 and <= 3600, "warmup_seconds", WarmupSeconds, "0 to 3600");
         Require(Clients is >= 1 and <= MostClients, "clients", Clients, $"1 to {MostClients}");
-        Require(Client >= 0 && Client < Clients, "client", Client, "a number from 0, below clients");
+        Require(Threads is null or (>= 1 and <= MostClients), "threads", Threads, $"1 to {MostClients}");
+        Require(Client >= 0 && (Client + 1) * SendingThreads <= Clients, "client", Client, "a number from 0, below clients by threads");
         Require(Portion is null or (>= 1 and <= 1_000_000), "portion", Portion, "1 to 1000000");
         Require(Batch is null or (>= 1 and <= 65_536), "batch", Batch, "1 to 65536");
+        Require(InFlight is null or (>= 1 and <= MostInFlight), "in_flight", InFlight, $"1 to {MostInFlight}");
         if (Role == "server")
             return;
         Require(Count is not null || Seconds is > 0 and <= 86400, "seconds", Seconds, "above 0 and at most 86400, or give count");

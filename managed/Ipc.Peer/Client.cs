@@ -18,6 +18,11 @@ internal abstract class Operation
     {
     }
 
+    /// <summary>Ends what is under way beyond the operations that were counted.</summary>
+    public virtual void Finish()
+    {
+    }
+
     /// <summary>Processor time that went into waiting for the next operation to be due: no part of what it costs.</summary>
     public virtual long SpunTicks => 0;
 }
@@ -97,6 +102,7 @@ internal sealed class Warming
 
     private Warmth Say(Warmth warmth, bool again)
     {
+        _operation.Finish();
         _operations += warmth.Operations;
         _control.Emit(
             new WarmEvent(_operations, Clock.ToNanoseconds(_cold), warmth.Unsettled is null, warmth.Unsettled, warmth.P50Ns, again),

@@ -18,7 +18,8 @@ internal sealed record ReadyEvent(string Address) : PeerEvent("ready");
 internal sealed record WarmEvent(long Operations, long ColdNs, bool? Settled = null, string? Unsettled = null, long? P50Ns = null, bool Again = false)
     : PeerEvent("warm");
 
-internal sealed record MeasuredEvent(long Operations, long ElapsedNs, long Bytes, Usage? UsageBefore, Usage? UsageAfter) : PeerEvent("measured");
+internal sealed record MeasuredEvent(
+    long Operations, long ElapsedNs, long Bytes, Usage? UsageBefore, Usage? UsageAfter, double? SlowestByFastest = null) : PeerEvent("measured");
 
 /// <summary>What a receiver of one-way messages got in a stretch; usages belong to the measured one.</summary>
 internal sealed record ReceivedEvent(long Operations, long ElapsedNs, long Bytes, long Lost, Usage? UsageBefore, Usage? UsageAfter)

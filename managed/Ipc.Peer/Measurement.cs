@@ -48,6 +48,8 @@ internal sealed class Measurement
         // What settles already keeps the pace that is measured.
         operation.Begin(Clock.Now);
         Settle(operation);
+        // Whatever is measured also begins in the measurement.
+        operation.Finish();
 
         var before = Counters.ReadBefore();
         var begin = Clock.Now;
@@ -55,6 +57,7 @@ internal sealed class Measurement
         var until = cell.Count is null ? Clock.After(begin, cell.Seconds!.Value) : long.MaxValue;
         var end = Repeat(operation, _samples, cell.Count ?? long.MaxValue, until, ref _bytes);
         var after = Counters.ReadAfter();
+        operation.Finish();
 
         _ticks = end - begin;
         _before = before.With(memoryBefore);

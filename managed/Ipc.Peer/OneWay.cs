@@ -36,35 +36,56 @@ internal static class OneWay
         if (cell.TransportKind == "queue")
             SendOverQueue(cell, control, pattern);
         else if (IsBatch(cell))
-            SendOverChannel(cell, control, pattern, channel => new BatchSink(channel, pattern.Length, cell.MessagesOfBatch));
+            SendOverChannels(cell, control, pattern, channel => new BatchSink(channel, pattern.Length, cell.MessagesOfBatch));
         else
-            SendOverChannel(cell, control, pattern, channel => new ChannelSink(channel, pattern.Length));
+            SendOverChannels(cell, control, pattern, channel => new ChannelSink(channel, pattern.Length));
     }
 
-    private static void SendOverChannel<TSink>(Cell cell, Control control, MessagePattern pattern, Func<IpcChannel, TSink> sink)
+    // The number that a thread's messages carry: each thread is a client of its own.
+    private static int ClientOf(Cell cell, int thread) => (cell.Client * cell.SendingThreads) + thread;
+
+    private static void SendOverChannels<TSink>(Cell cell, Control control, MessagePattern pattern, Func<IpcChannel, TSink> sink)
         where TSink : struct, ISink
     {
         var begin = Clock.Now;
-        using var channel = Sides.Connect(cell, HandoverMilliseconds);
-        using var interruption = Interruption.By(control, channel.Close);
-        var answer = new byte[1];
-        Stretches.Send(cell, control, sink(channel), pattern, begin, () =>
+        var channels = new List<IpcChannel>();
+        void Close() => channels.ForEach(c => c.Close());
+        try
         {
-            if (channel.Receive(answer) != 1 || answer[0] != Push.Confirmation)
+            for (var thread = 0; thread < cell.SendingThreads; thread++)
+                channels.Add(Sides.Connect(cell, HandoverMilliseconds));
+            using var interruption = Interruption.By(control, Close);
+            var senders = new Senders(control, cell.SendingThreads);
+            senders.Run(thread =>
             {
-                throw Failure.WrongContent(
-                    "a stretch was confirmed by something else than the byte 0x06: check that the server plays the same scenario");
-            }
-        });
+                var channel = channels[thread];
+                var answer = new byte[1];
+                Stretches.Send(cell, control, senders, ClientOf(cell, thread), sink(channel), pattern, begin, () =>
+                {
+                    if (channel.Receive(answer) != 1 || answer[0] != Push.Confirmation)
+                    {
+                        throw Failure.WrongContent(
+                            "a stretch was confirmed by something else than the byte 0x06: check that the server plays the same scenario");
+                    }
+                });
+            }, Close);
+        }
+        finally
+        {
+            channels.ForEach(c => c.Dispose());
+        }
     }
 
+    // Threads share the one handle, which any number of them may use.
     private static void SendOverQueue(Cell cell, Control control, MessagePattern pattern)
     {
         var begin = Clock.Now;
         using var queue = Sides.OpenQueue(cell, HandoverMilliseconds);
         using var interruption = Interruption.By(control, queue.Close);
+        var senders = new Senders(control, cell.SendingThreads);
         // A queue has no way back: the runner compares what both ends counted.
-        Stretches.Send(cell, control, new QueueSink(queue, pattern.Length), pattern, begin, static () => { });
+        senders.Run(
+            thread => Stretches.Send(cell, control, senders, ClientOf(cell, thread), new QueueSink(queue, pattern.Length), pattern, begin, static () => { }), queue.Close);
     }
 
     private static void PlayServer(Cell cell, Control control, MessagePattern pattern)

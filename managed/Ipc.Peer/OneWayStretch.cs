@@ -156,31 +156,27 @@ internal static class Stretches
     private const int MostTimesLonger = 3;
 
     /// <summary>The sender's: warm-up stretch, `warm`, go, measured stretch, `measured`.</summary>
+    /// <param name="senders">The sending threads of this process, of which this is one.</param>
+    /// <param name="client">The number that its messages carry.</param>
     /// <param name="begin">When it began to connect.</param>
     /// <param name="confirmed">Waits until the stretch has arrived, where the transport can tell.</param>
-    public static void Send<TSink>(Cell cell, Control control, TSink sink, MessagePattern pattern, long begin, Action confirmed)
+    public static void Send<TSink>(
+        Cell cell, Control control, Senders senders, int client, TSink sink, MessagePattern pattern, long begin, Action confirmed)
         where TSink : struct, ISink
     {
-        var sender = new Sender<TSink>(control, sink, pattern, cell.Role == "client" ? cell.Client : 0);
+        var sender = new Sender<TSink>(control, sink, pattern, client);
         sender.SendFirst();
         var cold = Clock.Now - begin;
         var warm = 1 + sender.Send(long.MaxValue, WarmEnough(cell.WarmupSeconds));
         confirmed();
-        control.Emit(new WarmEvent(warm, Clock.ToNanoseconds(cold)), EventJson.Default.WarmEvent);
-        GC.Collect();
-        var memoryBefore = Memory.Read();
-        control.WaitForGo();
+        senders.WaitForGo(warm, cold);
 
-        var before = Counters.ReadBefore();
         var start = Clock.Now;
         var until = cell.Count is null ? Clock.After(start, cell.Seconds!.Value) : long.MaxValue;
         var sent = sender.Send(cell.Count ?? long.MaxValue, now => now >= until);
-        var elapsed = Clock.Now - start;
-        var after = Counters.ReadAfter();
+        senders.HaveSent(sent, Clock.Now - start);
         confirmed();
-        control.Emit(
-            new MeasuredEvent(sent, Clock.ToNanoseconds(elapsed), sent * pattern.Length, before.With(memoryBefore), after.With(Memory.Read())),
-            EventJson.Default.MeasuredEvent);
+        senders.TellMeasured(pattern.Length);
     }
 
     /// <summary>The receiver's: both stretches, each told with `received`.</summary>

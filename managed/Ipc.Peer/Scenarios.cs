@@ -19,6 +19,11 @@ internal static class Scenarios
                 var paced = new RawPayloads(cell.Workload, cell.Seed);
                 Play(cell, control, channel => new PacedCall(channel, paced, cell.Workload), channel => new RawCallService(channel, paced));
                 break;
+            case ("pipelined", "raw"):
+                var asBytes = new RawPayloads(cell.Workload, cell.Seed);
+                Play(cell, control, channel => new PipelinedCall<RawForm>(channel, new RawForm(asBytes), cell.CallsInFlight),
+                    channel => new RawCallService(channel, asBytes));
+                break;
             case ("startup", "raw"):
                 Startup.Play(cell, control);
                 break;
@@ -62,16 +67,16 @@ internal static class Scenarios
             case ("call", "json") when cell.Workload.Text is [var question, var answer]:
                 PlayCall<TextJsonCodec, TextMessage, TextMessage>(cell, control, Dialogues.Texts(question, answer));
                 break;
-            case ("call", "custom"):
+            case ("call" or "pipelined", "custom"):
                 PlayObjects<CustomCodec<string[], ArrayStrings>, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);
                 break;
-            case ("call", "protobuf"):
+            case ("call" or "pipelined", "protobuf"):
                 PlayObjects<ProtobufCodec<string[], ArrayStrings>, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);
                 break;
-            case ("call", "protobuf-direct"):
+            case ("call" or "pipelined", "protobuf-direct"):
                 PlayObjects<ProtobufDirectCodec, MessageAccess, Codecs.Messages.Request, Codecs.Messages.Reply>(cell, control);
                 break;
-            case ("call", "json"):
+            case ("call" or "pipelined", "json"):
                 PlayObjects<JsonCodec<string[], ArrayStrings>, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);
                 break;
             case ("serialize", _):
@@ -103,7 +108,10 @@ internal static class Scenarios
         where TCodec : struct, ICodec<TRequest, TReply>
         where TRequest : class, ISequenced
         where TReply : class, ISequenced =>
-        Play(cell, control, channel => new ObjectCall<TCodec, TRequest, TReply>(channel, dialogue),
+        Play(cell, control,
+            channel => cell.Scenario == "pipelined"
+                ? new PipelinedCall<ObjectForm<TCodec, TRequest, TReply>>(channel, new ObjectForm<TCodec, TRequest, TReply>(dialogue), cell.CallsInFlight)
+                : new ObjectCall<TCodec, TRequest, TReply>(channel, dialogue),
             channel => new ObjectCallService<TCodec, TRequest, TReply>(channel, dialogue));
 
     private static void PlayObjects<TCodec, TAccess, TRequest, TReply>(Cell cell, Control control)

@@ -77,7 +77,8 @@ void broadcast_server(const Cell& cell, Control& control) {
     wait_for_subscribers(opened, cell, control);
     const int64_t begin_ns = now_ns();
     PublishSink sink(opened, length);
-    run_sender(cell, control, sink, begin_ns, [] {});
+    Senders senders(control, 1);
+    run_sender(cell, control, senders, 0, sink, begin_ns, [] {});
     control.wait_for_end();
 }
 

@@ -89,11 +89,17 @@ void check(const Cell& cell) {
     if (cell.warmup_seconds < 0 || cell.seconds < 0)
         fail_bad_cell("the cell measures for less than no time: give seconds of 0 or more");
     if (cell.count == 0) fail_bad_cell("the cell counts 0 operations: give a count of 1 or more, or null");
-    if (cell.clients < 1 || cell.clients > most_clients || cell.client >= cell.clients)
+    if (cell.threads < 1 || cell.threads > most_clients)
+        fail_bad_cell("the cell has " + std::to_string(cell.threads) + " threads: give 1 to " +
+                      std::to_string(most_clients));
+    if (cell.clients < 1 || cell.clients > most_clients || (cell.client + 1) * cell.threads > cell.clients)
         fail_bad_cell("the cell's client " + std::to_string(cell.client) + " of " + std::to_string(cell.clients) +
                       " does not exist: give 1 to " + std::to_string(most_clients) + " clients, numbered from 0");
     if (cell.portion < 1 || cell.portion > 1'000'000 || cell.batch < 1 || cell.batch > 65'536)
         fail_bad_cell("the cell's portion or batch is out of bounds: give 1 to 1000000 and 1 to 65536");
+    if (cell.in_flight < 1 || cell.in_flight > IPC_MOST_IN_FLIGHT)
+        fail_bad_cell("the cell has " + std::to_string(cell.in_flight) + " calls in flight: give 1 to " +
+                      std::to_string(IPC_MOST_IN_FLIGHT));
     if (cell.role != Role::server && !cell.count && cell.seconds == 0)
         fail_bad_cell("the cell has neither seconds nor count: give one");
 }
@@ -123,6 +129,8 @@ Cell parse_cell(const std::string& line) {
     cell.clients = field_or<uint32_t>(object, "clients", 1);
     cell.portion = field_or<uint32_t>(object, "portion", 1000);
     cell.batch = field_or<uint32_t>(object, "batch", 64);
+    cell.threads = field_or<uint32_t>(object, "threads", 1);
+    cell.in_flight = field_or<uint32_t>(object, "in_flight", 1);
     check(cell);
     return cell;
 }

@@ -49,6 +49,8 @@ struct Cell {
     std::string samples;           // path; empty: keep none
     uint32_t client = 0;           // which of them this client is
     uint32_t clients = 1;
+    uint32_t threads = 1;    // sending threads of this client, each of which counts as one of `clients`
+    uint32_t in_flight = 1;  // calls that scenario `pipelined` has in flight
     uint32_t portion = 1000; // messages of one sample, where each is too short to be timed alone
     uint32_t batch = 64;     // messages of one batch
 

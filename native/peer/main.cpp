@@ -59,6 +59,7 @@ void play(const Cell& cell, Control& control) {
     if (cell.scenario == "serialize") return serialize(cell, control);
     if (cell.scenario == "push") return client ? push_client(cell, control) : push_server(cell, control);
     if (cell.scenario == "batch") return client ? batch_client(cell, control) : batch_server(cell, control);
+    if (cell.scenario == "pipelined" && client) return pipelined_client(cell, control);
     if (cell.scenario == "paced") return client ? paced_client(cell, control) : call_raw_server(cell, control);
     if (cell.scenario == "startup") return client ? startup_client(cell, control) : call_raw_server(cell, control);
     if (cell.scenario == "reconnect") return client ? reconnect_client(cell, control) : reconnect_server(cell, control);
@@ -67,7 +68,7 @@ void play(const Cell& cell, Control& control) {
     if (cell.scenario == "broadcast") return client ? broadcast_client(cell, control) : broadcast_server(cell, control);
     if (cell.scenario == "ui-idle" || cell.scenario == "ui-busy" || cell.scenario == "ui-blocked")
         return client ? ui_client(cell, control) : call_raw_server(cell, control);
-    if (cell.scenario != "call")
+    if (cell.scenario != "call" && cell.scenario != "pipelined")
         fail_bad_cell("the native peer has no scenario '" + cell.scenario + "': see `ipc list scenarios`");
     if (cell.codec == "raw") return client ? call_raw_client(cell, control) : call_raw_server(cell, control);
     return client ? call_objects_client(cell, control) : call_objects_server(cell, control);

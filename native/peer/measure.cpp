@@ -105,6 +105,7 @@ Recording record(const Cell& cell, const Control& control, Operation& operation,
     const auto memory_before = memory_without(samples); // read early: it takes long enough for the peer to park
     operation.begin(now_ns());                          // what settles already keeps the pace that is measured
     settle(operation);
+    operation.finish(); // whatever is measured also begins in the measurement
 
     const uint64_t count = cell.count.value_or(std::numeric_limits<uint64_t>::max());
     const int64_t duration_ns =
@@ -121,6 +122,7 @@ Recording record(const Cell& cell, const Control& control, Operation& operation,
     } while (samples.size() < count && timing.end_ns - begin_ns < duration_ns);
     recording.elapsed_ns = timing.end_ns - begin_ns;
     recording.after = read_counters();
+    operation.finish();
     recording.after.cpu_ns = std::max(recording.before.cpu_ns, recording.after.cpu_ns - operation.spun_ns());
     recording.before.memory_bytes = memory_before;
     recording.after.memory_bytes = memory_without(samples);
@@ -149,6 +151,7 @@ void say_warm(Control& control, const WarmUp& warm, int64_t cold_ns, bool again)
 void run_client(const Cell& cell, Control& control, Operation& operation, int64_t begin_ns) {
     const int64_t cold_ns = operation.once().end_ns - begin_ns;
     WarmUp warm = warm_up(cell, control, operation);
+    operation.finish();
     say_warm(control, warm, cold_ns, true);
     Cell further = cell; // a server that has not settled needs some more calls
     further.warmup_seconds = cell.warmup_seconds / 4;
@@ -156,6 +159,7 @@ void run_client(const Cell& cell, Control& control, Operation& operation, int64_
         const uint64_t before = warm.operations;
         operation.begin(now_ns()); // the runner may already count what its server costs: at the pace that is measured
         warm = warm_up(further, control, operation);
+        operation.finish();
         warm.operations += before;
         say_warm(control, warm, cold_ns, true);
     }

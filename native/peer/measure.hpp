@@ -31,6 +31,8 @@ class Operation {
     virtual Timing once() = 0; // throws Failure
     // From now on as it is measured; may be said again.
     virtual void begin(int64_t) {}
+    // Ends what is under way beyond the operations that were counted.
+    virtual void finish() {}
     // Processor time that went into waiting for the next operation to be due: no part of what it costs.
     virtual int64_t spun_ns() const { return 0; }
 };

@@ -282,28 +282,75 @@ uint64_t serve_queue(const Cell& cell, Control& control, const MessagePattern& p
 
 // ---- the client
 
-template <class Sink, class... More>
-void send_over_channel(const Cell& cell, Control& control, size_t length, More... more) {
-    const int64_t begin_ns = now_ns();
-    const Connection connection = Connection::connect(cell, control);
-    Sink sink(connection.channel(), length, more...);
-    run_sender(cell, control, sink, begin_ns, [&connection] {
-        uint8_t answer = 0;
-        size_t received = 0;
-        check(ipc_receive(connection.channel(), &answer, sizeof answer, &received, IPC_FOREVER));
-        if (received != sizeof answer || answer != confirmation)
-            fail_wrong_content("a stretch was confirmed by something else than the byte 0x06: check that the server "
-                               "plays the same scenario");
-    });
+// Runs send(number) in as many threads as the cell has, number 0, 1 ...; the first failure ends all and is thrown here.
+// close() makes every call return that is blocked.
+template <class Send, class Close>
+void send_together(const Cell& cell, Senders& senders, Send&& send, Close&& close) {
+    if (cell.threads == 1) return send(0);
+    std::mutex mutex;
+    std::exception_ptr first;
+    std::vector<std::thread> threads;
+    for (uint32_t number = 0; number < cell.threads; ++number)
+        threads.emplace_back([&, number] {
+            try {
+                send(number);
+            } catch (...) {
+                const std::lock_guard lock(mutex);
+                if (!first) first = std::current_exception();
+                senders.give_up();
+                close();
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    if (first) std::rethrow_exception(first);
 }
 
+// The number that a thread's messages carry: each thread is a client of its own.
+uint32_t client_of(const Cell& cell, uint32_t thread) {
+    return cell.client * cell.threads + thread;
+}
+
+void wait_for_confirmation(Channel& channel) {
+    uint8_t answer = 0;
+    if (channel.receive(&answer, sizeof answer) != sizeof answer || answer != confirmation)
+        fail_wrong_content("a stretch was confirmed by something else than the byte 0x06: check that the server "
+                           "plays the same scenario");
+}
+
+template <class Sink, class... More>
+void send_over_channels(const Cell& cell, Control& control, size_t length, More... more) {
+    constexpr int32_t handover_ms = 10'000;
+    const int64_t begin_ns = now_ns();
+    std::vector<Channel> channels;
+    for (uint32_t thread = 0; thread < cell.threads; ++thread)
+        channels.push_back(Channel::connect(cell.address, handover_ms));
+    const auto close = [&channels] {
+        for (Channel& channel : channels) channel.close();
+    };
+    const Control::Interruptible interruptible(control, close);
+    Senders senders(control, cell.threads);
+    const auto send = [&](uint32_t thread) {
+        Channel& channel = channels[thread];
+        Sink sink(channel.handle(), length, more...);
+        run_sender(cell, control, senders, client_of(cell, thread), sink, begin_ns,
+                   [&channel] { wait_for_confirmation(channel); });
+    };
+    send_together(cell, senders, send, close);
+}
+
+// Threads share the one handle, which any number of them may use.
 void send_over_queue(const Cell& cell, Control& control, size_t length) {
     const int64_t begin_ns = now_ns();
     const Queue queue = open_queue(cell);
-    const Control::Interruptible interruptible(control, [&queue] { ipc_queue_close(queue.get()); });
-    QueueSink sink(queue.get(), length);
-    // A queue has no way back: the runner compares what both ends counted.
-    run_sender(cell, control, sink, begin_ns, [] {});
+    const auto close = [&queue] { ipc_queue_close(queue.get()); };
+    const Control::Interruptible interruptible(control, close);
+    Senders senders(control, cell.threads);
+    const auto send = [&](uint32_t thread) {
+        QueueSink sink(queue.get(), length);
+        // A queue has no way back: the runner compares what both ends counted.
+        run_sender(cell, control, senders, client_of(cell, thread), sink, begin_ns, [] {});
+    };
+    send_together(cell, senders, send, close);
 }
 
 } // namespace
@@ -313,9 +360,9 @@ void one_way_client(const Cell& cell, Control& control) {
     if (is_queue(cell))
         send_over_queue(cell, control, length);
     else if (is_batch(cell))
-        send_over_channel<BatchSink>(cell, control, length, cell.batch);
+        send_over_channels<BatchSink>(cell, control, length, cell.batch);
     else
-        send_over_channel<ChannelSink>(cell, control, length);
+        send_over_channels<ChannelSink>(cell, control, length);
 }
 
 void one_way_server(const Cell& cell, Control& control) {

@@ -6,6 +6,7 @@
 #include "ipc/ipc.hpp"
 #include "measure.hpp"
 #include "one_way_message.hpp"
+#include "senders.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -246,9 +247,10 @@ void report_received(const Cell& cell, Control& control, Portions& portions, uin
 // The course of a sender: warm-up stretch, `warm`, go, measured stretch, `measured`. `confirmed` waits until the stretch has
 // arrived, where the transport can tell. begin_ns: when the sender began to connect.
 template <class Sink, class Confirmed>
-void run_sender(const Cell& cell, Control& control, Sink& sink, int64_t begin_ns, Confirmed&& confirmed) {
+void run_sender(const Cell& cell, const Control& control, Senders& senders, uint32_t client, Sink& sink,
+                int64_t begin_ns, Confirmed&& confirmed) {
     const MessagePattern pattern = pattern_of(cell);
-    Sender sender(control, sink, pattern, cell.role == Role::client ? cell.client : 0);
+    Sender sender(control, sink, pattern, client);
     constexpr uint64_t no_count = std::numeric_limits<uint64_t>::max();
     constexpr int64_t no_end = std::numeric_limits<int64_t>::max();
 
@@ -256,25 +258,15 @@ void run_sender(const Cell& cell, Control& control, Sink& sink, int64_t begin_ns
     const int64_t cold_ns = now_ns() - begin_ns;
     const uint64_t warm = 1 + sender.send(no_count, now_ns() + static_cast<int64_t>(cell.warmup_seconds * 1e9));
     confirmed();
-    control.emit({{"event", "warm"}, {"operations", warm}, {"cold_ns", cold_ns}});
-    const auto memory_before = read_memory();
-    control.wait_for_go();
+    senders.wait_for_go(warm, cold_ns);
 
-    Usage before = read_counters();
     const int64_t start_ns = now_ns();
     const uint64_t sent = sender.send(cell.count.value_or(no_count),
                                       cell.count ? no_end : start_ns + static_cast<int64_t>(cell.seconds * 1e9));
     const int64_t elapsed_ns = now_ns() - start_ns;
-    Usage after = read_counters();
-    before.memory_bytes = memory_before;
-    after.memory_bytes = read_memory();
+    senders.have_sent(sent, elapsed_ns);
     confirmed();
-    control.emit({{"event", "measured"},
-                  {"operations", sent},
-                  {"elapsed_ns", elapsed_ns},
-                  {"bytes", sent * pattern.length()},
-                  {"usage_before", to_json(before)},
-                  {"usage_after", to_json(after)}});
+    senders.tell_measured(pattern.length());
 }
 
 } // namespace ipc::peer

@@ -22,6 +22,9 @@ void call_objects_server(const Cell& cell, Control& control);
 void batch_client(const Cell& cell, Control& control);
 void batch_server(const Cell& cell, Control& control);
 
+// As call, with several calls in flight; their servers are those of call. Any codec.
+void pipelined_client(const Cell& cell, Control& control);
+
 // Raw calls, so many a second, timed from when each was due; their server is call_raw_server.
 void paced_client(const Cell& cell, Control& control);
 

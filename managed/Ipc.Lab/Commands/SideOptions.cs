@@ -11,7 +11,8 @@ internal sealed record SideByHand(
 {
     public PeerCell ToCell(string role, string? samples) => new(
         role, Side, Address, Codec, Choices.ScenarioEntry(Scenario).PlayedAs, PeerWorkloads.Of(Workload.Id, Table), Seed, Cpu,
-        WarmupSeconds: Math.Min(0.3, Seconds), Count is null ? Seconds : null, Count, samples);
+        WarmupSeconds: Math.Min(0.3, Seconds), Count is null ? Seconds : null, Count, samples)
+    { InFlight = Choices.ScenarioEntry(Scenario).InFlight is > 0 and var calls ? calls : null };
 }
 
 /// <summary>The options `ipc serve` and `ipc drive` share.</summary>

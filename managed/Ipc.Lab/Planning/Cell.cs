@@ -22,6 +22,9 @@ internal sealed record Cell(string Transport, string Pair, string Codec, string 
     /// <summary>The workload as the registry has it.</summary>
     [JsonIgnore]
     public WorkloadEntry Load => Choices.WorkloadEntry(Workload);
+    /// <summary>Whether the times of its operations may overlap: several are in flight, or each counts from when it was due.</summary>
+    [JsonIgnore]
+    public bool Overlaps => Load.Rate > 0 || Scene.InFlight > 1;
     /// <summary>Whether one process plays the scenario alone.</summary>
     [JsonIgnore]
     public bool IsAlone => Transport == NoTransport;

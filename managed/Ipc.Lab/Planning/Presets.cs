@@ -14,10 +14,10 @@ internal static class Presets
             new Schedule(Launches: 6, WarmupSeconds: 0.10, Seconds: 0.10, BudgetSeconds: 225), QuickCells),
         new("seed", "the published workloads and counts, printed beside the published figures",
             new Schedule(Launches: 6, WarmupSeconds: 0.5, Seconds: 1.0, BudgetSeconds: null), SeedCells),
-        new("reference", "our own transports, every pair and size that people ask for: and those that docs/findings.md tests: what its and the README's figures are taken from; 25 minutes",
+        new("reference", "our own transports, every pair and size that people ask for: and those that docs/findings.md tests: what its and the README's figures are taken from",
             new Schedule(Launches: 6, WarmupSeconds: 0.10, Seconds: 0.15, BudgetSeconds: null), ReferenceCells),
-        new("full", "everything in the registry, all pairs, every way to wait; takes hours",
-            new Schedule(Launches: 10, WarmupSeconds: 0.3, Seconds: 0.5, BudgetSeconds: null), FullCells),
+        new("full", "everything in the registry, all pairs, every way to wait, each where it says something new; within three hours",
+            new Schedule(Launches: 6, WarmupSeconds: 0.1, Seconds: 0.2, BudgetSeconds: 10_500), FullCells),
     ];
 
     /// <summary>What is measured when the user picks cells instead of a preset.</summary>
@@ -34,6 +34,9 @@ internal static class Presets
            where (server.Runtime is null && client.Runtime is null) || server == client || server.Id == "native" || client.Id == "native"
            select $"{server.Id}:{client.Id}",
     ];
+
+    /// <summary>Every side of this runtime with every other.</summary>
+    public static IReadOnlyList<string> NinePairs { get; } = [.. FullPairs.Where(p => !p.Contains("netfx", StringComparison.Ordinal))];
 
     public static Preset Get(string id) => All.First(p => p.Id == Choices.Check("preset", id, All.Select(q => q.Id)));
 
@@ -65,6 +68,8 @@ internal static class Presets
             .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["reconnect"], ["64"]),
             .. Grid.Cross(["pipe"], MainPairs, ["raw"], ["startup"], ["64"]),
             .. Grid.Cross(["shm"], alike, ["custom"], ["batch"], Choices.Workloads("batch")),
+            .. Grid.Cross(["shm"], NinePairs, ["raw"], ["pipelined-1", "pipelined"], ["64"]),
+            .. Grid.Cross(["unix", "pipe"], alike, ["raw"], ["pipelined-1", "pipelined"], ["64"]),
             .. Grid.Cross(["shm", "shm?wait=spin", "shm?wait=block"], ["native:native"], ["raw"], ["paced"], ["paced-100", "paced-1k", "paced-10k", "paced-100k"]),
             .. CellsOfFindings(),
         ];
@@ -82,8 +87,34 @@ internal static class Presets
 
     private static List<Cell> SeedCells() => [.. PublishedFigures.All.Select(f => f.ToCell().Cell).OfType<Cell>().Distinct()];
 
-    // Other runtimes meet native code and themselves: with .NET 10 in between nothing new happens.
-    private static List<Cell> FullCells() => [.. Grid.Cross(Grid.AllWaits, FullPairs, Grid.AllCodecs, Grid.SingleScenarios, Grid.SingleWorkloads), .. Variants(), .. Curves()];
+    // Not the product of all axes, which is a day's work. Each way to wait meets each pair at a small and a middling size; whatever else there is, is measured in both languages
+    // over our own transports, and codecs where two languages meet.
+    private static List<Cell> FullCells()
+    {
+        string[] alike = ["native:native", "managed:managed"];
+        IEnumerable<Cell> cells =
+        [
+            .. Grid.Cross(Grid.AllWaits, NinePairs, ["raw"], ["call"], ["64", "1k-10k"]),
+            .. Grid.Cross(Grid.AllTransports, FullPairs.Except(NinePairs), ["raw"], ["call"], ["1k-10k"]),
+            .. Grid.Cross(["shm", "pipe"], MainPairs, ["raw"], ["call"], ["100k-1000k"]),
+            .. Grid.Cross(["shm", "pipe"], MainPairs, Grid.ObjectCodecs, ["call"], ["1k-10k"]),
+            .. Grid.Cross(Grid.AllTransports, alike, ["custom"], ["call"], ["1k-10k"]),
+            .. Grid.Cross(["shm", "pipe"], alike, Grid.ObjectCodecs, ["call"], ["0.1k-1k", "10k-100k", "100k-1000k"]),
+            .. Grid.Cross(["shm", "unix"], alike, Grid.AllCodecs, ["call"], ["table", "ping"]),
+            .. Grid.Cross(Grid.AllTransports, alike, ["raw"], ["call"], Grid.SingleWorkloads),
+            .. Grid.Cross([], FullPairs, Grid.AllCodecs, ["serialize"], Grid.SingleWorkloads),
+            .. Grid.Cross(Grid.AllWaits, alike, ["raw"], ["oneway"], ["oneway-32"]),
+            .. Grid.Cross(["shm", "queue", "ring"], NinePairs, ["raw"], ["oneway"], ["oneway-32"]),
+            .. Grid.Cross(Grid.AllTransports, alike, ["raw"], ["oneway", "oneway-batch", "fanin", "broadcast"], Grid.SingleWorkloads),
+            .. Grid.Cross(["broadcast", "broadcast?wait=spin", "broadcast?wait=block"], alike, ["raw"], ["broadcast"], ["oneway-32"]),
+            .. Grid.Cross(Grid.AllTransports, alike, ["raw"], ["push", "reconnect", "startup", "ui-idle", "ui-busy", "ui-blocked"], Grid.SingleWorkloads),
+            .. Grid.Cross(["pipe"], FullPairs, ["raw"], ["startup"], ["64"]),
+            .. CellsOfFindings(),
+            .. Variants(),
+            .. Curves(),
+        ];
+        return [.. cells.Distinct()];
+    }
 
     // The same with another number of processes, or on other CPUs, is measured in both languages over our own transports.
     private static IEnumerable<Cell> Variants()
@@ -93,9 +124,14 @@ internal static class Presets
         [
             .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["one-cpu"], Grid.SingleWorkloads),
             .. Grid.Cross(["unix", "shm"], MainPairs, ["raw"], ["footprint"], ["64"]),
+            .. Grid.Cross(Grid.AllWaits, alike, ["raw"], ["idle"], ["64"]),
+            .. Grid.Cross(["shm", "unix", "pipe"], NinePairs, ["raw"], ["pipelined-1", "pipelined-8", "pipelined"], ["64"]),
+            .. Grid.Cross(Grid.AllWaits, alike, ["raw"], ["pipelined-1", "pipelined"], ["64"]),
+            .. Grid.Cross(["shm", "unix"], alike, ["raw"], ["pipelined-256"], ["64"]),
+            .. Grid.Cross(["shm"], alike, Grid.AllCodecs, ["pipelined-1", "pipelined"], ["0.1k-1k"]),
             // A byte over a socket, a wake-up, spinning: what a confirmation costs is how its sender waits for it.
-            .. Grid.Cross(["unix", "pipe", "shm?wait=block", "shm-event", "shm?wait=spin", "shm"], alike, ["raw"], ["push-many"], Choices.Workloads("push")),
-            .. Grid.Cross(["shm", "unix", "queue"], alike, ["raw"], ["fanin-2", "fanin-8", "fanin-16"], ["oneway-32"]),
+            .. Grid.Cross(["unix", "shm?wait=block", "shm-event", "shm?wait=spin"], alike, ["raw"], ["push-many"], Choices.Workloads("push")),
+            .. Grid.Cross(["shm", "unix", "queue"], alike, ["raw"], ["fanin-2", "fanin-8", "fanin-16", "fanin-threads", "fanin-threads-1", "fanin-threads-2", "fanin-threads-8", "fanin-threads-16"], ["oneway-32"]),
             .. Grid.Cross(["broadcast"], alike, ["raw"], ["broadcast-1", "broadcast-2", "broadcast-10"], ["oneway-32"]),
         ];
     }
@@ -107,11 +143,13 @@ internal static class Presets
         var (batch, paced, sweep) = (Choices.Workloads("batch"), Choices.Workloads("paced"), Choices.Workloads("sweep"));
         return
         [
-            .. Grid.Cross(["shm", "unix"], alike, ["custom", "protobuf", "json", "raw"], ["batch"], batch),
-            .. Grid.Cross(["shm"], MainPairs.Except(alike), ["custom"], ["batch"], batch),
-            .. Grid.Cross(["shm", "shm?wait=spin", "shm?wait=block", "unix"], alike, ["raw"], ["paced"], paced),
-            .. Grid.Cross(["shm", "shm-event", "unix", "pipe", "tcp"], ["native:native"], ["raw"], ["call"], sweep),
-            .. Grid.Cross(["shm", "unix"], ["managed:managed"], ["raw"], ["call"], sweep),
+            .. Grid.Cross(["shm"], alike, ["custom", "protobuf", "protobuf-direct", "json", "raw"], ["batch"], batch),
+            .. Grid.Cross(["unix"], alike, ["custom"], ["batch"], batch),
+            .. Grid.Cross(["shm"], ["native:managed"], ["custom"], ["batch"], batch),
+            .. Grid.Cross(["shm", "shm?wait=spin", "shm?wait=block"], ["native:native"], ["raw"], ["paced"], paced),
+            .. Grid.Cross(["unix"], alike, ["raw"], ["paced"], paced),
+            .. Grid.Cross(["shm", "shm-event", "unix", "tcp"], ["native:native"], ["raw"], ["call"], sweep),
+            .. Grid.Cross(["shm"], ["managed:managed"], ["raw"], ["call"], sweep),
         ];
     }
 }

@@ -14,6 +14,7 @@ internal sealed record CellGroup(string Title, IReadOnlyList<CellResult> Cells)
 
     /// <summary>The columns as they fit these cells.</summary>
     public IReadOnlyList<Column> Fit(IReadOnlyList<Column> columns) =>
+        Choices.ScenarioEntry(Cells[0].Scenario).Idle && columns != Columns.Full ? [.. columns.Except([Columns.P99, Columns.FloorRatio]), .. Columns.Idle] :
         columns == Columns.Full ? [.. Headed(columns), .. Columns.Of(Choices.ScenarioEntry(Cells[0].Scenario))] : Headed(columns);
 
     private IReadOnlyList<Column> Headed(IReadOnlyList<Column> columns) =>
@@ -25,7 +26,7 @@ internal sealed record CellGroup(string Title, IReadOnlyList<CellResult> Cells)
         .. cells
             .GroupBy(c => (c.Scenario, c.Workload, c.Codec, c.Count))
             .Select(g => new CellGroup(
-                $"{g.Key.Scenario} {g.Key.Workload} {g.Key.Codec}{(g.Key.Count is { } n ? $", {n} operations" : "")}{ClientsOf(g.Key.Scenario)}{TogetherOf(g.Key.Workload)}",
+                $"{g.Key.Scenario} {g.Key.Workload} {g.Key.Codec}{(g.Key.Count is { } n ? $", {n} operations" : "")}{ClientsOf(g.Key.Scenario)}{InFlightOf(g.Key.Scenario)}{TogetherOf(g.Key.Workload)}",
                 [.. g.OrderBy(c => c.P50Ns ?? double.MaxValue)])),
     ];
 
@@ -37,5 +38,9 @@ internal sealed record CellGroup(string Title, IReadOnlyList<CellResult> Cells)
         _ => "",
     };
 
-    private static string ClientsOf(string scenario) => Choices.ScenarioEntry(scenario).Clients is > 1 and var clients ? $", {clients} clients" : "";
+    private static string InFlightOf(string scenario) => Choices.ScenarioEntry(scenario).InFlight is > 0 and var calls ? $", {calls} in flight" : "";
+
+    private static string ClientsOf(string scenario) =>
+        Choices.ScenarioEntry(scenario) is { Clients: > 1 and var clients } ? $", {clients} clients"
+        : Choices.ScenarioEntry(scenario) is { Threads: > 1 and var threads } ? $", {threads} threads of one client" : "";
 }

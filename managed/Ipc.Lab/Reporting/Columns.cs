@@ -72,7 +72,15 @@ internal static class Columns
     /// <summary>What the lab looked at from outside beside.</summary>
     public static IReadOnlyList<Column> Of(ScenarioEntry scenario) =>
         scenario.Starts ? [new("server, start to ready", false, c => Units.Time(c.Phases?.GetValueOrDefault("server_ready_ns")))]
-        : scenario.Footprint ? s_memory : [];
+        : scenario.Footprint ? s_memory
+        : scenario.Idle ? Idle : [];
+
+    /// <summary>What an idle second takes.</summary>
+    public static IReadOnlyList<Column> Idle { get; } =
+    [
+        .. from side in (string[])["server", "client"]
+           select new Column($"idle second, CPU {side}", false, c => Units.Time(c.Phases?.GetValueOrDefault($"idle_{side}_cpu_ns"))),
+    ];
 
     private static readonly IReadOnlyList<Column> s_memory =
     [

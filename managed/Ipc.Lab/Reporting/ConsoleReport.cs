@@ -19,6 +19,7 @@ internal static class ConsoleReport
         foreach (var group in CellGroup.Of(results.Cells))
             WriteGroup(console, group);
         WriteBuckets(console, results);
+        WriteCallsInFlight(console, results);
         WriteParts(console, results);
     }
 
@@ -37,6 +38,26 @@ internal static class ConsoleReport
         {
             var single = curve.Points.FirstOrDefault(c => BucketCurve.BucketOf(c) == 1);
             table.AddRow(curve.Transport, curve.Pair, curve.Codec, Units.Time(single?.P50Ns), curve.BestText, Units.Time(curve.Verdict.Best.P50Ns), curve.Gain is null ? Units.Unknown : $"{Units.Ratio(curve.Gain)} x");
+        }
+        console.Write(table);
+    }
+
+    private static void WriteCallsInFlight(IAnsiConsole console, RunResults results)
+    {
+        var curves = InFlightCurve.Of(results.Cells);
+        if (curves.Count == 0)
+            return;
+        int[] counts = [.. curves.SelectMany(c => c.Points).Select(c => InFlightCurve.InFlightOf(c.Scenario)).Distinct().Order()];
+        var table = new Table().Border(TableBorder.Simple).Title("[bold]calls a second, by how many are in flight[/]");
+        table.Title!.Style = Style.Plain;
+        foreach (var title in (string[])["transport", "server:client", "message", "codec"])
+            table.AddColumn(new TableColumn(title) { NoWrap = true });
+        foreach (var title in counts.Select(n => $"{n}").Append($"gain of {InFlightCurve.Headline}"))
+            table.AddColumn(new TableColumn(title) { Alignment = Justify.Right, NoWrap = true });
+        foreach (var curve in curves)
+        {
+            var gain = curve.GainOf(InFlightCurve.Headline) is { } times ? $"{Units.Ratio(times)} x" : Units.Unknown;
+            table.AddRow([Markup.Escape(curve.Transport), curve.Pair, curve.Workload, curve.Codec, .. counts.Select(n => Units.Rate(curve.At(n)?.OpsPerS)), gain]);
         }
         console.Write(table);
     }

@@ -19,6 +19,7 @@ internal static class MarkdownReport
         foreach (var group in CellGroup.Of(results.Cells))
             WriteGroup(text, group);
         WriteBuckets(text, results);
+        WriteCallsInFlight(text, results);
         WriteParts(text, results);
         if (results.Run.Preset == "seed")
             WritePublished(text, results);
@@ -116,6 +117,24 @@ internal static class MarkdownReport
         Row(text, ["---", "---", "---", .. buckets.Select(_ => "---:"), "---:", "---:"]);
         foreach (var curve in curves)
             Row(text, [curve.Transport, curve.Pair, curve.Codec, .. buckets.Select(b => Units.Time(curve.Points.FirstOrDefault(c => BucketCurve.BucketOf(c) == b)?.P50Ns)), curve.BestText, curve.GainText]);
+        Line(text);
+    }
+
+    private static void WriteCallsInFlight(StringBuilder text, RunResults results)
+    {
+        var curves = InFlightCurve.Of(results.Cells);
+        if (curves.Count == 0)
+            return;
+        int[] counts = [.. curves.SelectMany(c => c.Points).Select(c => InFlightCurve.InFlightOf(c.Scenario)).Distinct().Order()];
+        Line(text, "## What calls in flight gain");
+        Line(text);
+        Paragraph(text, $"Calls a second by wall time, by how many are in flight on one channel. Gain: of {InFlightCurve.Headline} in flight over one at a time, with what the intervals of both leave open.");
+        Row(text, ["transport", "server:client", "message", "codec", .. counts.Select(n => n.ToString(CultureInfo.InvariantCulture)), "gain"]);
+        Row(text, ["---", "---", "---", "---", .. counts.Select(_ => "---:"), "---:"]);
+        foreach (var curve in curves)
+        {
+            Row(text, [curve.Transport, curve.Pair, curve.Workload, curve.Codec, .. counts.Select(n => Units.Rate(curve.At(n)?.OpsPerS)), curve.GainTextOf(InFlightCurve.Headline)]);
+        }
         Line(text);
     }
 

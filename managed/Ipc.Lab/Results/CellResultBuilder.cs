@@ -50,7 +50,7 @@ internal static class CellResultBuilder
             .GroupBy(l => l.Figures.Placement)
             // Of two as common the faster is the headline, so that the same launches always give the same one.
             .OrderByDescending(g => g.Count()).ThenBy(g => Medians.Of(g.Select(l => l.Figures.LineNs ?? 0)))
-            .Select(g => FiguresBuilder.Build(g.Key, [.. g], scene, floor, cell.Load.Rate > 0))
+            .Select(g => FiguresBuilder.Build(g.Key, [.. g], scene, floor, cell.Overlaps))
             .ToList();
         if (placements.Count == 0)
             return Bare(cell, "unsteady", all[^1].Figures.Reason);

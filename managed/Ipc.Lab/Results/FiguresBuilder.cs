@@ -6,8 +6,8 @@ namespace Ipc.Lab.Results;
 internal static class FiguresBuilder
 {
     /// <param name="launches">At least one, all settled.</param>
-    /// <param name="paced">Calls were made at a given rate: what a mean time would allow says nothing.</param>
-    public static PlacementFigures Build(string? placement, IReadOnlyList<MeasuredLaunch> launches, ScenarioEntry scene, FloorOfCell? floor, bool paced = false)
+    /// <param name="overlapping">Several calls were under way at a time, or were made at a given rate: what a mean time would allow says nothing.</param>
+    public static PlacementFigures Build(string? placement, IReadOnlyList<MeasuredLaunch> launches, ScenarioEntry scene, FloorOfCell? floor, bool overlapping = false)
     {
         var isOneWay = scene.Receiver is not null;
         var p50 = Over(launches, l => l.P50Ns);
@@ -17,7 +17,7 @@ internal static class FiguresBuilder
         var p9999 = Over(launches, l => l.P9999Ns);
         var mean = Over(launches, l => l.MeanNs);
         var rate = Over(launches, l => l.OpsPerS);
-        var byMean = isOneWay || paced ? default : Over(launches, l => 1e9 / l.MeanNs);
+        var byMean = isOneWay || overlapping ? default : Over(launches, l => 1e9 / l.MeanNs);
         // A launch without a ratio does not take away those of the others.
         var ratios = launches.Select(l => l.Figures.FloorRatio).OfType<double>().ToList();
         var figures = new PlacementFigures

@@ -6,8 +6,8 @@ internal static class Claims
     /// <summary>Throws <see cref="PeerFailure"/> WRONG_FIGURES if a claim cannot be true.</summary>
     /// <param name="wall">Time between the runner's command and the claim's arrival.</param>
     /// <param name="count">Operations asked for, or null.</param>
-    /// <param name="paced">Operations count from when they were due, so that their times may overlap.</param>
-    public static void Check(Measured measured, TimeSpan wall, uint[] samples, long? count, bool paced = false)
+    /// <param name="overlapping">Operations' times may overlap: several are in flight, or each counts from when it was due.</param>
+    public static void Check(Measured measured, TimeSpan wall, uint[] samples, long? count, bool overlapping = false)
     {
         if (measured.Operations <= 0)
             throw Wrong($"{measured.Operations} operations were measured");
@@ -23,9 +23,9 @@ internal static class Claims
         if (zeros * 2L > samples.Length)
             throw Wrong($"{zeros} of {samples.Length} operations took 0 ns by the client's clock: it is too coarse for them");
         // One clock tick of difference per operation is rounding, not a lie.
-        if (paced && samples.Max() > measured.ElapsedNs)
-            throw Wrong($"a call was due {samples.Max()} ns before its reply, more than the {measured.ElapsedNs} ns the client says it took");
-        if (!paced && measured.ElapsedNs < timed - measured.Operations)
+        if (overlapping && samples.Max() > measured.ElapsedNs)
+            throw Wrong($"one sample is {samples.Max()} ns, more than the {measured.ElapsedNs} ns the client says it took for all");
+        if (!overlapping && measured.ElapsedNs < timed - measured.Operations)
             throw Wrong($"the samples add up to {timed} ns, more than the {measured.ElapsedNs} ns the client says it took");
         if (measured.ElapsedNs > wall.TotalNanoseconds * 1.01)
             throw Wrong($"the client says it took {measured.ElapsedNs} ns, but only {wall.TotalNanoseconds:0} ns passed");

@@ -53,6 +53,7 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
             if (footprint is not null)
                 await footprint.NoteAsync("connected", server, client).ConfigureAwait(false);
             var settled = await session.SettleServerAsync(task, warm).ConfigureAwait(false);
+            var idle = task.Cell.Scene.Idle ? await IdleSecond.ReadAsync(server, client, stop).ConfigureAwait(false) : null;
             var meanwhile = footprint?.NoteMeanwhileAsync("loaded", server, client) ?? Task.CompletedTask;
             var (measured, wall) = await session.MeasureAsync(task).ConfigureAwait(false);
             await meanwhile.ConfigureAwait(false);
@@ -64,7 +65,7 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
             if (footprint is not null)
                 await footprint.NoteManyAsync().ConfigureAwait(false);
             var samples = SampleFile.ReadRaw(task.Samples);
-            Claims.Check(measured, wall, samples, task.Cell.Count, task.Cell.Load.Rate > 0);
+            Claims.Check(measured, wall, samples, task.Cell.Count, task.Cell.Overlaps);
             Claims.CheckServed(served, settled.Warm, measured);
             var around = new UsageSpan(settled.Before, after);
             var unsteady = Steadiness.WhyBehind(task.Cell.Load.Rate, measured, samples)
@@ -76,7 +77,7 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
                 ColdNs = settled.Warm.ColdNs,
                 Server = around,
                 ServerOperations = (served - settled.Operations) * task.Cell.Load.Bucket,
-                Phases = footprint?.Bytes,
+                Phases = footprint?.Bytes ?? idle,
             }, samples);
         }
         catch (PeerFailure failure)

@@ -22,7 +22,7 @@ internal static class OneWayClaims
 
     /// <summary>Throws WRONG_FIGURES if a claim cannot be true.</summary>
     /// <param name="wall">Time between the runner's command and the last claim's arrival.</param>
-    /// <param name="count">Messages asked of each sender, or null.</param>
+    /// <param name="count">Messages asked of each sending process, or null.</param>
     public static void Check(IReadOnlyList<Measured> sent, IReadOnlyList<Received> received, TimeSpan wall, uint[] samples, long? count)
     {
         foreach (var one in received)

@@ -53,7 +53,7 @@ internal sealed class OneWayLaunch : IAsyncDisposable
         await EndAsync(stop).ConfigureAwait(false);
 
         var samples = ReadSamples();
-        OneWayClaims.Check(sent, received, wall, samples, _task.Cell.Count);
+        OneWayClaims.Check(sent, received, wall, samples, _task.Cell.Count * _scenario.Threads);
         return (ToRecord(cell, round, warm, sent, received, samples), samples);
     }
 
@@ -101,7 +101,7 @@ internal sealed class OneWayLaunch : IAsyncDisposable
     private static double? SlowestByFastest(Measured[] sent)
     {
         var rates = sent.Where(m => m.ElapsedNs > 0).Select(m => m.Operations / (double)m.ElapsedNs).ToList();
-        return rates.Count > 1 ? rates.Min() / rates.Max() : null;
+        return rates.Count > 1 ? rates.Min() / rates.Max() : sent[0].SlowestByFastest;
     }
 
     private LaunchRecord ToRecord(int cell, int round, Warm[] warm, Measured[] sent, Received[] received, uint[] samples)

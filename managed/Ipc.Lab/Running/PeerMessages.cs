@@ -17,11 +17,16 @@ internal sealed record PeerCell(
     /// <summary>Messages of one sample, of one batch; null where the scenario has none.</summary>
     public int? Portion { get; init; }
     public int? Batch { get; init; }
+    /// <summary>Sending threads of this client; null where it has one.</summary>
+    public int? Threads { get; init; }
+    /// <summary>Calls in flight at a time; null where the scenario has none.</summary>
+    public int? InFlight { get; init; }
 
     /// <summary>The cell with what its scenario's registry entry says.</summary>
     public PeerCell With(ScenarioEntry scenario) => scenario.Receiver is null ? this : this with
     {
-        Clients = scenario.Clients,
+        Clients = scenario.ClientThreads,
+        Threads = scenario.Threads > 1 ? scenario.Threads : null,
         Portion = scenario.Portion,
         Batch = scenario.Batch > 0 ? scenario.Batch : null,
     };
@@ -54,7 +59,8 @@ internal sealed record Warm(long Operations, long ColdNs, bool? Settled = null, 
 /// <summary>What a managed process says of its runtime.</summary>
 internal sealed record RuntimeState(long? CompiledMethods);
 
-internal sealed record Measured(long Operations, long ElapsedNs, long Bytes, Usage? UsageBefore, Usage? UsageAfter);
+/// <param name="SlowestByFastest">Of several sending threads in one process.</param>
+internal sealed record Measured(long Operations, long ElapsedNs, long Bytes, Usage? UsageBefore, Usage? UsageAfter, double? SlowestByFastest = null);
 
 /// <summary>What a receiver of one-way messages got in a stretch; the usages belong to the measured one.</summary>
 internal sealed record Received(long Operations, long ElapsedNs, long Bytes, long Lost, Usage? UsageBefore, Usage? UsageAfter);

@@ -60,10 +60,18 @@ internal abstract partial class FramedChannel
         return frame.Length;
     }
 
+    // What an asynchronous call that had too little room has left.
+    partial void TakeKept(Span<byte> reply, ref int length);
+
     public sealed override int ReceiveReply(Span<byte> reply, int timeoutMilliseconds)
     {
         using var visit = new Visit(this, Receiver);
         var deadline = Begin(timeoutMilliseconds);
+        var kept = -1;
+        if (_holding != Holding.KeptReply)
+            TakeKept(reply, ref kept);
+        if (kept >= 0)
+            return kept;
         if (_holding != Holding.KeptReply)
             throw new IpcException(IpcStatus.WrongState, "no reply is kept: ReceiveReply follows a Call that ended in BufferTooSmall");
         if (AnyInFlight)

@@ -18,8 +18,7 @@ internal abstract partial class FramedChannel
 
     // ---- for transports
 
-    /// <summary>Whether several requests may be on their way, and be answered in any order.</summary>
-    private protected virtual bool HasCallsInFlight => true;
+    private protected override bool HasCallsInFlight => true;
 
     /// <summary>Sends as much of one frame as goes until <paramref name="slice"/> is over, from where the attempt before ended, which
     /// <paramref name="done"/> remembers; false: not all of it is out. As it stands here, for transports on which a time-out may cut a frame: all of

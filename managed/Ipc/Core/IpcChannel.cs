@@ -133,6 +133,9 @@ public abstract partial class IpcChannel : IDisposable
     /// <summary>Fails a request that was put off: the client gets <see cref="IpcStatus.HandlerFailed"/> with this text.</summary>
     public virtual void FailDeferred(ulong token, string text, int timeoutMilliseconds = Timeout.Infinite) => throw OneAtATime();
 
+    /// <summary>Whether several requests may be on their way, and be answered in any order.</summary>
+    private protected virtual bool HasCallsInFlight => false;
+
     private static IpcException OneAtATime() => new(IpcStatus.NotAvailable, "this channel has one call at a time: use Call and Reply");
 
     /// <summary>Answers calls until the peer closes (returns) or the channel fails or is closed here (throws). Over a transport of kind

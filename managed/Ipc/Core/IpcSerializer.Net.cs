@@ -54,7 +54,7 @@ public sealed class JsonIpcSerializer : IIpcSerializer
 /// <summary>The server's end of typed calls.</summary>
 public static class IpcSerializerExtensions
 {
-    /// <summary>A handler of requests made of one of objects: for <see cref="IpcChannel.ServeAsync"/>.</summary>
+    /// <summary>A handler of requests made of one of objects: for <see cref="IpcChannel.ServeAsync(AsyncRequestHandler, Action{Exception}, CancellationToken)"/>.</summary>
     /// <param name="serializer">The same as the client's.</param>
     /// <param name="handler">Answers one request.</param>
     public static AsyncRequestHandler Handler<TRequest, TReply>(this IIpcSerializer serializer, Func<TRequest, CancellationToken, ValueTask<TReply>> handler) =>

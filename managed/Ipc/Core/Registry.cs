@@ -88,13 +88,14 @@ public static class Registry
 public sealed record OptionEntry(string Name, string Kind, string Default, string Help, string? Choices = null);
 
 /// <summary>A transport's capabilities. Network: it reaches other machines. Hardened: a peer that misbehaves or dies cannot hurt the other. Detail: what its summary, which fits a line of a list, leaves out. Sides: side id to "" or the reason it is missing. Notes: by platform, what must stand beside every figure.
-/// Refused: by platform, which <c>option=value</c> cannot be had there, and why.</summary>
+/// Refused: by platform, which <c>option=value</c> cannot be had there, and why. MostInFlight: by platform, so many calls at once whatever their length, because a client
+/// that waits for room there takes in no replies; all others have room for as many as a channel has.</summary>
 public sealed record TransportEntry(
     string Id, string Summary, string NameForm, string Kind, IReadOnlyList<string> Platforms, bool ZeroCopy, bool Broadcast,
     string LargestMessage, string Floor, IReadOnlyDictionary<string, string> Sides, IReadOnlyList<OptionEntry> Options,
     IReadOnlyDictionary<string, string>? FloorWhen = null, ModuleEntry? Module = null, IReadOnlyDictionary<string, string>? Notes = null,
     IReadOnlyDictionary<string, IReadOnlyDictionary<string, string>>? Refused = null, string? Detail = null,
-    bool Network = false, bool Hardened = true);
+    bool Network = false, bool Hardened = true, IReadOnlyDictionary<string, int>? MostInFlight = null);
 
 /// <summary>What a transport needs whose native side is a module, a shared library of its own over a foreign one: the package that
 /// building it takes (Debian's name), and the program that must run meanwhile, with the package that has it.</summary>
@@ -110,13 +111,18 @@ public sealed record CodecEntry(
     string Id, string Summary, bool Objects, IReadOnlyList<string>? Scenarios = null, IReadOnlyList<string>? Sides = null);
 
 /// <summary>A scenario; Ipc is false when one process plays it alone. Kinds: the kinds of transport it can be played over. Receiver: the role
-/// (server or client) that receives one-way messages and measures; null where the client measures round trips. Clients: client processes.
+/// (server or client) that receives one-way messages and measures; null where the client measures round trips. Clients: client processes. Threads: sending threads of each of them, every one a client to the server.
 /// Portion: operations of one sample, divided down. Batch: messages of one batch; 0: one by one. Platforms and Codecs: those it is played on and with;
-/// null: all. As: the scenario that both processes play, where this one differs only in how they are started or how many there are. OneCpu: both are pinned to one CPU. Starts: an operation is starting both processes, timed by who starts them. Footprint: who starts them reads their memory.</summary>
+/// null: all. As: the scenario that both processes play, where this one differs only in how they are started or how many there are. OneCpu: both are pinned to one CPU. Starts: an operation is starting both processes, timed by who starts them. Footprint: who starts them reads their memory.
+/// InFlight: calls that the client has in flight at a time; 0: it calls and waits. Idle: who starts the processes also reads what they take while nobody calls.</summary>
 public sealed record ScenarioEntry(
-    string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Portion = 1, int Batch = 0,
-    IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null, string? As = null, bool OneCpu = false, bool Starts = false, bool Footprint = false)
+    string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Threads = 1, int Portion = 1, int Batch = 0,
+    IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null, string? As = null, bool OneCpu = false, bool Starts = false, bool Footprint = false,
+    int InFlight = 0, bool Idle = false)
 {
+    /// <summary>All that send or receive at the clients' end.</summary>
+    public int ClientThreads => Clients * Threads;
+
     /// <summary>The scenario as processes know it.</summary>
     public string PlayedAs => As ?? Id;
 

@@ -162,7 +162,7 @@ public sealed class EstimatorTests(ITestOutputHelper output)
     [Fact]
     public void PacedCallsHaveNoRateByMeanLatency()
     {
-        var paced = FiguresBuilder.Build(null, [Measured(Launch(5_000, 100))], Choices.ScenarioEntry("paced"), null, paced: true);
+        var paced = FiguresBuilder.Build(null, [Measured(Launch(5_000, 100))], Choices.ScenarioEntry("paced"), null, overlapping: true);
         Assert.Null(paced.OpsPerSByMeanLatency);
         Assert.NotNull(paced.OpsPerS);
     }

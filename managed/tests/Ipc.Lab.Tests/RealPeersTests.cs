@@ -78,6 +78,34 @@ public sealed class RealPeersTests : IDisposable
         }
     }
 
+    // Over every transport, at two of the depths each, one with bytes and one with objects: all pairs together meet all of them. Whoever submits more than are asked for has
+    // the rest answered, too.
+    [Theory]
+    [MemberData(nameof(Pairs))]
+    public async Task EveryPairHasCallsInFlight(string pair)
+    {
+        const int calls = 300;
+        var scenarios = Registry.Scenarios.Where(s => s.PlayedAs == "pipelined").OrderBy(s => s.InFlight).ToList();
+        Assert.Equal([1, 8, 64, 256], scenarios.Select(s => s.InFlight));
+        string[] codecs = ["custom", "protobuf", "json", "protobuf-direct"];
+        // The same every time, and another for each pair.
+        var turn = pair.Sum(c => c);
+        foreach (var transport in Registry.Transports.Where(t => t.Module is null && t.MostInFlight?.ContainsKey(Registry.Platform) != true && t.Kind == "channel" && IsPlayed(t.Id, pair)))
+        {
+            turn++;
+            foreach (var (codec, workload, scenario) in ((string, string, ScenarioEntry)[])[("raw", "64", scenarios[turn % 4]), (codecs[turn % 4], "0.1k-1k", scenarios[(turn + 2) % 4])])
+            {
+                var (record, samples) = await LaunchAsync(new Cell(transport.Id, pair, codec, scenario.Id, workload, calls));
+
+                Assert.Equal((calls, calls), (record.Operations, samples.Length));
+                Assert.InRange(record.Bytes, calls * (codec == "raw" ? 128 : 1000), calls * (codec == "raw" ? 128 : 3000));
+                Assert.InRange(record.ServerOperations!.Value, calls + scenario.InFlight - 1, long.MaxValue);
+                // So many were under way at a time, and never more.
+                Assert.InRange(record.TimedNs, 1, (scenario.InFlight * record.ElapsedNs) + calls);
+            }
+        }
+    }
+
     // Calls come when they are due, not earlier, and no more than that many; the server is asked no oftener while things settle.
     [Theory]
     [MemberData(nameof(Pairs))]
@@ -158,6 +186,24 @@ public sealed class RealPeersTests : IDisposable
         Assert.InRange(bytes["ten_servers_private_bytes"]!.Value, 3 * bytes["idle_server_private_bytes"]!.Value, 30 * bytes["idle_server_private_bytes"]!.Value);
     }
 
+    // Who spins takes a processor, who sleeps next to nothing; both halves of a claim about waiting.
+    [Theory]
+    [InlineData("native:managed")]
+    [InlineData("managed:native")]
+    public async Task AnIdleSecondCostsWhatWaitingCosts(string pair)
+    {
+        async Task<IReadOnlyDictionary<string, double?>> IdleAsync(string transport) => (await LaunchAsync(new Cell(transport, pair, "raw", "idle", "64", 100))).Record.Phases!;
+        var (asleep, awake) = (await IdleAsync("shm?wait=block"), await IdleAsync("shm?wait=spin"));
+
+        Assert.All((string[])["server", "client"], side => Assert.InRange(asleep[$"idle_{side}_cpu_ns"]!.Value, 0, 0.2e9));
+        // On a machine that others use a spinning thread has less than a whole processor.
+        Assert.InRange(awake["idle_server_cpu_ns"]!.Value, 4 * Math.Max(0.01e9, asleep["idle_server_cpu_ns"]!.Value), 1.5e9);
+        Assert.InRange(awake["idle_client_cpu_ns"]!.Value, 0, 0.2e9);
+    }
+
+    [Fact]
+    public void ProcessorTimeIsTheFirstNumberOfTheKernelsLine() => Assert.Equal(123456789, ProcessorTime.Parse("123456789 42 7\n"));
+
     // So many messages, one byte back: a sample is all of them, everything else counts messages.
     [Theory]
     [MemberData(nameof(Pairs))]
@@ -181,14 +227,19 @@ public sealed class RealPeersTests : IDisposable
     [InlineData("shm", "fanin-2", "native:managed")]
     [InlineData("unix", "fanin-8", "managed:native")]
     [InlineData("queue", "fanin-2", "managed:managed")]
+    [InlineData("shm", "fanin-threads", "managed:native")]
+    [InlineData("unix", "fanin-threads-8", "native:managed")]
+    [InlineData("tcp", "fanin-threads-1", "bound:bound")]
+    [InlineData("queue", "fanin-threads-2", "native:managed")]
+    [InlineData("queue", "fanin-threads", "managed:native")]
     [InlineData("broadcast", "broadcast-2", "native:managed")]
     public async Task ScenariosAreMadeOfOtherNumbersOfProcesses(string transport, string scenario, string pair)
     {
         var cell = new Cell(transport, pair, "raw", scenario, "oneway-32", Count);
         var (record, _) = await LaunchAsync(cell);
 
-        Assert.Equal((long)Count * cell.Scene.Clients, record.Operations + record.Lost);
-        if (cell.Scene.Receiver == "server")
+        Assert.Equal((long)Count * cell.Scene.ClientThreads, record.Operations + record.Lost);
+        if (cell.Scene.Receiver == "server" && cell.Scene.ClientThreads > 1)
             Assert.InRange(record.SlowestByFastest!.Value, 1e-9, 1);
         else
             Assert.Null(record.SlowestByFastest);

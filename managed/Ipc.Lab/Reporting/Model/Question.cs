@@ -76,21 +76,27 @@ internal static class Names
         "one-cpu" => "call, both on one CPU",
         "startup" => "process start to first reply",
         "footprint" => "call, memory read",
+        "idle" => "call, after an idle second",
         "reconnect" => "connect, call, close",
         "push" => "push, confirmed by a byte",
         "push-many" => "push, so many confirmed by a byte",
         "oneway" => "one-way",
         "oneway-batch" => "one-way, batches",
         "fanin" or "fanin-2" or "fanin-8" or "fanin-16" => $"{ClientsOf(id)} clients into one server",
+        "fanin-threads" or "fanin-threads-1" or "fanin-threads-2" or "fanin-threads-8" or "fanin-threads-16" =>
+            Registry.Scenarios.First(s => s.Id == id).Threads is var threads and > 1 ? $"{NumberOf(threads)} threads of one client into one server" : "one thread of one client into one server",
         "broadcast" or "broadcast-1" or "broadcast-2" or "broadcast-10" => $"broadcast to {ClientsOf(id)}",
+        "pipelined" or "pipelined-1" or "pipelined-8" or "pipelined-256" =>
+            InFlightCurve.InFlightOf(id) is var calls and > 1 ? string.Create(CultureInfo.InvariantCulture, $"{calls} calls in flight") : "call in flight",
         "batch" => "in buckets",
         "paced" => "paced call",
         "serialize" => "codec alone",
         _ => id,
     };
 
-    private static string ClientsOf(string scenario) =>
-        Registry.Scenarios.First(s => s.Id == scenario).Clients is var clients && clients < s_numbers.Length ? s_numbers[clients] : clients.ToString(CultureInfo.InvariantCulture);
+    private static string ClientsOf(string scenario) => NumberOf(Registry.Scenarios.First(s => s.Id == scenario).Clients);
+
+    private static string NumberOf(int count) => count < s_numbers.Length ? s_numbers[count] : count.ToString(CultureInfo.InvariantCulture);
 
     /// <summary>"1 kB -> 10 kB"; one-way "32 B"; with the bucket or the rate where there is one.</summary>
     public static string Size(string scenario, string workload) => SizeAlone(scenario, workload) + Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch

@@ -108,47 +108,6 @@ internal static class SerializationSheet
     }
 }
 
-/// <summary>What sending messages together gains.</summary>
-internal static class BatchingSheet
-{
-    public static Sheet? Of(string name, MachineReport machine)
-    {
-        static int BatchOf(CellResult c) => Registry.Scenarios.FirstOrDefault(s => s.Id == c.Scenario) is { Receiver: not null, Clients: 1 } s ? Math.Max(1, s.Batch) : 0;
-        var lines = machine.Sound.Select(c => c.Result).Where(c => BatchOf(c) > 0)
-            .GroupBy(c => (c.Pair, c.Transport, c.Workload)).Where(g => g.Select(BatchOf).Distinct().Count() > 1)
-            .OrderBy(g => g.Key.Pair, StringComparer.Ordinal).ThenBy(g => Names.BytesOf(g.Key.Workload)).ThenBy(g => g.Key.Transport, StringComparer.Ordinal).ToList();
-        if (lines.Count == 0)
-            return null;
-        var sheet = new Sheet(name) { Widths = [34, 24, 12, 14, 12, 14, 12, 10, 12, 11], Frozen = (3, 0) };
-        sheet.Add(new Value($"What batches gain: {machine.Label}", Look.Title));
-        sheet.Add(new Value("Messages a second at the receiver, sent one by one and together.", Look.Note));
-        sheet.AddHead("pair", "transport", "message", "messages in a batch", "rate", "rate from", "to", "gain", "rate, below", "above");
-        var drawn = new List<Series>();
-        foreach (var line in lines)
-        {
-            var first = sheet.Count + 1;
-            List<CellResult> points = [.. line.OrderBy(BatchOf)];
-            foreach (var c in points)
-            {
-                var (below, above) = Whiskers.Of(c.OpsPerS, c.OpsPerSCi);
-                sheet.Add(Value.Text(Names.Pair(c.Pair)), Value.Text(c.Transport), Value.Text(Names.Size(c.Scenario, c.Workload)), new Value(BatchOf(c), Look.Count),
-                    Value.Rate(c.OpsPerS), Value.Rate(c.OpsPerSCi?[0]), Value.Rate(c.OpsPerSCi?[1]), new Value(c.OpsPerS / points[0].OpsPerS, Look.Ratio), Value.Rate(below), Value.Rate(above));
-            }
-            if (line.Key.Pair == Question.UsualPair(machine))
-            {
-                drawn.Add(new Series($"{line.Key.Transport}, {Names.Size("oneway", line.Key.Workload)}", sheet.Reference(4, first, sheet.Count), [.. points.Select(c => (object?)BatchOf(c))],
-                    sheet.Reference(5, first, sheet.Count), [.. points.Select(c => c.OpsPerS)],
-                    Whiskers.At(sheet, 9, first, sheet.Count, points.Select(c => (c.OpsPerS, c.OpsPerSCi)))));
-            }
-        }
-        sheet.Table = (3, sheet.Count, 10);
-        sheet.Names.Add((Sheets.NameOf(sheet, "table"), $"'{name}'!$A$3:$J${sheet.Count}"));
-        if (drawn.Count > 0)
-            sheet.Charts.Add(new Chart(ChartKind.Lines, $"What batches gain, {Names.Pair(Question.UsualPair(machine))}", Styles.RateFormat, "0", [.. drawn.Take(12)], (12, 4, 11, 24), "messages a second", "messages in a batch"));
-        return sheet;
-    }
-}
-
 /// <summary>Every server side with every client side, a small table for each transport and message.</summary>
 internal static class PairsSheet
 {

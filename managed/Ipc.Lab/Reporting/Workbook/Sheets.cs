@@ -22,11 +22,14 @@ internal static class Sheets
                 MeasuredSheet.Of(Named("Push"), "Messages whose receiver confirms them with one byte", machine, c => c.Scenario is "push" or "push-many"),
                 MeasuredSheet.Of(Named("One-way"), "One-way messages, timed at the receiver", machine, c => Names.IsOneWay(c.Scenario)),
                 SerializationSheet.Of(Named("Serialization"), machine),
-                BatchingSheet.Of(Named("Batching"), machine),
+                GainSheet.OfBatches.Of(Named("Batching"), machine),
+                GainSheet.OfCallsInFlight.Of(Named("In flight"), machine),
                 MeasuredSheet.Of(Named("Buckets"), "Objects in buckets, each bucket one call; figures are of one object", machine, c => c.Scenario == "batch"),
+                MeasuredSheet.Of(Named("Pipelined"), "Calls of which several are in flight on one channel, each timed from its submission", machine, c => InFlightCurve.InFlightOf(c.Scenario) > 0),
                 MeasuredSheet.Of(Named("Paced"), "So many calls a second, timed from when each was due", machine, c => c.Scenario == "paced"),
                 OutsideSheet.Of(Named("Startup"), "Starts of processes: until the server listens, until the client has its first reply", machine, "startup", Value.Time),
                 OutsideSheet.Of(Named("Footprint"), "Memory by the kernel's account; the column ten servers is all ten together", machine, "footprint", v => new Value(v, Look.Bytes)),
+                OutsideSheet.Of(Named("Idle"), "Processor time of a second in which nobody calls, by how the server waits", machine, "idle", Value.Time),
                 PairsSheet.Of(Named("Pairs"), machine),
             }.OfType<Sheet>());
         }

@@ -3,7 +3,20 @@ using System.Threading.Tasks.Sources;
 namespace Ipc;
 
 /// <summary>What is done asynchronously.</summary>
-internal enum OperationKind { Send, Receive, Call, ReceiveRequest, Answer }
+internal enum OperationKind { Send, Receive, Call, ReceiveRequest, Answer, Submit, Complete, AnswerDeferred }
+
+/// <summary>Is told of the end of an operation that nobody awaits.</summary>
+internal interface IOperationOwner
+{
+    /// <summary>The operation is over and can be taken again. On whatever thread finished it.</summary>
+    void Ended(OperationKind kind, Exception? failure);
+
+    /// <summary>Of a Complete: hands out what has come. True: no call is in flight any more.</summary>
+    bool HandOut(int timeoutMilliseconds);
+
+    /// <summary>Of a Submit that could not go on: true if it need not any more, because nothing of it is out and its caller has given it up.</summary>
+    bool GivesUp(ChannelOperation operation);
+}
 
 /// <summary>One operation of a channel that may have to wait: a channel has one to send and one to receive and uses them again and again, so that
 /// waiting allocates nothing. It tries; if that would block, it waits for its <see cref="Readiness"/> without a thread and tries again on a thread of
@@ -39,9 +52,18 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
     public bool IsOut;
     /// <summary>A length in bytes.</summary>
     public int Result;
+    /// <summary>Of a Submit, the call's tag; of an AnswerDeferred, the request's token.</summary>
+    public ulong Tag;
+    /// <summary>Of a Submit that has begun: the call's number and its place among those in flight.</summary>
+    public (uint Id, int At) Place;
+    /// <summary>Who is told of the end; null: a task is awaited.</summary>
+    public IOperationOwner? Owner;
 
     /// <summary>Whether the next attempt sends.</summary>
-    public bool Sends => Kind is OperationKind.Send or OperationKind.Answer || (Kind == OperationKind.Call && !IsOut);
+    public bool Sends => Kind is OperationKind.Send or OperationKind.Answer or OperationKind.Submit or OperationKind.AnswerDeferred || (Kind == OperationKind.Call && !IsOut);
+
+    /// <summary>Whether nothing is under way, as far as can be seen here.</summary>
+    public bool IsIdle => Volatile.Read(ref _state) == Idle;
 
     /// <summary>Begins. False: the operation before it is still under way.</summary>
     public bool TryTake() => Interlocked.CompareExchange(ref _state, Running, Idle) == Idle;
@@ -50,7 +72,7 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
     public void Set(OperationKind kind, FrameKind answerKind, ReadOnlyMemory<byte> outgoing, Memory<byte> incoming)
     {
         (Kind, AnswerKind, Outgoing, Incoming) = (kind, answerKind, outgoing, incoming);
-        (Begun, BytesOut, IsOut, Result) = (false, 0, false, 0);
+        (Begun, BytesOut, IsOut, Result, Owner) = (false, 0, false, 0, null);
     }
 
     /// <summary>Does it. True: done, at once, with <see cref="Result"/>. False: the task of <see cref="Version"/> is to be awaited.
@@ -165,7 +187,7 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
         try
         {
             channel.ReadinessOf(Sends)?.BeginAttempt();
-            if (!channel.Attempt(this, 0))
+            if (!channel.Attempt(this, 0) && (Kind != OperationKind.Submit || !Owner!.GivesUp(this)))
                 return false;
         }
         catch (Exception e)
@@ -210,11 +232,20 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
         _registration.Dispose();
         _registration = default;
         (_token, Outgoing, Incoming) = (default, default, default);
-        if (failure is null)
+        if (Owner is { } owner)
+        {
+            var kind = Kind;
+            Volatile.Write(ref _state, Idle);
+            owner.Ended(kind, failure);
+        }
+        else if (failure is null)
             _core.SetResult(Result);
         else
             _core.SetException(failure);
     }
+
+    /// <summary>Taken, and not used.</summary>
+    public void GiveBack() => Volatile.Write(ref _state, Idle);
 
     private void Free()
     {

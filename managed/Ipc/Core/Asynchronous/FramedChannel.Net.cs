@@ -37,7 +37,10 @@ internal abstract partial class FramedChannel
 
     internal sealed override bool Attempt(ChannelOperation operation, int timeoutMilliseconds)
     {
-        using var visit = new Visit(this, operation.Kind == OperationKind.Send);
+        // Hands out by calls of its own, which go in by themselves.
+        if (operation.Kind == OperationKind.Complete)
+            return operation.Owner!.HandOut(timeoutMilliseconds);
+        using var visit = new Visit(this, operation.Kind is OperationKind.Send or OperationKind.Submit or OperationKind.AnswerDeferred);
         var deadline = Begin(timeoutMilliseconds);
         try
         {
@@ -47,6 +50,8 @@ internal abstract partial class FramedChannel
                 OperationKind.Receive => AttemptReceive(operation, deadline),
                 OperationKind.Call => AttemptCall(operation, deadline),
                 OperationKind.ReceiveRequest => AttemptRequest(operation, deadline),
+                OperationKind.Submit => AttemptSubmit(operation, deadline),
+                OperationKind.AnswerDeferred => AttemptAnswerDeferred(operation, deadline),
                 _ => AttemptAnswer(operation, deadline),
             };
         }

@@ -19,6 +19,7 @@ public abstract partial class IpcChannel
 
     private ChannelOperation? _sending;
     private ChannelOperation? _receiving;
+    private CallsUnderWay? _calls;
 
     /// <summary>As <see cref="Send(ReadOnlySpan{byte}, int)"/>, without a thread that waits; nothing is allocated.</summary>
     /// <param name="message">Must not change until the task is over.</param>
@@ -41,18 +42,21 @@ public abstract partial class IpcChannel
     public ValueTask<int> ReceiveAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
         BeginReceiving(OperationKind.Receive, default, buffer, cancellationToken);
 
-    /// <summary>As <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/>, without a thread that waits; nothing is allocated.</summary>
+    /// <summary>As <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/>, without a thread that waits; nothing is allocated. Any number of threads may call at a time: up
+    /// to 256 calls are in flight, those beyond wait for their turn, and the server answers them in whatever order it likes.</summary>
     /// <param name="request">Must not change until the task is over.</param>
     /// <param name="reply">The channel's until the task is over.</param>
-    /// <param name="cancellationToken">Ends the wait at once. The server may have the request; its late reply is dropped, as after a time-out.
-    /// Half-way through
-    /// the request the channel is broken.</param>
+    /// <param name="cancellationToken">Ends the wait at once (over the C ABI, once the request is out). The server may have the request; its late reply is dropped, as after a
+    /// time-out, and the channel stays good.</param>
     /// <returns>The reply's length in bytes.</returns>
-    /// <remarks>Nothing else may be sent or received meanwhile. Await the task exactly once.</remarks>
+    /// <remarks>Nothing but such calls may be under way on the channel meanwhile. Await the task exactly once. <see cref="IpcStatus.BufferTooSmall"/>: if no other call was under
+    /// way the reply is kept for <see cref="ReceiveReply"/>, else it is dropped. Over transports of kind "call" one at a time.</remarks>
     /// <exception cref="IpcException">As <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask<int> CallAsync(ReadOnlyMemory<byte> request, Memory<byte> reply, CancellationToken cancellationToken = default) =>
-        BeginReceiving(OperationKind.Call, request, reply, cancellationToken);
+        HasCallsInFlight
+            ? (Volatile.Read(ref _calls) ?? MakeCalls()).Begin(request, reply, cancellationToken)
+            : BeginReceiving(OperationKind.Call, request, reply, cancellationToken);
 
     /// <summary>Waits for the next request without a thread and copies it. <see cref="ReplyAsync"/> or <see cref="FailRequestAsync"/> comes
     /// next.</summary>
@@ -101,7 +105,7 @@ public abstract partial class IpcChannel
             }
             catch (IpcException e) when (e.Status == IpcStatus.BufferTooSmall && buffer.Length < MaxMessageLength)
             {
-                buffer = Larger(buffer);
+                buffer = Grow(buffer, MaxMessageLength);
                 continue;
             }
             catch (IpcException e) when (e.Status == IpcStatus.PeerClosed)
@@ -133,7 +137,7 @@ public abstract partial class IpcChannel
             }
             catch (IpcException e) when (e.Status == IpcStatus.BufferTooSmall && request.Length < MaxMessageLength)
             {
-                request = Larger(request);
+                request = Grow(request, MaxMessageLength);
                 continue;
             }
             catch (IpcException e) when (e.Status == IpcStatus.PeerClosed)
@@ -175,8 +179,6 @@ public abstract partial class IpcChannel
         }
     }
 
-    private byte[] Larger(byte[] buffer) => new byte[(int)Math.Min(MaxMessageLength, 4L * buffer.Length)];
-
     // ---- for the two kinds of channels
 
     /// <summary>Tries what the operation says and waits for so long; false: it would have to wait longer. Throws its failure. Of a channel that says
@@ -190,8 +192,19 @@ public abstract partial class IpcChannel
                 return TryReceive(operation.Incoming.Span, out operation.Result, timeoutMilliseconds);
             case OperationKind.ReceiveRequest:
                 return AttemptRequest(operation, timeoutMilliseconds);
+            case OperationKind.Complete:
+                return operation.Owner!.HandOut(timeoutMilliseconds);
             case var _ when timeoutMilliseconds == 0:
                 return false;
+            case OperationKind.Submit:
+                Submit(operation.Outgoing.Span, operation.Tag);
+                return true;
+            case OperationKind.AnswerDeferred when operation.AnswerKind == FrameKind.Fault:
+                FailDeferred(operation.Tag, Encoding.UTF8.GetString(operation.Outgoing.Span));
+                return true;
+            case OperationKind.AnswerDeferred:
+                ReplyDeferred(operation.Tag, operation.Outgoing.Span);
+                return true;
             case OperationKind.Send:
                 Send(operation.Outgoing.Span);
                 return true;
@@ -245,6 +258,42 @@ public abstract partial class IpcChannel
         Volatile.Read(ref _receiving)?.Wake();
     }
 
+    // ---- calls of which several are in flight
+
+    private CallsUnderWay MakeCalls() => Interlocked.CompareExchange(ref _calls, new CallsUnderWay(this), null) ?? _calls;
+
+    internal ChannelOperation? TakeSender() => Take(ref _sending);
+
+    internal ChannelOperation? TakeReceiver() => Take(ref _receiving);
+
+    /// <summary>Whether nothing else is being received.</summary>
+    internal bool MayCall => Volatile.Read(ref _receiving) is null or { IsIdle: true };
+
+    internal void WakeReceiver() => Volatile.Read(ref _receiving)?.Wake();
+
+    /// <summary>Of a Submit that is not being tried: whether nothing of it is out; then it will never have been.</summary>
+    internal virtual bool GiveUpSubmit(ChannelOperation operation) => false;
+
+    /// <summary>As TryComplete, of a reply that is there within a moment and fits.</summary>
+    internal virtual bool TryCompleteSoon(Span<byte> reply, out IpcCompletion completion)
+    {
+        completion = default;
+        return false;
+    }
+
+    /// <summary>Whether TryComplete may have something to say; a reply is then here whole, where the channel can see to that.</summary>
+    internal virtual bool TryAwaitReply(int timeoutMilliseconds) => true;
+
+    /// <summary>A call that is in flight is over; its late reply will be dropped. For who completes.</summary>
+    internal virtual bool TryForget((uint Id, int At) place) => false;
+
+    /// <summary>The reply that an asynchronous call with too little room left.</summary>
+    private protected bool TryTakeKept(Span<byte> reply, out int length)
+    {
+        length = 0;
+        return Volatile.Read(ref _calls)?.TryTakeKept(reply, out length) == true;
+    }
+
     // ---- beginning
 
     private ChannelOperation? Take(ref ChannelOperation? half)
@@ -292,6 +341,6 @@ public abstract partial class IpcChannel
         }
     }
 
-    private static IpcException UnderWay() =>
+    internal static IpcException UnderWay() =>
         new(IpcStatus.WrongState, "an asynchronous operation of the same kind is under way on this channel: await it first");
 }

@@ -10,7 +10,7 @@ namespace Ipc.Lab.Tests.Reporting;
 /// <summary>The page in a real browser. Chromium takes a second to start, so a test looks at many things.</summary>
 public sealed class PageTests(ITestOutputHelper output)
 {
-    private static readonly string[] s_drawn = ["use", "sizes", "sweep", "tails", "cost", "paced", "parts", "buckets", "oneway"];
+    private static readonly string[] s_drawn = ["use", "sizes", "sweep", "tails", "cost", "paced", "parts", "buckets", "inflight", "oneway"];
 
     private static string Write(KeptFolder folder, int cells, out MachineReport machine)
     {

@@ -28,7 +28,7 @@ internal sealed class PlausibleResults(int seed)
         var all = Grid.Cross(
                 Grid.AllWaits.Where(t => Registry.Transport(TransportSpec.IdOf(t)).Platforms.Contains(platform)),
                 from server in Sides from client in Sides select $"{server}:{client}",
-                Grid.AllCodecs, Grid.AllScenarios.Where(s => wine is not null || !s.StartsWith("ui-", StringComparison.Ordinal)), Grid.SingleWorkloads)
+                Grid.AllCodecs, Grid.AllScenarios.Where(IsTold).Where(s => wine is not null || !s.StartsWith("ui-", StringComparison.Ordinal)), Grid.SingleWorkloads)
             .Concat(PublishedFigures.All.Select(f => f.ToCell().Cell).OfType<Cell>()).Distinct().ToList();
         // Whole pairs as far as they go: charts then have lines, not stray points.
         string[] first = ["native:managed", "native:native", "managed:managed"];
@@ -59,6 +59,9 @@ internal sealed class PlausibleResults(int seed)
     private static IEnumerable<Cell> Curves(string platform) => Grid.Cross(
         ((string[])["shm", "shm?wait=spin", "pipe"]).Where(t => Registry.Transport(TransportSpec.IdOf(t)).Platforms.Contains(platform)),
         ["native:managed"], ["raw", "custom"], ["batch", "paced", "call"], Registry.Workloads.Where(w => w.Group is not null).Select(w => w.Id));
+
+    // Of scenarios that differ in a number only, some.
+    private static bool IsTold(string scenario) => !scenario.StartsWith("fanin-threads-", StringComparison.Ordinal) && scenario is not ("pipelined-8" or "pipelined-256");
 
     private static string[] Sides { get; } = ["native", "managed", "bound"];
 

@@ -10,7 +10,7 @@ namespace Ipc.Lab.Tests.Reporting;
 
 public sealed class WorkbookTests
 {
-    private static readonly string[] s_sheets = ["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "Buckets", "Paced", "Pairs", "Published", "Findings", "Environment", "Raw"];
+    private static readonly string[] s_sheets = ["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "In flight", "Buckets", "Pipelined", "Paced", "Pairs", "Published", "Findings", "Environment", "Raw"];
 
     private static string Write(KeptFolder folder, params MachineReport[] machines)
     {
@@ -26,18 +26,18 @@ public sealed class WorkbookTests
     public void IsValidAndHasEverySheetWithItsChartsNamesAndPanes()
     {
         using var folder = new KeptFolder("workbook");
-        using var document = SpreadsheetDocument.Open(Write(folder, new PlausibleResults(21).Machine(cells: 3000)), false);
+        using var document = SpreadsheetDocument.Open(Write(folder, new PlausibleResults(21).Machine(cells: 4000)), false);
 
         AssertValid(document);
         var book = document.WorkbookPart!;
         var sheets = book.Workbook!.Sheets!.Elements<DocumentFormat.OpenXml.Spreadsheet.Sheet>().ToList();
         Assert.Equal(s_sheets, sheets.Select(s => s.Name!.Value));
         int Charts(string name) => ((WorksheetPart)book.GetPartById(sheets.First(s => s.Name == name).Id!)).DrawingsPart?.ChartParts.Count() ?? 0;
-        Assert.All((string[])["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "Buckets", "Paced"], name => Assert.NotEqual(0, Charts(name)));
+        Assert.All((string[])["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "In flight", "Buckets", "Pipelined", "Paced"], name => Assert.NotEqual(0, Charts(name)));
         Assert.Contains(book.Workbook.DefinedNames!.Elements<DefinedName>(), n => n.Name == "Request_p50");
         var raw = ((WorksheetPart)book.GetPartById(sheets[^1].Id!)).Worksheet!;
         Assert.Equal("frozen", raw.Descendants<Pane>().Single().State!.InnerText);
-        Assert.Equal(3001, raw.Descendants<Row>().Count());
+        Assert.Equal(4001, raw.Descendants<Row>().Count());
         Assert.Contains(book.Workbook.DefinedNames!.Elements<DefinedName>(), n => n.Name == "Published_figures");
     }
 

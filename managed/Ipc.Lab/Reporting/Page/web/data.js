@@ -76,9 +76,10 @@ function sizeName(workload, oneWay) {
 }
 
 const scenarioNames = {
-  call: 'call', 'one-cpu': 'call, both on one CPU', reconnect: 'connect, call, close', startup: 'process start to first reply', footprint: 'call, memory read', push: 'push, confirmed by a byte', oneway: 'one-way', 'oneway-batch': 'one-way, batches', fanin: 'four clients into one server', 'push-many': 'push, so many confirmed by a byte',
-  'fanin-2': 'two clients into one server', 'fanin-8': 'eight clients into one server', 'fanin-16': '16 clients into one server', 'broadcast-1': 'broadcast to one', 'broadcast-2': 'broadcast to two', 'broadcast-10': 'broadcast to ten',
+  call: 'call', 'one-cpu': 'call, both on one CPU', reconnect: 'connect, call, close', startup: 'process start to first reply', footprint: 'call, memory read', idle: 'call, after an idle second', push: 'push, confirmed by a byte', oneway: 'one-way', 'oneway-batch': 'one-way, batches', fanin: 'four clients into one server', 'push-many': 'push, so many confirmed by a byte',
+  'fanin-2': 'two clients into one server', 'fanin-8': 'eight clients into one server', 'fanin-16': '16 clients into one server', 'fanin-threads': 'four threads of one client into one server', 'fanin-threads-1': 'one thread of one client into one server', 'fanin-threads-2': 'two threads of one client into one server', 'fanin-threads-8': 'eight threads of one client into one server', 'fanin-threads-16': '16 threads of one client into one server', 'broadcast-1': 'broadcast to one', 'broadcast-2': 'broadcast to two', 'broadcast-10': 'broadcast to ten',
   broadcast: 'broadcast to four', 'ui-idle': 'call from a window, idle', 'ui-busy': 'call from a window, busy', 'ui-blocked': 'call that blocks a window',
+  pipelined: '64 calls in flight', 'pipelined-1': 'call in flight', 'pipelined-8': '8 calls in flight', 'pipelined-256': '256 calls in flight',
   batch: 'in buckets', paced: 'paced call', serialize: 'codec alone',
 };
 

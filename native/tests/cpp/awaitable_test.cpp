@@ -1,0 +1,214 @@
+// Calls that coroutines await, many at once.
+#include "../server/support.hpp"
+#include "ipc/awaitable.hpp"
+
+#include <array>
+#include <coroutine>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+#if !defined(_WIN32)
+#    include <poll.h>
+#endif
+
+namespace ipc::test {
+namespace {
+
+// The least coroutine there is: it begins at once, its owner may destroy it while it waits, and a failure in it is kept.
+class Running {
+  public:
+    struct promise_type {
+        std::exception_ptr failure;
+        Running get_return_object() { return Running(std::coroutine_handle<promise_type>::from_promise(*this)); }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_always final_suspend() noexcept { return {}; }
+        void return_void() {}
+        void unhandled_exception() { failure = std::current_exception(); }
+    };
+    explicit Running(std::coroutine_handle<promise_type> coroutine) : coroutine_(coroutine) {}
+    Running(Running&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
+    ~Running() {
+        if (coroutine_) coroutine_.destroy();
+    }
+    bool done() const { return coroutine_.done(); }
+    void rethrow() const {
+        if (coroutine_.promise().failure) std::rethrow_exception(coroutine_.promise().failure);
+    }
+    ipc_status status() const {
+        try {
+            rethrow();
+        } catch (const Error& error) {
+            return error.status();
+        }
+        return IPC_OK;
+    }
+
+  private:
+    std::coroutine_handle<promise_type> coroutine_;
+};
+
+// Calls twice, one after the other, and checks what comes back.
+Running call_twice(AwaitableCalls& calls, uint32_t number, size_t length) {
+    std::vector<uint32_t> request(length, number), reply(length);
+    const size_t bytes = length * sizeof(uint32_t);
+    for (int i = 0; i < 2; ++i) {
+        const size_t came = co_await calls.call(request.data(), bytes, reply.data(), bytes);
+        EXPECT_EQ(came, bytes);
+        EXPECT_EQ(reply, request) << "the reply to call " << number << " is another one's";
+        ++request[0];
+    }
+}
+
+Running call_once(AwaitableCalls& calls, std::string request, std::string* reply) {
+    reply->resize(100);
+    reply->resize(co_await calls.call(request.data(), request.size(), reply->data(), reply->size()));
+}
+
+Running try_once(AwaitableCalls& calls, size_t capacity, Result<size_t>* result) {
+    std::string reply(capacity, '\0');
+    *result = co_await calls.try_call("x", 1, reply.data(), reply.size());
+}
+
+class AwaitableCall : public testing::TestWithParam<const char*> {
+  protected:
+    AwaitableCall() : listener_(fresh_address(GetParam())) {
+        std::thread connecting([this] { client_ = Channel::connect(listener_.address(), patience_ms); });
+        server_ = listener_.accept(patience_ms);
+        connecting.join();
+    }
+    ~AwaitableCall() override {
+        client_.close();
+        if (serving_.joinable()) serving_.join();
+    }
+    void serve_echo() {
+        serving_ = std::thread([this] {
+            (void)server_.try_serve([](Bytes request, ReplyWriter& reply) {
+                if (request.text() == "no") throw std::runtime_error("refused");
+                reply.write(request.data, request.size);
+            });
+        });
+    }
+    // Takes so many requests and answers none.
+    void defer_requests(size_t count) {
+        serving_ = std::thread([this, count] {
+            for (size_t i = 0; i < count; ++i) {
+                std::string text(server_.receive_request(patience_ms).text());
+                deferred_.emplace_back(server_.defer_request(), std::move(text));
+            }
+        });
+    }
+    Listener listener_;
+    Channel server_;
+    Channel client_;
+    std::thread serving_;
+    std::vector<std::pair<uint64_t, std::string>> deferred_;
+};
+INSTANTIATE_TEST_SUITE_P(Transports, AwaitableCall, testing::ValuesIn(channel_transports), transport_name);
+
+// More than there are places in flight; short replies, and long ones that go right to their buffers.
+TEST_P(AwaitableCall, HundredsGetTheirOwnReplies) {
+    serve_echo();
+    AwaitableCalls calls(client_);
+    std::vector<Running> all;
+    for (uint32_t i = 0; i < 400; ++i) all.push_back(call_twice(calls, i * 2, i % 9 == 0 ? 2000 : 3));
+    while (calls.under_way() > 0) ASSERT_GT(calls.wait(patience_ms), 0u);
+    for (const Running& each : all) {
+        ASSERT_TRUE(each.done());
+        each.rethrow();
+    }
+    EXPECT_EQ(calls.poll(), 0u);
+}
+
+TEST_P(AwaitableCall, ComesBackInWhateverOrder) {
+    std::vector<std::string> replies(20);
+    defer_requests(replies.size());
+    AwaitableCalls calls(client_);
+    std::vector<Running> all;
+    for (size_t i = 0; i < replies.size(); ++i)
+        all.push_back(call_once(calls, "call " + std::to_string(i), &replies[i]));
+    serving_.join();
+    for (size_t i = replies.size(); i-- > 0;) {
+        const std::string reply = "answer to " + deferred_[i].second;
+        server_.reply_deferred(deferred_[i].first, reply.data(), reply.size(), patience_ms);
+        ASSERT_EQ(calls.wait(patience_ms), 1u);
+        EXPECT_TRUE(all[i].done());
+        all[i].rethrow();
+        EXPECT_EQ(replies[i], "answer to call " + std::to_string(i));
+    }
+}
+
+TEST_P(AwaitableCall, FailuresAreItsOwn) {
+    serve_echo();
+    AwaitableCalls calls(client_);
+    std::string refused, answered;
+    Result<size_t> small(0);
+    const Running first = call_once(calls, "no", &refused);
+    const Running second = call_once(calls, "yes", &answered);
+    const Running third = try_once(calls, 0, &small);
+    while (calls.under_way() > 0) ASSERT_GT(calls.wait(patience_ms), 0u);
+    EXPECT_EQ(first.status(), IPC_HANDLER_FAILED);
+    EXPECT_EQ(second.status(), IPC_OK);
+    EXPECT_EQ(answered, "yes");
+    EXPECT_EQ(small.status(), IPC_BUFFER_TOO_SMALL);
+    EXPECT_EQ(*small, 1u);
+}
+
+// A coroutine that is destroyed gives its call up; the others, and what comes after, get their replies.
+TEST_P(AwaitableCall, ADestroyedCoroutineGivesItsCallUp) {
+    serve_echo();
+    AwaitableCalls calls(client_);
+    std::string kept;
+    auto given_up = std::make_unique<std::string>();
+    {
+        const Running gone = call_once(calls, "gone", given_up.get());
+        EXPECT_EQ(calls.under_way(), 1u);
+    }
+    given_up.reset();
+    const Running stays = call_once(calls, "stays", &kept);
+    while (!stays.done()) ASSERT_GT(calls.wait(patience_ms), 0u);
+    EXPECT_EQ(kept, "stays");
+    EXPECT_EQ(calls.under_way(), 0u);
+}
+
+TEST_P(AwaitableCall, TheEndOfTheChannelEndsThemAll) {
+    defer_requests(IPC_MOST_IN_FLIGHT);
+    AwaitableCalls calls(client_);
+    std::vector<std::string> replies(300);
+    std::vector<Running> all;
+    for (auto& reply : replies) all.push_back(call_once(calls, "x", &reply));
+    EXPECT_EQ(calls.under_way(), 300u);
+    EXPECT_EQ(calls.wait(0), 0u);
+    serving_.join();
+    client_.close();
+    while (calls.under_way() > 0) ASSERT_GT(calls.wait(patience_ms), 0u);
+    for (const Running& each : all) EXPECT_EQ(each.status(), IPC_CLOSED);
+}
+
+#if !defined(_WIN32)
+// An event loop: nothing blocks but poll().
+TEST(AwaitableCallInALoop, IsResumedWhenTheDescriptorIsReadable) {
+    Listener listener(fresh_address("unix"));
+    Channel client, server;
+    std::thread connecting([&] { client = Channel::connect(listener.address(), patience_ms); });
+    server = listener.accept(patience_ms);
+    connecting.join();
+    std::thread serving(
+        [&] { (void)server.try_serve([](Bytes request, ReplyWriter& reply) { reply.write(request.text()); }); });
+    AwaitableCalls calls(client);
+    std::vector<Running> all;
+    for (uint32_t i = 0; i < 50; ++i) all.push_back(call_twice(calls, i * 2, 10));
+    while (calls.under_way() > 0) {
+        if (calls.poll() > 0) continue;
+        pollfd waiting{static_cast<int>(client.descriptor()), POLLIN, 0};
+        ASSERT_EQ(::poll(&waiting, 1, patience_ms), 1);
+    }
+    for (const Running& each : all) each.rethrow();
+    client.close();
+    serving.join();
+}
+#endif
+
+} // namespace
+} // namespace ipc::test
