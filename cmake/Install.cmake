@@ -1,5 +1,5 @@
 # `cmake --install`: the library for programs outside this tree, found by find_package(ipc) or pkg-config, and .deb packages by CPack.
-# Three components: `runtime` (libipc.so.1), `modules` (transports that need a foreign library) and `development` (headers, the static
+# Three components: `runtime` (libipc.so.1, libipc-hosting.so.1), `modules` (transports that need a foreign library) and `development` (headers, the static
 # library, what CMake and pkg-config read). What is installed knows no path of the machine that built it, so the tree may be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -11,6 +11,13 @@ install(TARGETS ipc EXPORT ipc
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+# Beside libipc; where the host pack of the .NET SDK is missing, it is not built.
+if(TARGET ipc_hosting)
+  install(TARGETS ipc_hosting EXPORT ipc
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endif()
 install(TARGETS ipc_static EXPORT ipc
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 # Beside libipc, which looks for them nowhere else.

@@ -2,14 +2,14 @@
 # The mixed-pair matrix of a built tree: every server side with every client side over the transports asked for, as one table of pairs per transport.
 #   scripts/matrix.sh [TRANSPORTS] [further arguments of `ipc run`]
 #   scripts/matrix.sh shm,unix --workload 1k-10k --codec custom
-# SIDES=native,managed,bound says which sides meet.
+# SIDES=native,managed,bound,hosted says which sides meet.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 transports=shm,pipe,unix,tcp
 case ${1:-} in '' | -*) ;; *) transports=$1; shift ;; esac
 
-IFS=, read -r -a sides <<<"${SIDES:-native,managed,bound}"
+IFS=, read -r -a sides <<<"${SIDES:-native,managed,bound,hosted}"
 pairs=
 for server in "${sides[@]}"; do
     for client in "${sides[@]}"; do pairs+=${pairs:+,}$server:$client; done

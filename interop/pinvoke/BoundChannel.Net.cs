@@ -73,6 +73,15 @@ internal sealed unsafe partial class BoundChannel
         _ => base.Attempt(operation, timeoutMilliseconds),
     };
 
+    /// <summary>Answers calls with a native handler, of which .NET sees nothing.</summary>
+    public void ServeNative(delegate* unmanaged[Cdecl]<void*, void*, nuint, void*, int> handler, void* user)
+    {
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        var status = NativeMethods.Serve(_channel, handler, user);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
+        NativeStatus.Check(status);
+    }
+
     private bool AttemptSend(ChannelOperation operation)
     {
         ReadinessOf(sending: false); // looks for the descriptor

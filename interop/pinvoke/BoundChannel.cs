@@ -28,6 +28,8 @@ internal sealed unsafe partial class BoundChannel : IpcChannel
 
     public override int MaxMessageLength { get; }
 
+    public NativeChannel* Handle => _channel;
+
     public override void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds = Timeout.Infinite)
     {
         IpcStatus status;

@@ -5,6 +5,13 @@ internal static partial class NativeLibraryLoader
 {
     private static void Bind(nint library) => NativeLibrary.Name(NativeMethods.Library, library);
 
+    /// <summary>Nobody brings this runtime into a native process here.</summary>
+    private static bool TryFindLoaded(out nint library)
+    {
+        library = 0;
+        return false;
+    }
+
     private static bool TryLoadBeside(out nint library) =>
         NativeLibrary.TryLoad(Path.Combine(Path.GetDirectoryName(typeof(NativeLibraryLoader).Assembly.Location) ?? "", FileName), out library);
 

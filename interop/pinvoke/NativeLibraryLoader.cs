@@ -4,7 +4,8 @@ namespace Ipc.Native;
 
 /// <summary>Finds, loads and checks the native library once per process.</summary>
 /// <remarks>
-/// Looked for, in this order: the full path in the environment variable IPC_LIBRARY (nothing else is tried when it is set);
+/// In a native process that has brought .NET in, it is the library which that process has loaded: its channels are of that library. Else
+/// looked for, in this order: the full path in the environment variable IPC_LIBRARY (nothing else is tried when it is set);
 /// beside this assembly, where a package or a published program has it; build/release/lib of the source tree
 /// this program was built in. Never the current folder, which may belong to somebody else.
 /// </remarks>
@@ -42,6 +43,8 @@ internal static partial class NativeLibraryLoader
 
     private static Outcome Open()
     {
+        if (TryFindLoaded(out var loaded))
+            return new Outcome(loaded, "");
         var given = Environment.GetEnvironmentVariable(PathVariable);
         if (!string.IsNullOrEmpty(given))
             return OpenGiven(given);

@@ -113,6 +113,10 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(Library, EntryPoint = "ipc_reply")]
     public static partial IpcStatus Reply(NativeChannel* channel, byte* reply, nuint length, int timeoutMilliseconds);
 
+    [LibraryImport(Library, EntryPoint = "ipc_serve")]
+    public static partial IpcStatus Serve(
+        NativeChannel* channel, delegate* unmanaged[Cdecl]<void*, void*, nuint, void*, int> handler, void* user);
+
     [LibraryImport(Library, EntryPoint = "ipc_reserve_reply")]
     public static partial IpcStatus ReserveReply(
         NativeChannel* channel, nuint length, byte** reply, int timeoutMilliseconds);

@@ -50,6 +50,7 @@ internal sealed class WcfServing : CallOnlyChannel
         (_request, _reply, _fault) = (request, null, null);
         try
         {
+            service.Prepare();
             service.Once();
             _operations++;
         }

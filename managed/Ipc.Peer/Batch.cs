@@ -192,9 +192,7 @@ internal sealed class BatchService<TCodec, TRequest, TReply> : Service
 
     private void Receive()
     {
-        IsWaiting = true;
-        var message = Channel.ReceiveRequest();
-        IsWaiting = false;
+        var message = ReceiveRequest();
         if (message.Length > _received.Length)
             throw Refuse(Failure.WrongLength("bucket of requests", message.Length, _received.Length));
         message.CopyTo(_received);

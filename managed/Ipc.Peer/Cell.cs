@@ -18,7 +18,7 @@ internal sealed record Cell(
     private const string ManagedSide = "managed" + RuntimeFacts.SideSuffix;
     private const string BoundSide = "bound" + RuntimeFacts.SideSuffix;
 
-    public bool IsBound => Side == BoundSide;
+    public bool IsBound => Side == BoundSide || Side == HostProcess.Side;
 
     /// <summary>Messages of one sample, where each is too short to be timed alone.</summary>
     public int MessagesOfSample => Portion ?? 1000;
@@ -54,7 +54,11 @@ internal sealed record Cell(
     private void Check()
     {
         Require(Role is "server" or "client" or "alone", "role", Role, "server, client or alone");
-        Require(Side == ManagedSide || Side == BoundSide, "side", Side, $"{ManagedSide} or {BoundSide}; other programs play other sides");
+        if (HostProcess.IsHere)
+            Require(Side == HostProcess.Side, "side", Side, $"{HostProcess.Side}, which ipc-hosted plays; other programs play other sides");
+        else
+            Require(Side == ManagedSide || Side == BoundSide, "side", Side, $"{ManagedSide} or {BoundSide}; other programs play other sides");
+        Require(!HostProcess.IsHere || HostProcess.Plays(Scenario), "scenario", Scenario, $"one of those that side {HostProcess.Side} plays: see `ipc list sides`");
         Require(Role == "alone" == (Scenario == "serialize"), "role", Role, "alone in scenario serialize, server or client in every other");
         Require(Role == "alone" || !string.IsNullOrEmpty(Address), "address", Address, "an address such as shm://name");
         Require(double.IsFinite(WarmupSeconds) && WarmupSeconds is >= 0 and <= 3600, "warmup_seconds", WarmupSeconds, "0 to 3600");

@@ -106,9 +106,7 @@ internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
 
     private TRequest Receive()
     {
-        IsWaiting = true;
-        var request = Channel.ReceiveRequest();
-        IsWaiting = false;
+        var request = ReceiveRequest();
         if (request.Length > _received.Length)
             throw Refuse(Failure.WrongLength("request", request.Length, _received.Length));
         request.CopyTo(_received);

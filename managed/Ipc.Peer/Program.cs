@@ -21,7 +21,8 @@ internal static class Program
         return asked ? 0 : WrongUse;
     }
 
-    private static int Play()
+    /// <summary>Plays the cell that standard input brings, to the exit code.</summary>
+    public static int Play()
     {
         var control = new Control();
         try

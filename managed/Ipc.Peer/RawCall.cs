@@ -73,13 +73,12 @@ internal sealed class RawCallService(IpcChannel channel, RawPayloads payloads, b
     private readonly byte[] _received = new byte[payloads.Request.Length];
     private ulong _sequence;
 
+    // A client that closes instead may go on with this one over another connection.
+    public override void Prepare() => Stamp(_sequence + 1);
+
     public override void Once()
     {
-        // A client that closes instead may go on with this one over another connection.
-        Stamp(_sequence + 1);
-        IsWaiting = true;
-        var request = Channel.ReceiveRequest();
-        IsWaiting = false;
+        var request = ReceiveRequest();
         if (endsByWord && request.IsEmpty)
         {
             Channel.Reply([]);

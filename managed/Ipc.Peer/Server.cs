@@ -1,16 +1,47 @@
 namespace Ipc.Peer;
 
 /// <summary>What a server repeats.</summary>
-internal abstract class Service(IpcChannel channel)
+internal abstract unsafe class Service(IpcChannel channel)
 {
+    private byte* _given;
+    private int _givenLength;
+
     /// <summary>The client's connection, or its next one.</summary>
-    public IpcChannel Channel { protected get; set; } = channel;
+    public IpcChannel Channel { get; set; } = channel;
 
     /// <summary>Whether nothing of the next exchange has arrived: the only moment at which a client closes in order.</summary>
     public bool IsWaiting { get; protected set; }
 
+    /// <summary>What can be done before the request comes.</summary>
+    public virtual void Prepare()
+    {
+    }
+
     /// <summary>Receives, answers, and then checks what came.</summary>
     public abstract void Once();
+
+    /// <summary>The same for a request that C++ has received on the channel.</summary>
+    public void Once(byte* request, int length)
+    {
+        _given = request;
+        _givenLength = length;
+        Once();
+    }
+
+    /// <summary>The request of this exchange.</summary>
+    protected ReadOnlySpan<byte> ReceiveRequest()
+    {
+        var given = _given;
+        if (given != null)
+        {
+            _given = null;
+            return new ReadOnlySpan<byte>(given, _givenLength);
+        }
+        IsWaiting = true;
+        var request = Channel.ReceiveRequest();
+        IsWaiting = false;
+        return request;
+    }
 }
 
 /// <summary>The course of a server: listen, serve one client to its end, then answer questions until standard input ends.</summary>
@@ -111,6 +142,8 @@ internal static class Server
 
     private static (long Operations, long Allocated) Serve(Service service, Control control, Func<long, bool> isLast)
     {
+        if (HostProcess.IsHere)
+            return HostProcess.Serve(service, control, isLast);
         var operations = 0L;
         var allocated = 0L;
         try
@@ -119,6 +152,7 @@ internal static class Server
             {
                 // Costs some nanoseconds after a reply, and tells in the end what ending itself allocated.
                 allocated = RuntimeFacts.AllocatedBytesOfThread;
+                service.Prepare();
                 service.Once();
                 operations++;
             }

@@ -5,6 +5,8 @@ internal static class Choices
 {
     public static string Side(string id, IEnumerable<ForeignPeer> foreign) =>
         Check("side", id, Registry.Sides.Select(s => s.Id).Concat(foreign.Select(p => p.Side)));
+    /// <summary>Null for a foreign peer's.</summary>
+    public static SideEntry? SideEntry(string id) => Registry.Sides.FirstOrDefault(s => s.Id == id);
     public static string Codec(string id) => Check("codec", id, Registry.Codecs.Select(c => c.Id));
     public static CodecEntry CodecEntry(string id) => Registry.Codecs.First(c => c.Id == id);
     public static string Scenario(string id) => Check("scenario", id, Registry.Scenarios.Select(s => s.Id));

@@ -64,11 +64,12 @@ internal static class Grid
     /// <summary>The kind of transport a spec names: channel, call, queue or broadcast.</summary>
     public static string KindOf(string spec) => Registry.Transport(TransportSpec.IdOf(spec)).Kind;
 
-    // `bound` is left out: without a transport it is the managed code a second time. So is `raw`: nothing is serialized.
+    // `bound` is left out: without a transport it is the managed code a second time, as is `hosted`. So is `raw`: nothing is serialized.
     private static IEnumerable<(string Transport, string Pair)> Alone(IEnumerable<string> pairs, string codec) =>
         from pair in pairs
         let sides = pair.Split(':')
         where sides[0] == sides[1] && !sides[0].StartsWith("bound", StringComparison.Ordinal) && ObjectCodecs.Contains(codec)
+        where Choices.SideEntry(sides[0])?.Scenarios is null
         where Choices.CodecEntry(codec).Sides?.Contains(sides[0]) != false
         select (Cell.NoTransport, pair);
 

@@ -72,6 +72,8 @@ internal static class Planner
             // What a foreign peer speaks it says itself, by failing.
             if (Registry.WhyNotAvailable(cell.TransportId, programs.IsForeign(side) ? "native" : side) is { Length: > 0 } why)
                 return why;
+            if (!programs.IsForeign(side) && Choices.SideEntry(side)?.Scenarios is { } played && !played.Contains(cell.Scenario))
+                return $"side '{side}' plays {string.Join(", ", played)}: what a handler has no part in, side '{Choices.SideEntry(side)!.Of}' measures";
             if (programs.WhyCannotPlay(side) is { } cannot)
                 return cannot;
         }

@@ -7,6 +7,10 @@ namespace Ipc.Lab.Running;
 /// <summary>Finds the programs a run needs: below the repository root, in what the tool's package carries, or where environment variables say.</summary>
 internal sealed class Programs(string? root, Func<string, string?> environment, IReadOnlyList<ForeignPeer>? foreign = null)
 {
+    private const string NativeName = "ipc-peer";
+    private const string NativeVariable = "IPC_NATIVE_PEER";
+    private const string ManagedName = "ipc-peer-managed";
+    private const string ManagedVariable = "IPC_MANAGED_PEER";
     private const string NetFxName = "ipc-peer-netfx";
     private const string NetFxVariable = "IPC_NETFX_PEER";
     private const string NoMono = "sides of runtime netfx need Mono here, and there is none in the PATH: install mono-runtime (Debian's name; scripts/bootstrap.sh does it)";
@@ -31,18 +35,16 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     public bool IsForeign(string side) => foreign?.Any(p => p.Side == side) == true;
 
     /// <summary>The peer program that plays a side.</summary>
-    public ProgramFile Peer(string side) => foreign?.FirstOrDefault(p => p.Side == side) is { } other ? Foreign(other) : side == "native" ? NativePeer() : IsNetFx(side) ? NetFxPeer() : ManagedPeer();
+    public ProgramFile Peer(string side) => foreign?.FirstOrDefault(p => p.Side == side) is { } other ? Foreign(other) : side == "native" ? NativePeer() : IsNetFx(side) ? NetFxPeer() : IsHosted(side) ? HostedPeer() : ManagedPeer();
 
-    public ProgramFile NativePeer() => Native("native peer", "IPC_NATIVE_PEER", "ipc-peer");
+    public ProgramFile NativePeer() => Native("native peer", NativeVariable, NativeName);
 
     public ProgramFile Floors() => Native("floors program", "IPC_FLOORS", "ipc-floors");
 
     public ProgramFile ManagedPeer()
     {
-        const string Name = "ipc-peer-managed";
-        var path = Path.GetFullPath(environment("IPC_MANAGED_PEER") is { Length: > 0 } given ? given
-            : FirstThatExists(Under($"artifacts/bin/Ipc.Peer/release/{Executable(Name)}"), Under($"artifacts/bin/Ipc.Peer/release/{Name}.dll")));
-        MustExist("managed peer", path, "IPC_MANAGED_PEER");
+        var path = ManagedPath();
+        MustExist("managed peer", path, ManagedVariable);
         return path.EndsWith(".dll", StringComparison.OrdinalIgnoreCase)
             ? new ProgramFile("managed peer", path, [DotnetHost(), "exec", path], CodeBeside(path))
             : new ProgramFile("managed peer", path, [path], CodeBeside(path));
@@ -59,9 +61,24 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
         return new ProgramFile(NetFxName, path, [mono, path], [path, .. CodeBeside(path)]);
     }
 
+    /// <summary>The managed peer inside a native process.</summary>
+    public ProgramFile HostedPeer()
+    {
+        var (host, code) = (HostPath(), HostedCode());
+        MustExist("host of .NET code", host, NativeVariable);
+        MustExist("managed peer", code, ManagedVariable);
+        return new ProgramFile("hosted peer", host, [host, code, "Ipc.Peer.HostProcess", "Play"],
+            [host, .. LibraryIn(Path.Combine(host, LibraryFromProgram)), .. AssembliesBeside(code)]);
+    }
+
     /// <summary>An error message saying why no program can play this side here, or null. Only of the sides that need what not every machine has.</summary>
     public string? WhyCannotPlay(string side)
     {
+        if (IsHosted(side))
+        {
+            return File.Exists(HostPath()) ? null
+                : $"the program '{HostPath()}', which brings .NET into a native process, is not there: {HowToBuild}; without the host pack of the .NET SDK the build leaves it out";
+        }
         if (!IsNetFx(side))
             return null;
         if (!OperatingSystem.IsWindows() && Mono() is null)
@@ -71,6 +88,17 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     }
 
     private static bool IsNetFx(string side) => Registry.Sides.FirstOrDefault(s => s.Id == side)?.Runtime == "netfx";
+
+    private static bool IsHosted(string side) => Registry.Sides.FirstOrDefault(s => s.Id == side)?.Runtime == "hostfxr";
+
+    // Beside the native peer.
+    private string HostPath() => Path.Combine(
+        Path.GetDirectoryName(Path.GetFullPath(environment(NativeVariable) is { Length: > 0 } given ? given : Under($"build/release/bin/{NativeName}")))!, Executable("ipc-hosted"));
+
+    private string HostedCode() => Path.ChangeExtension(ManagedPath(), ".dll");
+
+    private string ManagedPath() => Path.GetFullPath(environment(ManagedVariable) is { Length: > 0 } given ? given
+        : FirstThatExists(Under($"artifacts/bin/Ipc.Peer/release/{Executable(ManagedName)}"), Under($"artifacts/bin/Ipc.Peer/release/{ManagedName}.dll")));
 
     private string NetFxPath() => Path.GetFullPath(
         environment(NetFxVariable) is { Length: > 0 } given ? given : Under($"artifacts/bin/Ipc.Peer.NetFx/release/{NetFxName}.exe"));
@@ -82,7 +110,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     /// <summary>Where the native peer's library lies and its modules beside it; null while there is no such folder.</summary>
     public string? LibraryFolder()
     {
-        var peer = environment("IPC_NATIVE_PEER") is { Length: > 0 } given ? given : Under($"build/release/bin/{Executable("ipc-peer")}");
+        var peer = environment(NativeVariable) is { Length: > 0 } given ? given : Under($"build/release/bin/{Executable(NativeName)}");
         var folder = Path.GetFullPath(Path.Combine(peer, LibraryFromProgram));
         return LibraryIn(folder).Length > 0 ? folder : null;
     }
@@ -128,14 +156,16 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     private string[] CodeBeside(string path)
     {
         var folder = Path.GetDirectoryName(path)!;
-        var assemblies = Directory.EnumerateFiles(folder, "*.dll")
-            .Where(f => Path.GetFileName(f).StartsWith("ipc", StringComparison.OrdinalIgnoreCase))
-            .Order(StringComparer.Ordinal).ToList();
+        var assemblies = AssembliesBeside(path);
         string[] library = environment("IPC_LIBRARY") is { Length: > 0 } given && File.Exists(given) ? [given]
             : LibraryIn(folder) is { Length: > 0 } beside ? beside
             : LibraryIn(Under("build/release/lib"));
         return assemblies.Count > 0 ? [.. assemblies, .. library] : [path, .. library];
     }
+
+    private static List<string> AssembliesBeside(string path) =>
+        [.. Directory.EnumerateFiles(Path.GetDirectoryName(path)!, "*.dll")
+            .Where(f => Path.GetFileName(f).StartsWith("ipc", StringComparison.OrdinalIgnoreCase)).Order(StringComparer.Ordinal)];
 
     private static string[] LibraryIn(string folder)
     {

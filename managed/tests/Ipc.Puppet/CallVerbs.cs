@@ -95,7 +95,11 @@ internal static class CallVerbs
     private static string Serve(Handles handles, Command command)
     {
         var channel = handles.Channel(command.Word());
-        channel.Serve(command.Word() == "echo" ? Echo : RunScript);
+        var isEcho = command.Word() == "echo";
+        if (HostedPuppet.IsHere)
+            HostedPuppet.Serve(channel, isEcho ? nameof(Echo) : nameof(RunScript));
+        else
+            channel.Serve(isEcho ? Echo : RunScript);
         return "";
     }
 

@@ -8,7 +8,7 @@ internal static class Side
 {
     public static IIpc Of(string id) => id switch
     {
-        "bound" or "bound-netfx" => Bound(),
+        "bound" or "bound-netfx" or "hosted" => Bound(),
         "managed" or "managed-netfx" => ManagedIpc.Instance,
         _ => throw new WrongException($"there is no side '{id}' here: use --side managed or --side bound"),
     };

@@ -64,6 +64,7 @@ internal static class Names
         "native" => "C++",
         "managed" => "C#",
         "bound" => "C# over C library",
+        "hosted" => "C# inside C++",
         "managed-netfx" => "C#, .NET Framework/Mono",
         "bound-netfx" => "C# over C library, .NET Framework/Mono",
         _ => id,

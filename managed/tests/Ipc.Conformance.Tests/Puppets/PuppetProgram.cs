@@ -42,6 +42,7 @@ internal static class PuppetProgram
             return side switch
             {
                 "native" => new ProcessStartInfo(wine, [Existing(Path.Combine(Build, "bin", "ipc-test-puppet.exe"))]),
+                "hosted" => new ProcessStartInfo(wine, [Existing(NativeHost), .. HostedPuppet(PuppetSystem.PathFor(Path.ChangeExtension(Published(), ".dll")))]),
                 ThirtyTwoBits.Side => new ProcessStartInfo(wine, [Puppet32("windows-mingw-x86", ".exe", "g++-mingw-w64-i686-posix")]),
                 _ => new ProcessStartInfo(wine, [Published(), "--side", side]),
             };
@@ -50,11 +51,18 @@ internal static class PuppetProgram
             return new ProcessStartInfo(Puppet32("linux-x86", "", "g++-multilib"));
         if (side == "native")
             return new ProcessStartInfo(Existing(Path.Combine(Build, "bin", "ipc-test-puppet")));
+        if (side == "hosted")
+            return new ProcessStartInfo(Existing(NativeHost), HostedPuppet(Path.Combine(AppContext.BaseDirectory, "Ipc.Puppet.dll")));
         if (side.EndsWith("-netfx", StringComparison.Ordinal))
             return new ProcessStartInfo("mono", [Existing(NetFx), "--side", side]);
         var host = Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet";
         return new ProcessStartInfo(host, [Path.Combine(AppContext.BaseDirectory, "Ipc.Puppet.dll"), "--side", side]);
     }
+
+    /// <summary>The native process that .NET code is brought into (interop/hosting/host).</summary>
+    public static string NativeHost => Path.Combine(Build, "bin", PuppetSystem.IsWine ? "ipc-hosted.exe" : "ipc-hosted");
+
+    private static string[] HostedPuppet(string assembly) => [assembly, "Ipc.Puppet.HostedPuppet", "Play"];
 
     private static string Puppet32(string preset, string ending, string compiler)
     {
