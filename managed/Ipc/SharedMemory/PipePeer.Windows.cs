@@ -52,7 +52,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
 
     public override bool HandOver(uint layout)
     {
-        var greeting = new Greeting { Magic = SharedMemoryLayout.HandoverMagic, Version = SharedMemoryLayout.Version, Layout = layout, Memory = NumberOf(_section!) };
+        var greeting = new Greeting { Magic = SharedMemoryLayout.HandoverMagic, Version = SharedMemoryLayout.VersionOf(layout), Layout = layout, Memory = NumberOf(_section!) };
         for (var i = 0; i < Words; i++)
         {
             _events[i] = Win32.CreateAutoResetEvent();
@@ -76,12 +76,12 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
         {
             var error = Finish(Win32.ReadFile(_pipe, (byte*)&greeting + have, (uint)sizeof(Greeting) - have, null, NewStep()), deadline, out var got);
             have += got;
-            if (have >= 16 && (greeting is not { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version } || greeting.Layout != layout))
-                throw NotOurs();
+            if (have >= 16 && SharedMemoryHandover.WhatIsWrong(_address, greeting.Magic, greeting.Version, greeting.Layout, layout) is { } wrong)
+                throw wrong;
             if (error == (int)Win32.WAIT_TIMEOUT)
                 throw new IpcException(IpcStatus.TimedOut, $"the server at {_address} did not accept this client within the time-out");
             if (Win32.IsEndOfPipe(error))
-                throw have == 0 ? ServerIsGone() : NotOurs();
+                throw have == 0 ? ServerIsGone() : SharedMemoryHandover.NotTheServer(_address);
             if (error != 0)
                 throw Win32.Failure(IpcStatus.System, "cannot receive the server's shared memory", error);
         }
@@ -113,7 +113,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
         if (!sound || !stillThere)
         {
             section?.Dispose();
-            throw stillThere ? NotOurs() : ServerIsGone();
+            throw stillThere ? SharedMemoryHandover.NotTheServer(_address) : ServerIsGone();
         }
         lock (_lock)
             Watch();
@@ -223,7 +223,4 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
     private static ulong NumberOf(Win32Handle handle) => (ulong)handle.DangerousGetHandle();
 
     private IpcException ServerIsGone() => new(IpcStatus.PeerClosed, $"the server at {_address} closed before it accepted this client: reconnect");
-
-    private IpcException NotOurs() =>
-        new(IpcStatus.NotOurProtocol, $"what listens at {_address} is not this transport's server, or of another version: check the address");
 }

@@ -55,7 +55,7 @@ internal static unsafe class SharedMemoryHandover
             memory = peer.Make(ref bytes, options.HugePages);
             options.Apply(memory, bytes);
             // Fresh memory is zero, which is every other word's first value.
-            ReadOnlySpan<uint> header = [SharedMemoryLayout.MappingMagic, SharedMemoryLayout.Version, layout, slotCount];
+            ReadOnlySpan<uint> header = [SharedMemoryLayout.MappingMagic, SharedMemoryLayout.VersionOf(layout), layout, slotCount];
             header.CopyTo(new Span<uint>(memory, 4));
             *(ulong*)(memory + 16) = dataBytes;
             if (peer.HandOver(layout))
@@ -85,7 +85,7 @@ internal static unsafe class SharedMemoryHandover
             var dataBytes = Volatile.Read(ref *(ulong*)(memory + 16));
             var header = new ReadOnlySpan<uint>(memory, 3);
             var needed = SharedMemoryLayout.MappingBytes(layout, slotCount, dataBytes);
-            if (!header.SequenceEqual([SharedMemoryLayout.MappingMagic, SharedMemoryLayout.Version, layout]) || needed == 0 || bytes < needed)
+            if (!header.SequenceEqual([SharedMemoryLayout.MappingMagic, SharedMemoryLayout.VersionOf(layout), layout]) || needed == 0 || bytes < needed)
                 throw NotTheForm(server);
             options.Apply(memory, bytes);
             return new SharedMemorySegment(peer, memory, bytes, 0, slotCount, dataBytes, policy);
@@ -105,6 +105,19 @@ internal static unsafe class SharedMemoryHandover
             SharedMemoryPeer.Unmap(memory, bytes);
         peer.Dispose();
     }
+
+    /// <summary>Why a client does not take up what a server greets it with; null if nothing is wrong.</summary>
+    public static IpcException? WhatIsWrong(string? server, uint magic, uint version, uint offered, uint layout)
+    {
+        if (magic != SharedMemoryLayout.HandoverMagic || offered != layout)
+            return NotTheServer(server);
+        var ours = SharedMemoryLayout.VersionOf(layout);
+        return version == ours ? null : new IpcException(IpcStatus.NotOurProtocol,
+            $"the server at {server} speaks version {version} of this transport and this process version {ours}: use the same release of ipc at both ends");
+    }
+
+    public static IpcException NotTheServer(string? server) =>
+        new(IpcStatus.NotOurProtocol, $"what listens at {server} is not this transport's server: check the address");
 
     private static IpcException NotTheForm(string server) =>
         new(IpcStatus.NotOurProtocol, $"the shared memory that the server at {server} handed over is not of the form expected: check the address and both versions");

@@ -5,12 +5,17 @@ internal static class SharedMemoryLayout
 {
     public const uint HandoverMagic = 0x53435049; // "IPCS"
     public const uint MappingMagic = 0x4D435049;  // "IPCM"
-    public const uint Version = 1;
     public const int HeaderBytes = 4096;
     public const int SlotBytes = 64;
 
     public const uint Slots = 1; // layout of `shm`
     public const uint Event = 2; // layout of `shm-event`
+
+    /// <summary>Of what goes over a mapping, where nothing has changed since.</summary>
+    public const uint Version = 1;
+
+    /// <summary>Version 2 of slots: a writer invalidates the slot behind its record. In version 1 the reader invalidated what it gave back.</summary>
+    public static uint VersionOf(uint layout) => layout == Slots ? 2u : Version;
 
     public const uint WaitsBySpinning = 1;
     public const uint WaitsByParking = 2;

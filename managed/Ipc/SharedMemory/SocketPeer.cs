@@ -32,7 +32,7 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
     public override bool HandOver(uint layout)
     {
         using var file = _file!;
-        var greeting = new Greeting { Magic = SharedMemoryLayout.HandoverMagic, Version = SharedMemoryLayout.Version, Layout = layout };
+        var greeting = new Greeting { Magic = SharedMemoryLayout.HandoverMagic, Version = SharedMemoryLayout.VersionOf(layout), Layout = layout };
         return DescriptorMessage.Send(socket, &greeting, sizeof(Greeting), [file]) switch
         {
             0 => true,
@@ -58,14 +58,14 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
         }
         Greeting greeting = default;
         var count = DescriptorMessage.Receive(socket, &greeting, sizeof(Greeting), out var descriptors);
-        if (count == sizeof(Greeting) && descriptors.Length == 1 && greeting is { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version } &&
-            greeting.Layout == layout)
+        var wrong = SharedMemoryHandover.WhatIsWrong(server?.Address, count == sizeof(Greeting) ? greeting.Magic : 0, greeting.Version, greeting.Layout, layout);
+        if (wrong is null && descriptors.Length == 1)
             return descriptors[0];
         foreach (var descriptor in descriptors)
             descriptor.Dispose();
         throw count is 0 or -Libc.ECONNRESET
             ? new IpcException(IpcStatus.PeerClosed, $"the server at {server?.Address} closed before it accepted this client: reconnect")
-            : new IpcException(IpcStatus.NotOurProtocol, $"what listens at {server?.Address} is not this transport's server, or of another version: check the address");
+            : wrong ?? SharedMemoryHandover.NotTheServer(server?.Address);
     }
 
     public override void SleepOn(byte* memory) { }

@@ -36,14 +36,18 @@ public class HandoverTests
         Refused(transport, side, raw => raw.Send([.. Enumerable.Repeat((byte)0xEE, 16)]), IpcStatus.NotOurProtocol);
 
     [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
-    public Task AServerThatHandsNothingOver(string transport, string side) => Refused(transport, side, raw =>
+    public Task AServerThatHandsNothingOver(string transport, string side) =>
+        Refused(transport, side, raw => raw.Send(Greeting(transport, VersionOf(transport))), IpcStatus.NotOurProtocol);
+
+    [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
+    public async Task AServerOfAnotherVersion(string transport, string side)
     {
-        var header = new byte[16];
-        BinaryPrimitives.WriteUInt32LittleEndian(header, 0x53435049);
-        BinaryPrimitives.WriteUInt32LittleEndian(header.AsSpan(4), 1);
-        BinaryPrimitives.WriteUInt32LittleEndian(header.AsSpan(8), transport == "shm-event" ? 2u : 1u);
-        return raw.Send(header);
-    }, IpcStatus.NotOurProtocol);
+        foreach (var version in new[] { VersionOf(transport) - 1, VersionOf(transport) + 1 })
+        {
+            var refused = await Refused(transport, side, raw => raw.Send(Greeting(transport, version)), IpcStatus.NotOurProtocol);
+            Assert.Contains($"speaks version {version} of this transport and this process version {VersionOf(transport)}", refused.Text, StringComparison.Ordinal);
+        }
+    }
 
     [Theory, MemberData(nameof(Pairs.HandoverSides), MemberType = typeof(Pairs))]
     public Task AServerThatEndsTheHandover(string transport, string side) => Refused(transport, side, raw =>
@@ -66,16 +70,32 @@ public class HandoverTests
         (await stage.Client.Refuses(IpcStatus.TimedOut, $"connect c {listener.Address} 150")).NotBefore(150).Promptly();
     });
 
-    private static Task Refused(string transport, string side, Func<RawConnection, Task> handOver, params IpcStatus[] statuses) =>
+    private static uint VersionOf(string transport) => transport == "shm-event" ? 1u : 2u;
+
+    private static byte[] Greeting(string transport, uint version)
+    {
+        var greeting = new byte[16];
+        BinaryPrimitives.WriteUInt32LittleEndian(greeting, 0x53435049);
+        BinaryPrimitives.WriteUInt32LittleEndian(greeting.AsSpan(4), version);
+        BinaryPrimitives.WriteUInt32LittleEndian(greeting.AsSpan(8), transport == "shm-event" ? 2u : 1u);
+        return greeting;
+    }
+
+    private static Task<Answer> Refused(string transport, string side, Func<RawConnection, Task> handOver, params IpcStatus[] statuses) =>
         RefusedIn(transport, side, handOver, statuses);
 
-    private static Task RefusedIn(string transport, string side, Func<RawConnection, Task> handOver, IpcStatus[] statuses,
-        [CallerMemberName] string test = "") => Stage.Run(transport, side, side, async stage =>
+    private static async Task<Answer> RefusedIn(string transport, string side, Func<RawConnection, Task> handOver, IpcStatus[] statuses,
+        [CallerMemberName] string test = "")
+    {
+        Answer? refused = null;
+        await Stage.Run(transport, side, side, async stage =>
         {
             using var listener = new RawListener(transport, stage.Name);
             var connecting = stage.Client.Give("connect", $"connect c {listener.Address} 5000");
             using var raw = await listener.Accept();
             await handOver(raw);
-            (await connecting).Refused(statuses).Within(2000);
+            refused = (await connecting).Refused(statuses).Within(2000);
         }, test);
+        return refused!;
+    }
 }

@@ -158,6 +158,10 @@ class RingPeer final : public MemoryPeer {
     }
     void put_header(uint32_t kind, uint32_t flags, size_t length, uint64_t count) {
         const size_t at = slot_at(own_, written_slots_);
+        // By the book: the slot behind the record does not hold its sequence yet.
+        std::atomic<uint32_t>& behind = word32(slot_at(own_, written_slots_ + count));
+        const auto due = static_cast<uint32_t>(written_slots_ + count + 1);
+        if (behind == due) behind = due - 1;
         word64(at + 8) = uint64_t{id_} << 32 | kind | flags << 16;
         word64(at).store(uint64_t{length} << 32 | static_cast<uint32_t>(written_slots_ + 1), std::memory_order_release);
         written_slots_ += count;
@@ -191,9 +195,6 @@ class RingPeer final : public MemoryPeer {
             } while (done < gathered_.size());
             gathered_.clear();
         }
-        // By the book: whatever lies where a later sequence will be looked for gets the sequence of its own place in this lap.
-        for (uint64_t i = 0; i < count; ++i)
-            word32(slot_at(ring, read_slots_ + i)) = static_cast<uint32_t>(read_slots_ + i + 1);
         read_slots_ += count;
         return gathered_.size() < (size_t{1} << 24);
     }

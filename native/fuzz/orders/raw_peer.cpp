@@ -171,7 +171,7 @@ std::unique_ptr<RawPeer> take_up(const std::string& transport, int socket, size_
     if (transport == "unix") return make_stream_peer(socket);
     const bool rings = transport == "shm";
     const uint32_t layout = rings ? 1 : 2;
-    uint32_t greeting[4] = {0x53435049, 1, layout, 0};
+    uint32_t greeting[4] = {0x53435049, layout == 1 ? 2u : 1u, layout, 0};
     int memory = -1;
     size_t bytes = 0;
     if (side == 1) {

@@ -11,10 +11,16 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free && std::atomic<uint64_t
 
 inline constexpr uint32_t handover_magic = 0x53435049; // "IPCS"
 inline constexpr uint32_t mapping_magic = 0x4D435049;  // "IPCM"
-inline constexpr uint32_t version = 1;
 inline constexpr size_t header_bytes = 4096;
 
 enum class Layout : uint32_t { slots = 1, event = 2 };
+// Of what goes over a mapping; `version` where nothing has changed since.
+inline constexpr uint32_t version = 1;
+// Version 2 of `slots`: a writer invalidates the slot behind its record. In version 1 the reader invalidated what it gave back.
+constexpr uint32_t version_of(Layout layout) {
+    return layout == Layout::slots ? 2 : version;
+}
+
 enum class WaitsBy : uint32_t { unknown = 0, spinning = 1, parking = 2 };
 
 // One ring's control words. Each word that one side writes while the other reads has a line (and its neighbour, which

@@ -1,5 +1,6 @@
 #include "posix/local_socket.hpp"
 #include "posix/poll.hpp"
+#include "shared_memory/greeting.hpp"
 #include "shared_memory/handover.hpp"
 #include "shared_memory/peer.hpp"
 
@@ -9,18 +10,6 @@
 #include <sys/socket.h>
 
 namespace ipc::shared_memory {
-namespace {
-
-struct Greeting {
-    uint32_t magic;
-    uint32_t version;
-    uint32_t layout;
-    uint32_t zero;
-};
-static_assert(sizeof(Greeting) == 16);
-
-} // namespace
-
 struct Peer::System {
     posix::Descriptor socket;
     std::string server_name;
@@ -40,7 +29,7 @@ Peer::~Peer() = default;
 Status Peer::hand_over(Layout layout, MemoryFile memory) {
     if (fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SEAL) != 0)
         return fail_system(IPC_SYSTEM, errno, "cannot seal shared memory");
-    const Greeting greeting{handover_magic, version, static_cast<uint32_t>(layout), 0};
+    const Greeting greeting = greeting_of(layout);
     const int file = memory.get();
     const int error = send_with_descriptors(system_->socket.get(), &greeting, sizeof greeting, &file, 1);
     if (error == 0) return IPC_OK;
@@ -64,9 +53,10 @@ Status Peer::receive(Layout layout, const Deadline& deadline, MemoryFile* memory
         return fail(IPC_PEER_CLOSED,
                     "the server closed or died before it handed over its shared memory: connect again");
     }
-    if (got != static_cast<long>(sizeof greeting) || greeting.magic != handover_magic || greeting.version != version ||
-        greeting.layout != static_cast<uint32_t>(layout) || descriptors != 1)
-        return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server, or of another version");
+    if (got == static_cast<long>(sizeof greeting))
+        if (Status s = check(greeting, layout)) return s;
+    if (got != static_cast<long>(sizeof greeting) || descriptors != 1)
+        return fail(IPC_NOT_OUR_PROTOCOL, "what listens there is not this transport's server: check the address");
     // Without its last seal the others could be of no use tomorrow. (-1, for what cannot be sealed, has every bit set.)
     const int seals = fcntl(memory->get(), F_GET_SEALS);
     if (seals < 0 || (seals & F_SEAL_SEAL) == 0)

@@ -1,3 +1,4 @@
+#include "shared_memory/greeting.hpp"
 #include "shared_memory/peer.hpp"
 #include "shared_memory/sleeping_places_win32.hpp"
 #include "win32/error_text.hpp"
@@ -20,15 +21,12 @@ const std::atomic<uint32_t>& parking_word(const Header& header, unsigned index) 
 
 // What the server sends. The handles are the server's own: the client copies them out of the server's process itself, so that
 // nobody puts anything into a process but that process, and a client that dies half-way leaves nothing behind.
-struct Greeting {
-    uint32_t magic;
-    uint32_t version;
-    uint32_t layout;
-    uint32_t zero;
+struct GreetingWithHandles {
+    Greeting common;
     uint64_t memory;
     uint64_t events[word_count]; // 64 bits each also in a 32-bit process
 };
-static_assert(sizeof(Greeting) == 56);
+static_assert(sizeof(GreetingWithHandles) == 56);
 
 uint64_t number_of(const Handle& handle) {
     return reinterpret_cast<uintptr_t>(handle.get());
@@ -90,7 +88,7 @@ Peer::~Peer() {
 }
 
 Status Peer::hand_over(Layout layout, MemoryFile memory) {
-    Greeting greeting{handover_magic, version, static_cast<uint32_t>(layout), 0, number_of(memory), {}};
+    GreetingWithHandles greeting{greeting_of(layout), number_of(memory), {}};
     for (unsigned i = 0; i < word_count; ++i) {
         system_->events[i].reset(CreateEventW(nullptr, FALSE, FALSE, nullptr));
         if (!system_->events[i]) return fail_windows(IPC_SYSTEM, GetLastError(), "cannot make an event");
@@ -113,7 +111,7 @@ Status Peer::hand_over(Layout layout, MemoryFile memory) {
 }
 
 Status Peer::receive(Layout layout, const Deadline& deadline, MemoryFile* memory) {
-    Greeting greeting{};
+    GreetingWithHandles greeting{};
     char* to = reinterpret_cast<char*>(&greeting);
     for (DWORD have = 0; have < sizeof greeting;) {
         OVERLAPPED step{};
@@ -122,10 +120,8 @@ Status Peer::receive(Layout layout, const Deadline& deadline, MemoryFile* memory
         const BOOL begun = ReadFile(system_->pipe.get(), to + have, sizeof greeting - have, nullptr, &step);
         const DWORD error = system_->finish(begun, step, deadline, &got);
         have += got;
-        if (have >= 16 && (greeting.magic != handover_magic || greeting.version != version ||
-                           greeting.layout != static_cast<uint32_t>(layout)))
-            return fail(IPC_NOT_OUR_PROTOCOL,
-                        "what listens there is not this transport's server, or of another version");
+        if (have >= sizeof greeting.common)
+            if (Status s = check(greeting.common, layout)) return s;
         if (error == static_cast<DWORD>(WAIT_TIMEOUT))
             return fail(IPC_TIMED_OUT, "the server did not hand over its shared memory in time");
         if (is_end_of_pipe(error) && have == 0)

@@ -28,7 +28,7 @@ Status check_and_map(const MemoryFile& file, Layout layout, Mapping* memory, uin
         const bool power_of_two = (*slot_count & (*slot_count - 1)) == 0 &&
                                   (layout == Layout::event || (*data_bytes & (*data_bytes - 1)) == 0);
         const size_t needed = mapping_bytes(*slot_count, *data_bytes);
-        if (header->magic == mapping_magic && header->version == version &&
+        if (header->magic == mapping_magic && header->version == version_of(layout) &&
             header->layout == static_cast<uint32_t>(layout) && power_of_two &&
             (*slot_count != 0) == (layout == Layout::slots) && needed != 0 && bytes >= needed)
             return IPC_OK;
@@ -67,7 +67,7 @@ Status Segment::offer(Connection connection, Layout layout, uint32_t slot_count,
         if (Status s = prefault(memory)) return s;
     auto* header = reinterpret_cast<Header*>(memory.data()); // fresh pages are zero, which is every word's first value
     header->magic = mapping_magic;
-    header->version = version;
+    header->version = version_of(layout);
     header->layout = static_cast<uint32_t>(layout);
     header->slot_count = slot_count;
     header->data_bytes = data_bytes;

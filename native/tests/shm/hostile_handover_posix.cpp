@@ -52,15 +52,20 @@ ipc::Status take_up_from(const void* greeting, size_t length, int memory) {
     return s;
 }
 
-constexpr uint32_t good_greeting[4] = {handover_magic, version, 1, 0};
+constexpr uint32_t slots_version = version_of(Layout::slots);
+constexpr uint32_t good_greeting[4] = {handover_magic, slots_version, 1, 0};
 
 } // namespace
 
 TEST(HostileServer, GreetsWrongly) {
-    const uint32_t wrong_magic[4] = {1, version, 1, 0}, wrong_version[4] = {handover_magic, 2, 1, 0},
-                   wrong_layout[4] = {handover_magic, version, 2, 0};
+    const uint32_t wrong_magic[4] = {1, slots_version, 1, 0}, old_version[4] = {handover_magic, 1, 1, 0},
+                   new_version[4] = {handover_magic, 3, 1, 0}, wrong_layout[4] = {handover_magic, slots_version, 2, 0};
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(wrong_magic, 16, 0));
-    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(wrong_version, 16, 0));
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(old_version, 16, 0));
+    EXPECT_STREQ("the server speaks version 1 of this transport and this process version 2: use the same release of "
+                 "ipc at both ends",
+                 ipc_last_error());
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(new_version, 16, 0));
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(wrong_layout, 16, 0));
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(good_greeting, 16, -1)) << "no descriptor came along";
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(good_greeting, 7, 0)) << "cut short";
@@ -74,11 +79,17 @@ TEST(HostileServer, HandsOverMemoryItCouldShrink) {
 }
 
 TEST(HostileServer, HandsOverMemoryOfAnotherForm) {
-    int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    ASSERT_EQ(0, ftruncate(fd, 4096 * 64));
-    const uint32_t header[6] = {mapping_magic, version, 1, 1u << 31, 0, 0};
-    ASSERT_EQ(static_cast<ssize_t>(sizeof header), pwrite(fd, header, sizeof header, 0));
-    ASSERT_EQ(0, fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
-    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(good_greeting, 16, fd));
-    close(fd);
+    const uint32_t headers[][6] = {
+        {mapping_magic, slots_version, 1, 1u << 31, 0, 0},   // more slots than there may be
+        {mapping_magic, slots_version, 1, 16, 65536, 0},     // more data than there is
+        {mapping_magic, slots_version - 1, 1, 16, 32768, 0}, // of the version before
+    };
+    for (const auto& header : headers) {
+        int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        ASSERT_EQ(0, ftruncate(fd, 4096 * 18));
+        ASSERT_EQ(static_cast<ssize_t>(sizeof header), pwrite(fd, header, sizeof header, 0));
+        ASSERT_EQ(0, fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
+        EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(good_greeting, 16, fd));
+        close(fd);
+    }
 }

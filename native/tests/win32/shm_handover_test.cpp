@@ -19,7 +19,7 @@ namespace {
 
 struct Greeting {
     uint32_t magic = handover_magic;
-    uint32_t version = ipc::shared_memory::version;
+    uint32_t version = ipc::shared_memory::version_of(ipc::shared_memory::Layout::slots);
     uint32_t layout = 1;
     uint32_t zero = 0;
     uint64_t memory = 0;
@@ -63,7 +63,7 @@ struct Things {
         void* view = MapViewOfFile(section.get(), FILE_MAP_WRITE, 0, 0, 0);
         auto* header = static_cast<Header*>(view);
         header->magic = mapping_magic;
-        header->version = ipc::shared_memory::version;
+        header->version = ipc::shared_memory::version_of(ipc::shared_memory::Layout::slots);
         header->layout = 1;
         header->slot_count = 16;
         header->data_bytes = 65536;

@@ -28,8 +28,8 @@ internal readonly unsafe partial struct ShmRingMemory
     // keeps up with that; when it does not, through all of the ring.
     private const ulong MostSlotsOfShortLap = 256;
 
-    // Longer messages go through the data area: one in slots costs its reader a store per line when it gives the room back,
-    // one in the data area costs a line of its own. Measured, docs/performance.md.
+    // Longer messages go through the data area, which costs them a line: a few of them would fill the first slots, in which calls
+    // stay near (MostSlotsOfShortLap).
     private const int MostBytesInSlots = FirstBytes + (31 * SharedMemoryLayout.SlotBytes);
 
     private readonly byte* _slots;

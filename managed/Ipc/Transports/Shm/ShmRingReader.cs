@@ -18,8 +18,6 @@ internal sealed unsafe class ShmRingReader
     private readonly int _longestInSlots;
     private byte* _slot;      // the next one
     private int _longestHere; // bytes that a message there can have in slots, whatever its writer says
-    private ulong _invalidated; // up to here
-    private bool _spans; // since then some message took several slots
 
     // The run that is being read.
     private int _runBytes; // of the whole record; 0: none is begun
@@ -42,7 +40,7 @@ internal sealed unsafe class ShmRingReader
         _iterations = segment.SpinIterations;
         _longestInSlots = _memory.LongestInSlots;
         (_slotPosition, _dataPosition) = (firstSlot, firstData);
-        (_slotsGivenBack, _invalidated, _dataGivenBack) = (firstSlot, firstSlot, firstData);
+        (_slotsGivenBack, _dataGivenBack) = (firstSlot, firstData);
         LookAhead();
         if (firstSlot != 0 || firstData != 0)
             GiveBack();
@@ -235,8 +233,6 @@ internal sealed unsafe class ShmRingReader
     {
         _slotPosition += count;
         LookAhead();
-        if (count != 1)
-            _spans = true;
     }
 
     private bool OwesSlots
@@ -245,17 +241,13 @@ internal sealed unsafe class ShmRingReader
         get => _slotPosition - _slotsGivenBack >= _memory.ShortLap / 4;
     }
 
-    // The writer goes on at the ring's first slot; it has seen to the sequences of those it has left out. False at the first slot, so
-    // that a peer cannot lead us round for ever.
+    // The writer goes on at the ring's first slot. False at the first slot, so that a peer cannot lead us round for ever.
     private bool PassesOverRest()
     {
         var toEnd = _memory.SlotsToEnd(_slotPosition);
         if (toEnd == _memory.SlotCount)
             return false;
-        if (_spans)
-            Invalidate();
         _slotPosition += toEnd;
-        _invalidated = _slotPosition;
         LookAhead();
         if (OwesSlots)
             GiveBackAndWake();
@@ -368,25 +360,10 @@ internal sealed unsafe class ShmRingReader
 
     private void GiveBack()
     {
-        if (_spans)
-            Invalidate();
-        (_slotsGivenBack, _invalidated, _dataGivenBack) = (_slotPosition, _slotPosition, _dataPosition);
+        (_slotsGivenBack, _dataGivenBack) = (_slotPosition, _dataPosition);
         // Release: our reading is over before the writer sees the room given back.
         Volatile.Write(ref *_control.DataRead, _dataPosition);
         Volatile.Write(ref *_control.SlotsRead, _slotPosition);
-    }
-
-    // Where a message went on through a slot, its bytes stand where the sequence of a later message will be looked for and might be
-    // mistaken for it: every slot goes back with the sequence of this lap, which is never that of another.
-    private void Invalidate()
-    {
-        _spans = false;
-        for (var position = _invalidated; position != _slotPosition; position++)
-        {
-            var word = (ulong*)_memory.Slot(position);
-            if ((uint)*word != ShmRingMemory.Sequence(position))
-                *word = ShmRingMemory.Sequence(position);
-        }
     }
 
     private readonly struct SequenceCondition(ulong* word, uint sequence) : IWaitCondition

@@ -18,7 +18,6 @@ internal sealed unsafe class ShmRingWriter
     private byte* _slot;     // the next one
     private ulong _freeHere; // slots from there that are free for certain and come before the boundary
     private ulong _boundary; // where the writer next decides how to go on: every ShortLap slots
-    private bool _lastLapWasLong; // it went through all of the ring: no slot has a sequence older than that
 
     /// <param name="segment">The mapping; this side's own ring is written.</param>
     /// <param name="firstSlot">Both sides' starting position, 0 but in tests.</param>
@@ -63,8 +62,9 @@ internal sealed unsafe class ShmRingWriter
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PublishInSlots(uint kind, uint id, int length)
     {
-        PutHeader(kind, id, length);
-        Advance(ShmRingMemory.SlotsFor(length));
+        var count = ShmRingMemory.SlotsFor(length);
+        PutHeader(kind, id, length, count);
+        Advance(count);
         _segment.WakeIfParked(_control.ReaderParked);
     }
 
@@ -97,6 +97,7 @@ internal sealed unsafe class ShmRingWriter
                 (together, flags) = (1, 0);
             }
             var bytes = together * length;
+            Invalidate(_slotPosition + slots);
             *(ulong*)(_slot + 8) = kind | flags;
             var word = ((ulong)(uint)bytes << 32) | ShmRingMemory.Sequence(_slotPosition);
             // The reader waits at the first record's sequence. That comes last, so that the reader does not come after each
@@ -174,20 +175,33 @@ internal sealed unsafe class ShmRingWriter
     public void PublishInData(uint kindAndFlags, uint id, int length)
     {
         _dataPosition = _memory.EndOf(_dataPosition, length);
-        PutHeader(kindAndFlags | ShmRingMemory.InData, id, length);
+        PutHeader(kindAndFlags | ShmRingMemory.InData, id, length, 1);
         Advance(1);
         _segment.WakeIfParked(_control.ReaderParked);
     }
 
     // ----
 
+    // `count`: slots from this record to the next.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void PutHeader(uint kindAndFlags, uint id, int length)
+    private void PutHeader(uint kindAndFlags, uint id, int length, ulong count)
     {
+        Invalidate(_slotPosition + count);
         var slot = _slot;
         *(ulong*)(slot + 8) = ((ulong)id << 32) | kindAndFlags;
         // Release: whoever sees the sequence sees all of the record.
         Volatile.Write(ref *(ulong*)slot, ((ulong)(uint)length << 32) | ShmRingMemory.Sequence(_slotPosition));
+    }
+
+    // The reader looks at the slot behind the last record, and at no other. There the sequence that is due must not stand already: a message
+    // that went on through that slot, a lap ago, may have left it, or a record 2^32 slots ago. It hardly ever does, and what was written
+    // there last is in this processor's cache. The reader comes there after the record before it, which is released later.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Invalidate(ulong position)
+    {
+        var word = (ulong*)_memory.Slot(position);
+        if ((uint)*word == ShmRingMemory.Sequence(position))
+            *word = ShmRingMemory.Sequence(position - 1);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -224,32 +238,13 @@ internal sealed unsafe class ShmRingWriter
     {
         var toEnd = _memory.SlotsToEnd(_slotPosition);
         var end = _slotPosition + toEnd;
-        if (toEnd == _memory.SlotCount) // the ring's end, exactly
-        {
-            _lastLapWasLong = true;
-            _boundary += _memory.ShortLap;
-        }
-        else if (count > toEnd)
-        {
-            SkipToStart(end);
-            _lastLapWasLong = true;
-        }
-        else if (end - _boundary == _memory.SlotCount - _memory.ShortLap && HasFirstSlots(toEnd + count))
-        {
-            // The reader has done with the first slots, which are in its cache and ours: back to them. It may look at the
-            // boundary's slot, but at none behind.
-            SkipToStart(_boundary + 1);
-            _lastLapWasLong = false;
-        }
+        var atStart = toEnd == _memory.SlotCount;
+        // The message does not go before the ring's end. Or the reader has done with the first slots, which are in its cache and ours: back
+        // to them.
+        if (!atStart && (count > toEnd || (end - _boundary == _memory.SlotCount - _memory.ShortLap && HasFirstSlots(toEnd + count))))
+            SkipToStart();
         else
-        {
-            // Slots that short laps have left out hold sequences of long ago. Each loses its own before the reader can look at it:
-            // sequences come again after 2^32 slots.
-            var next = _boundary + _memory.ShortLap;
-            if (!_lastLapWasLong)
-                Invalidate(_boundary + 1, Math.Min(next + 1, end));
-            _boundary = next;
-        }
+            _boundary += _memory.ShortLap;
         LookAhead();
     }
 
@@ -261,19 +256,12 @@ internal sealed unsafe class ShmRingWriter
 
     // Goes on at the ring's first slot. A message is never split at the ring's end: what is left there is passed over. No wake-up:
     // the message follows.
-    private void SkipToStart(ulong invalidatedEnd)
+    private void SkipToStart()
     {
-        Invalidate(_slotPosition + 1, invalidatedEnd);
-        PutHeader(ShmRingMemory.Skip, 0, 0);
-        _slotPosition += _memory.SlotsToEnd(_slotPosition);
+        var toEnd = _memory.SlotsToEnd(_slotPosition);
+        PutHeader(ShmRingMemory.Skip, 0, 0, toEnd);
+        _slotPosition += toEnd;
         _boundary = _slotPosition + _memory.ShortLap;
-    }
-
-    // Gives slots that are ours the sequences of the last lap, which are never those of another.
-    private void Invalidate(ulong position, ulong end)
-    {
-        for (; position < end; position++)
-            *(ulong*)_memory.Slot(position) = ShmRingMemory.Sequence(position - _memory.SlotCount);
     }
 
     // Whether so many slots are free now and come before the boundary.

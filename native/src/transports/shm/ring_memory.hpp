@@ -93,8 +93,8 @@ inline uint64_t slots_for(size_t length) {
 
 // The memory of one ring as its reader or its writer sees it. All members are private to the process.
 struct RingMemory {
-    // Longer messages go through the data area: a message in slots costs its reader a store per line when it gives the room
-    // back, one in the data area costs a line of its own. Measured, docs/performance.md.
+    // Longer messages go through the data area, which costs them a line: a few of them would fill the first slots, in which calls
+    // stay near (most_slots_of_short_lap).
     static constexpr size_t most_bytes_in_slots = Slot::first_bytes + 31 * sizeof(Slot);
 
     // The writer goes round in so many slots, few enough to stay in the first-level caches of both sides, as long as the reader

@@ -4,21 +4,9 @@
 
 namespace ipc::shm {
 
-// Where a message went on through a slot, its bytes stand where the sequence of a later message will be looked for and might be
-// mistaken for it: every slot goes back with the sequence of this lap, which is never that of another.
-void RingReader::invalidate() {
-    spans_ = false;
-    for (uint64_t position = invalidated_; position != slot_position_; ++position) {
-        std::atomic<uint64_t>& word = memory_.slot(position).sequence_and_length;
-        if (Slot::low(word.load(std::memory_order_relaxed)) != sequence_of(position))
-            word.store(sequence_of(position), std::memory_order_relaxed);
-    }
-}
-
 void RingReader::give_back() {
-    if (spans_) invalidate();
     shared_memory::RingControl& control = segment_.incoming();
-    given_slots_ = invalidated_ = slot_position_;
+    given_slots_ = slot_position_;
     given_data_ = data_position_;
     // Release: our use of the records is over before the writer sees them given back.
     control.data_read.store(data_position_, std::memory_order_release);
@@ -26,14 +14,11 @@ void RingReader::give_back() {
     segment_.wake_if_parked(control.writer_parked);
 }
 
-// The writer goes on at the ring's first slot; it has seen to the sequences of those it has left out. False at the first slot, so
-// that a peer cannot lead us round for ever.
+// The writer goes on at the ring's first slot. False at the first slot, so that a peer cannot lead us round for ever.
 bool RingReader::pass_over_rest() {
     const uint64_t to_end = memory_.slots_to_end(slot_position_);
     if (to_end == memory_.slot_count) return false;
-    if (spans_) invalidate();
     slot_position_ += to_end;
-    invalidated_ = slot_position_;
     look_ahead();
     if (owes_slots()) give_back();
     return true;

@@ -18,7 +18,7 @@ class RingReader {
         : segment_(segment), memory_(ring_memory(segment, segment.side() ^ 1)),
           longest_in_slots_(memory_.longest_in_slots()),
           iterations_(segment.spins() ? shared_memory::spin_iterations : 1), slot_position_(first_position),
-          given_slots_(first_position), invalidated_(first_position) {
+          given_slots_(first_position) {
         look_ahead();
     }
 
@@ -132,7 +132,6 @@ class RingReader {
     void pass_slots(uint64_t count) {
         slot_position_ += count;
         look_ahead();
-        spans_ |= count != 1;
     }
     void consume_data(size_t length) {
         ++slot_position_;
@@ -143,7 +142,6 @@ class RingReader {
     // In portions, so that in a stream of messages the line with the positions seldom crosses between the cores.
     bool owes_slots() const { return slot_position_ - given_slots_ >= memory_.short_lap() / 4; }
     void give_back();
-    void invalidate();
     bool pass_over_rest();
     Status really_wait_for_record(const Deadline& deadline);
     Status find_elsewhere(Record* record, const Deadline& deadline);
@@ -161,7 +159,6 @@ class RingReader {
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
     uint64_t given_slots_;
-    uint64_t invalidated_; // up to here
     uint64_t given_data_ = 0;
     shared_memory::SpinBudget spin_budget_;
     struct {
@@ -169,7 +166,6 @@ class RingReader {
         size_t each;      // bytes of one message
         size_t taken;     // bytes of those consumed
     } run_;               // the run that is being read
-    bool spans_ = false;  // since invalidated_ some message took several slots
 };
 
 } // namespace ipc::shm

@@ -48,41 +48,24 @@ Status RingWriter::really_wait_for_data(size_t length, const Deadline& deadline)
 void RingWriter::cross_boundary(uint64_t count) {
     const uint64_t to_end = memory_.slots_to_end(slot_position_);
     const uint64_t end = slot_position_ + to_end;
-    if (to_end == memory_.slot_count) { // the ring's end, exactly
-        last_lap_was_long_ = true;
+    const bool at_start = to_end == memory_.slot_count;
+    if (!at_start && (count > to_end || (end - boundary_ == memory_.slot_count - memory_.short_lap() &&
+                                         (refresh(), has_slots(to_end + count)))))
+        // The message does not go before the ring's end. Or the reader has done with the first slots, which are in its cache and
+        // ours: back to them.
+        skip_to_start();
+    else
         boundary_ += memory_.short_lap();
-    } else if (count > to_end) {
-        skip_to_start(end);
-        last_lap_was_long_ = true;
-    } else if (end - boundary_ == memory_.slot_count - memory_.short_lap() && (refresh(), has_slots(to_end + count))) {
-        // The reader has done with the first slots, which are in its cache and ours: back to them. It may look at the
-        // boundary's slot, but at none behind.
-        skip_to_start(boundary_ + 1);
-        last_lap_was_long_ = false;
-    } else {
-        // Slots that short laps have left out hold sequences of long ago. Each loses its own before the reader can look at it:
-        // sequences come again after 2^32 slots.
-        const uint64_t next = boundary_ + memory_.short_lap();
-        if (!last_lap_was_long_) invalidate(boundary_ + 1, std::min(next + 1, end));
-        boundary_ = next;
-    }
     look_ahead();
 }
 
 // Goes on at the ring's first slot. A message is never split at the ring's end: what is left there is passed over. No wake-up:
 // the message follows.
-void RingWriter::skip_to_start(uint64_t invalidated_end) {
-    invalidate(slot_position_ + 1, invalidated_end);
-    put_header(flag_skip, 0, 0);
-    slot_position_ += memory_.slots_to_end(slot_position_);
+void RingWriter::skip_to_start() {
+    const uint64_t to_end = memory_.slots_to_end(slot_position_);
+    put_header(flag_skip, 0, 0, to_end);
+    slot_position_ += to_end;
     boundary_ = slot_position_ + memory_.short_lap();
-}
-
-// Gives slots that are ours the sequences of the last lap, which are never those of another.
-void RingWriter::invalidate(uint64_t position, uint64_t end) {
-    for (; position < end; ++position)
-        memory_.slot(position).sequence_and_length.store(sequence_of(position - memory_.slot_count),
-                                                         std::memory_order_relaxed);
 }
 
 size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const uint32_t* lengths, size_t count,
@@ -107,6 +90,7 @@ size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const 
             flags = 0;
         }
         const size_t bytes = together * length;
+        invalidate(slot_position_ + slots);
         slot_->kind_and_id.store(Slot::word(kind | flags, 0), std::memory_order_relaxed);
         const uint64_t word = Slot::word(sequence_of(slot_position_), static_cast<uint32_t>(bytes));
         // The reader waits at the first record's sequence. That comes last, so that it does not come after each single

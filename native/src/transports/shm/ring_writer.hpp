@@ -44,8 +44,9 @@ class RingWriter {
     std::byte* slot_room() const { return slot_->payload(); }
     // Makes the message visible whose bytes are in slot_room(). length <= what was waited for.
     void publish_in_slots(uint32_t kind, uint32_t id, size_t length) {
-        put_header(kind, id, length);
-        advance(slots_for(length));
+        const uint64_t count = slots_for(length);
+        put_header(kind, id, length, count);
+        advance(count);
         segment_.wake_if_parked(segment_.outgoing().reader_parked);
     }
     // Copies in messages that lie back to back, as many as there is room for now, and makes them visible together. Returns
@@ -67,17 +68,27 @@ class RingWriter {
     void put_total(uint64_t total) { std::memcpy(slot_room(), &total, sizeof total); }
     void publish_in_data(uint32_t kind_and_flags, uint32_t id, size_t length) {
         data_position_ = memory_.end_of(data_position_, length);
-        put_header(kind_and_flags | flag_in_data, id, length);
+        put_header(kind_and_flags | flag_in_data, id, length, 1);
         advance(1);
         segment_.wake_if_parked(segment_.outgoing().reader_parked);
     }
 
   private:
-    void put_header(uint32_t kind_and_flags, uint32_t id, size_t length) {
+    // `count`: slots from this record to the next.
+    void put_header(uint32_t kind_and_flags, uint32_t id, size_t length, uint64_t count) {
+        invalidate(slot_position_ + count);
         slot_->kind_and_id.store(Slot::word(kind_and_flags, id), std::memory_order_relaxed);
         // Release: whoever sees the sequence sees everything of the record written before it.
         slot_->sequence_and_length.store(Slot::word(sequence_of(slot_position_), static_cast<uint32_t>(length)),
                                          std::memory_order_release);
+    }
+    // The reader looks at the slot behind the last record, and at no other. There the sequence that is due must not stand already: a message
+    // that went on through that slot, a lap ago, may have left it, or a record 2^32 slots ago. It hardly ever does, and what was written
+    // there last is in this processor's cache. Relaxed: the reader comes there after the record before it, which is released later.
+    void invalidate(uint64_t position) {
+        std::atomic<uint64_t>& word = memory_.slot(position).sequence_and_length;
+        if (Slot::low(word.load(std::memory_order_relaxed)) == sequence_of(position)) [[unlikely]]
+            word.store(Slot::word(sequence_of(position - 1), 0), std::memory_order_relaxed);
     }
     Status really_wait_for_slots(uint64_t count, const Deadline& deadline);
     Status really_wait_for_data(size_t length, const Deadline& deadline);
@@ -104,8 +115,7 @@ class RingWriter {
     void cross_boundary(uint64_t count);
     bool make_way(uint64_t count);
     size_t put_run(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* wanted);
-    void skip_to_start(uint64_t invalidated_end);
-    void invalidate(uint64_t position, uint64_t end);
+    void skip_to_start();
     bool has_data(size_t length) const {
         return memory_.end_of(data_position_, length) - data_read_ <= memory_.data_bytes;
     }
@@ -117,11 +127,10 @@ class RingWriter {
     size_t longest_in_slots_;
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
-    uint64_t slots_read_;            // as last seen
-    Slot* slot_ = nullptr;           // the next one
-    uint64_t free_here_ = 0;         // slots from there that are free for certain and come before the boundary
-    uint64_t boundary_;              // where the writer next decides how to go on: every short_lap() slots
-    bool last_lap_was_long_ = false; // it went through all of the ring: no slot has a sequence older than that
+    uint64_t slots_read_;    // as last seen
+    Slot* slot_ = nullptr;   // the next one
+    uint64_t free_here_ = 0; // slots from there that are free for certain and come before the boundary
+    uint64_t boundary_;      // where the writer next decides how to go on: every short_lap() slots
     shared_memory::SpinBudget spin_budget_;
     uint64_t data_read_ = 0;
 };
