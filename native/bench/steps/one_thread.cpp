@@ -8,6 +8,8 @@
 #include <benchmark/benchmark.h>
 #include <chrono>
 #include <cstring>
+#include <ipc/ring.hpp>
+#include <memory>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -71,6 +73,31 @@ void ring_reserve_commit_take_with_fence(benchmark::State& state) {
     }
 }
 BENCHMARK(ring_reserve_commit_take_with_fence);
+
+// ipc/ring.hpp, which has no boundary and checks nothing.
+template <size_t bytes>
+void ring_header(benchmark::State& state) {
+    struct Message {
+        std::byte of[bytes];
+    };
+    using Ring = ipc::SpscRing<Message>;
+    constexpr size_t slots = 256;
+    const std::unique_ptr<std::byte[]> zeros(new std::byte[Ring::bytes(slots) + 128]{});
+    void* memory = zeros.get();
+    size_t room = Ring::bytes(slots) + 128;
+    std::align(128, Ring::bytes(slots), memory, room);
+    typename Ring::Writer writer(memory, slots);
+    typename Ring::Reader reader(memory, slots);
+    Message message{}, got;
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(writer.try_push(message));
+        benchmark::DoNotOptimize(reader.try_pop(got));
+        benchmark::ClobberMemory();
+    }
+}
+BENCHMARK(ring_header<32>);
+BENCHMARK(ring_header<56>);
+BENCHMARK(ring_header<64>);
 
 void abi_send_receive(benchmark::State& state) {
     Channels pair("wait=spin");
