@@ -211,7 +211,8 @@ IPC_API ipc_status IPC_CALL ipc_receive_batch(ipc_channel* channel, void* buffer
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
 /* Sends a request and copies its reply. The time-out covers the whole call; a late reply is dropped, the channel stays
-   good. IPC_BUFFER_TOO_SMALL: the reply is kept until the next receiving call, *reply_length is what it needs: get it with
+   good. It is dropped by the next receiving call, not before: while a server still sends one that is longer than what is kept on the
+   way, it receives nothing, and a next request that is as long is cut by its time-out. IPC_BUFFER_TOO_SMALL: the reply is kept until the next receiving call, *reply_length is what it needs: get it with
    ipc_receive_reply. [MESSAGE_TOO_LARGE, BUFFER_TOO_SMALL, TIMED_OUT, PEER_CLOSED, HANDLER_FAILED; WRONG_STATE: a room is
    reserved, or a message or request is held] */
 IPC_API ipc_status IPC_CALL ipc_call(ipc_channel* channel, const void* request, size_t request_length, void* reply,
@@ -258,8 +259,9 @@ IPC_API ipc_status IPC_CALL ipc_fail_request(ipc_channel* channel, const char* t
    pointer, the same for two calls if that is of use. One thread may submit while another completes, or one does both by turns. While
    there is no room the call waits, and takes in replies meanwhile (unless another thread is inside ipc_complete and does), so that two
    ends whose ways are both full go on; over `pipe` on Windows, mailslot, boost-mq and iceoryx it only waits. After IPC_TIMED_OUT of a channel that is not
-   broken nothing was sent. While calls are in flight, calls and plain messages are IPC_WRONG_STATE. Over transports of kind "call"
-   IPC_NOT_AVAILABLE. [MESSAGE_TOO_LARGE, TOO_MANY_CALLS, TIMED_OUT, PEER_CLOSED, NOT_AVAILABLE; WRONG_STATE: a room is reserved] */
+   broken nothing was sent; a request that was cut breaks the channel, also one with a time-out of 0, of which the system may have taken a
+   part. While calls are in flight, other calls are IPC_WRONG_STATE, and so is receiving anything but completions. Over transports
+   of kind "call" IPC_NOT_AVAILABLE. [MESSAGE_TOO_LARGE, TOO_MANY_CALLS, TIMED_OUT, PEER_CLOSED, NOT_AVAILABLE; WRONG_STATE: a room is reserved] */
 IPC_API ipc_status IPC_CALL ipc_submit(ipc_channel* channel, const void* request, size_t length, uint64_t tag,
                                        int32_t timeout_ms);
 /* Waits until some call in flight is over and tells which by its tag: each that was submitted is told of exactly once. *outcome: IPC_OK,
