@@ -20,13 +20,23 @@ internal abstract partial class FramedChannel
 
     private protected override bool HasCallsInFlight => true;
 
+    /// <summary>Whether a send that timed out has sent nothing, however long the message: it can always be tried again.</summary>
+    private protected virtual bool SendsAllOrNothing => false;
+
     /// <summary>Sends as much of one frame as goes until <paramref name="slice"/> is over, from where the attempt before ended, which
-    /// <paramref name="done"/> remembers; false: not all of it is out. As it stands here, for transports on which a time-out may cut a frame: all of
-    /// it, until <paramref name="whole"/> is over.</summary>
+    /// <paramref name="done"/> remembers; false: not all of it is out. As it stands here, for transports that send all or nothing, and those on which a
+    /// time-out may cut a frame: these send all of it, until <paramref name="whole"/> is over.</summary>
     private protected virtual bool TrySubmitSome(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline slice, Deadline whole)
     {
-        SendFrame(kind, id, payload, whole);
-        return true;
+        try
+        {
+            SendFrame(kind, id, payload, SendsAllOrNothing ? slice : whole);
+            return true;
+        }
+        catch (IpcException e) when (SendsAllOrNothing && e.Status == IpcStatus.TimedOut)
+        {
+            return false;
+        }
     }
 
     /// <summary>After a frame that will never be whole: the peer learns of it.</summary>

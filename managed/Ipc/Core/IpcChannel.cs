@@ -77,7 +77,8 @@ public abstract partial class IpcChannel : IDisposable
     public abstract int ReceiveBatch(Span<byte> buffer, Span<int> lengths, int timeoutMilliseconds = Timeout.Infinite);
 
     /// <summary>Sends a request and copies its reply; returns the reply's length in bytes. The time-out covers the whole call;
-    /// a late reply is dropped and the channel stays good. <see cref="IpcStatus.BufferTooSmall"/> loses the reply's place no more
+    /// a late reply is dropped and the channel stays good. It is dropped by the next receiving call: while a server still sends one longer than what is
+    /// kept on the way, it receives nothing, and a next request as long is cut by its time-out. <see cref="IpcStatus.BufferTooSmall"/> loses the reply's place no more
     /// than the message: <see cref="ReceiveReply"/> gets it.</summary>
     public abstract int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds = Timeout.Infinite);
     /// <summary>The reply kept by a <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/> that ended in
@@ -102,11 +103,12 @@ public abstract partial class IpcChannel : IDisposable
     /// <summary>Sends a request and does not wait for its reply, which <see cref="Complete(Span{byte}, int)"/> gives together with
     /// <paramref name="tag"/> whenever the server answers. At most 256 may be in flight: <see cref="IpcStatus.TooManyCalls"/>. One thread may submit
     /// while another completes, or one does both by turns; while there is no room this takes in replies, so that two ends whose ways are both full
-    /// go on. While calls are in flight, other calls and plain messages are <see cref="IpcStatus.WrongState"/>. Transports of kind "call" have
-    /// <see cref="IpcStatus.NotAvailable"/>.</summary>
+    /// go on. While calls are in flight, other calls are <see cref="IpcStatus.WrongState"/>, and so is receiving anything but completions. Transports of
+    /// kind "call" have <see cref="IpcStatus.NotAvailable"/>.</summary>
     /// <param name="request">Copied before return.</param>
     /// <param name="tag">The caller's own word.</param>
-    /// <param name="timeoutMilliseconds">After <see cref="IpcStatus.TimedOut"/> of a channel that is not broken nothing was sent.</param>
+    /// <param name="timeoutMilliseconds">After <see cref="IpcStatus.TimedOut"/> of a channel that is not broken nothing was sent; a request that was cut
+    /// breaks the channel, also one with a time-out of 0, of which the system may have taken a part.</param>
     public virtual void Submit(ReadOnlySpan<byte> request, ulong tag, int timeoutMilliseconds = Timeout.Infinite) => throw OneAtATime();
 
     /// <summary>Waits until some call in flight is over and says which: each that was submitted is told of exactly once, also when the channel ends.

@@ -136,9 +136,14 @@ internal abstract partial class SocketListener(string address, Descriptor socket
         socket.Dispose();
     }
 
+    /// <summary>Of a listener that nobody disposed the name goes, too. The socket still listens here: its handle is finalized after this.</summary>
+    ~SocketListener() => Dispose(false);
+
     protected sealed override void Dispose(bool disposing)
     {
         if (disposing)
             Close();
+        else if (Interlocked.Exchange(ref _closed, 1) == 0)
+            RemoveName();
     }
 }

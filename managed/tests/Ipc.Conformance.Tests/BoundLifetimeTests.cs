@@ -1,5 +1,6 @@
 using Ipc.Conformance.Puppets;
 using Ipc.Native;
+using Ipc.Tests;
 using Xunit;
 
 namespace Ipc.Conformance;
@@ -33,7 +34,7 @@ public class BoundLifetimeTests
     public static TheoryData<string> ChannelTransports => [.. Pairs.Transports.Where(transport => transport.Module is null).Select(transport => transport.Id)];
 
     [Theory, MemberData(nameof(ChannelTransports))]
-    public void DisposeMeetsCallsOnAChannel(string transport) => OverConnections(transport, (round, server, client) =>
+    public void DisposeMeetsCallsOnAChannel(string transport) => OverConnections(transport, (round, server, client, _) =>
     {
         DisposeWhileThreadsCall(client, round, () => client.Receive(new byte[10], 0), () => client.Send(new byte[10], 0));
         server.Dispose();
@@ -41,9 +42,9 @@ public class BoundLifetimeTests
 
     // The documented way to cancel: one thread closes, and the one it wakes disposes.
     [Theory, MemberData(nameof(ChannelTransports))]
-    public void OneClosesAndTheOneItWakesDisposes(string transport) => OverConnections(transport, (round, server, client) =>
+    public void OneClosesAndTheOneItWakesDisposes(string transport) => OverConnections(transport, (round, server, client, blocked) =>
     {
-        var blocked = Start(() =>
+        blocked.Begin(() =>
         {
             try
             {
@@ -56,19 +57,20 @@ public class BoundLifetimeTests
         });
         Dawdle(round);
         server.Close();
-        Assert.Equal(IpcStatus.Closed, StatusOf(blocked));
+        Assert.Equal(IpcStatus.Closed, blocked.EndWithStatus(Patience));
         client.Dispose();
     });
 
     [Theory, MemberData(nameof(ChannelTransports))]
-    public void DisposeEndsABlockedCall(string transport) => OverConnections(transport, (round, server, client) =>
+    public void DisposeEndsABlockedCall(string transport) => OverConnections(transport, (round, server, client, blocked) =>
     {
         var call = s_blocking[round % s_blocking.Length];
-        var blocked = Start(() => call(client));
+        blocked.Begin(() => call(client));
         Dawdle(round);
         client.Dispose();
-        Assert.Equal(IpcStatus.Closed, StatusOf(blocked));
-        Assert.Equal(IpcStatus.Closed, StatusOf(Start(() => call(client))));
+        Assert.Equal(IpcStatus.Closed, blocked.EndWithStatus(Patience));
+        blocked.Begin(() => call(client));
+        Assert.Equal(IpcStatus.Closed, blocked.EndWithStatus(Patience));
         server.Dispose();
     });
 
@@ -157,14 +159,18 @@ public class BoundLifetimeTests
         client.Dispose();
     }
 
-    private static void OverConnections(string transport, Action<int, IpcChannel, IpcChannel> play)
+    private static void OverConnections(string transport, Action<int, IpcChannel, IpcChannel, Companion> play)
     {
+        using Companion connecting = new(), other = new();
         // Of tcp the listener says which port it has.
         using var listener = NativeIpc.Listen(transport == "tcp" ? "tcp://0" : $"{transport}://bound-lifetime-{Guid.NewGuid():N}");
         for (var round = 0; round < s_rounds; round++)
         {
-            var (server, client) = Connect(listener, listener.Address);
-            play(round, server, client);
+            IpcChannel? client = null;
+            connecting.Begin(() => client = NativeIpc.Connect(listener.Address, Patience));
+            var server = listener.Accept(Patience);
+            connecting.End(Patience);
+            play(round, server, client!, other);
         }
     }
 

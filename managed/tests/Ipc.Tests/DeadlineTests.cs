@@ -87,6 +87,21 @@ public sealed class DeadlineTests
         Assert.Equal(IpcStatus.NotOurProtocol, timely(Timeout, time => _ = client.ReceiveRequest(time)));
     });
 
+    [Theory]
+    [MemberData(nameof(Stopping))]
+    public void AReplyToACallInFlightThatStopsHalfWayHoldsNobody(string transport) => InTime(timely =>
+    {
+        using var stopper = new Stopper(transport);
+        var client = stopper.Client;
+        client.Submit([1], 7, Timeout);
+        stopper.SendPart(FrameKind.Reply, 1);
+        Assert.Equal(IpcStatus.Ok, timely(Timeout, time => Assert.Equal(IpcStatus.BufferTooSmall, client.Complete(new byte[10], time).Outcome)));
+        Assert.Equal(IpcStatus.TimedOut, timely(Timeout, time => client.Complete(new byte[Whole], time)));
+        Assert.Equal(IpcStatus.Ok, timely(Timeout, time => Assert.False(client.TryComplete(new byte[Whole], out _, time))));
+        // Nobody receives what is submitted, either.
+        Assert.Equal(IpcStatus.TimedOut, timely(Timeout, time => client.Submit(new byte[Much], 8, time)));
+    });
+
     // A peer that does nothing, whatever is waited for or sent.
     [Theory]
     [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
@@ -108,6 +123,10 @@ public sealed class DeadlineTests
                 Assert.Equal(IpcStatus.TimedOut, timely(timeout, time => _ = server.ReceiveRequest(time)));
                 Assert.Equal(IpcStatus.TimedOut, timely(timeout, time => client.Call([1], new byte[10], time)));
                 Assert.Equal(IpcStatus.TimedOut, timely(timeout, time => _ = client.CallInPlace([1], time)));
+                Assert.Equal(IpcStatus.TimedOut, timely(timeout, time => client.Complete(new byte[10], time)));
+                WhollyOrNot(timely(timeout, time => client.Submit([1], 7, time)));
+                Assert.Equal(IpcStatus.TimedOut, timely(timeout, time => client.Complete(new byte[10], time)));
+                Assert.Equal(IpcStatus.Ok, timely(timeout, time => Assert.False(client.TryComplete(new byte[10], out _, time))));
             });
             foreach (var send in new Action<IpcChannel, int>[]
             {
@@ -115,6 +134,7 @@ public sealed class DeadlineTests
                 (channel, time) => channel.SendBatch(much, [much.Length / 2, much.Length / 2], time),
                 (channel, time) => channel.Call(much, [], time),
                 (channel, time) => _ = channel.CallInPlace(much, time),
+                (channel, time) => channel.Submit(much, 7, time),
             })
             {
                 InTime(timely =>
@@ -134,6 +154,8 @@ public sealed class DeadlineTests
             {
                 (channel, time) => channel.Reply(much, time),
                 (channel, time) => channel.FailRequest(text, time),
+                (channel, time) => channel.ReplyDeferred(channel.DeferRequest(), much, time),
+                (channel, time) => channel.FailDeferred(channel.DeferRequest(), text, time),
             })
             {
                 InTime(timely =>

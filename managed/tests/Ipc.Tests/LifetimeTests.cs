@@ -39,18 +39,24 @@ public sealed class LifetimeTests
     public void OneClosesAndTheOneItWakesDisposes(string transport)
     {
         using var connections = new Connections(transport);
+        using var receiving = new Companion();
         for (var round = 0; round < s_rounds; round++)
         {
             var (server, client) = connections.Next();
-            var receiving = Aside.Run(() =>
+            receiving.Begin(() =>
             {
-                var status = Pair.StatusOf(() => server.Receive(new byte[10]));
-                server.Dispose();
-                return status;
+                try
+                {
+                    server.Receive(new byte[10]);
+                }
+                finally
+                {
+                    server.Dispose();
+                }
             });
             Dawdle(round);
             server.Close();
-            Assert.Equal(IpcStatus.Closed, receiving.Join());
+            Assert.Equal(IpcStatus.Closed, receiving.EndWithStatus(3 * Pair.Patience));
             client.Dispose();
         }
     }
@@ -60,16 +66,24 @@ public sealed class LifetimeTests
     public void DisposeEndsABlockedCall(string transport, string call)
     {
         using var connections = new Connections(transport);
+        using var blocked = new Companion();
         for (var round = 0; round < s_rounds / 10; round++)
         {
             var (server, client) = connections.Next();
-            var blocked = Aside.Run(() => Pair.StatusOf(() => s_blocking[call](client)));
             if (round == 0)
-                blocked.UntilItWaits();
+            {
+                var waiting = Aside.Run(() => Pair.StatusOf(() => s_blocking[call](client)));
+                waiting.UntilItWaits();
+                client.Dispose();
+                Assert.Equal(IpcStatus.Closed, waiting.Join());
+            }
             else
+            {
+                blocked.Begin(() => s_blocking[call](client));
                 Dawdle(round);
-            client.Dispose();
-            Assert.Equal(IpcStatus.Closed, blocked.Join());
+                client.Dispose();
+                Assert.Equal(IpcStatus.Closed, blocked.EndWithStatus(3 * Pair.Patience));
+            }
             Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => s_blocking[call](client)));
             server.Dispose();
         }
@@ -253,13 +267,21 @@ public sealed class LifetimeTests
     private sealed class Connections(string transport) : IDisposable
     {
         private readonly IpcListener _listener = ManagedIpc.Listen(Pair.NewAddress(transport));
+        private readonly Companion _connecting = new();
 
         public (IpcChannel Server, IpcChannel Client) Next()
         {
-            var connecting = Aside.Run(() => ManagedIpc.Connect(_listener.Address, Pair.Patience));
-            return (_listener.Accept(Pair.Patience), connecting.Join());
+            IpcChannel? client = null;
+            _connecting.Begin(() => client = ManagedIpc.Connect(_listener.Address, Pair.Patience));
+            var server = _listener.Accept(Pair.Patience);
+            _connecting.End(3 * Pair.Patience);
+            return (server, client!);
         }
 
-        public void Dispose() => _listener.Dispose();
+        public void Dispose()
+        {
+            _connecting.Dispose();
+            _listener.Dispose();
+        }
     }
 }

@@ -52,6 +52,22 @@ public sealed class NamesTests
 
     [Theory]
     [MemberData(nameof(Named))]
+    public void OfAListenerThatNobodyDisposesTheNameGoesToo(string transport)
+    {
+        var (address, path) = New(transport);
+        // On a thread of its own, so that nothing keeps the listener but what is tested.
+        Aside.Run(() => { _ = ManagedIpc.Listen(address); }).Join();
+        Pair.Until(() =>
+        {
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+            return !Libc.GetStatus(path, out _);
+        });
+        using var next = ManagedIpc.Listen(address);
+    }
+
+    [Theory]
+    [MemberData(nameof(Named))]
     public void ADeadNameIsRemovedByAClient(string transport)
     {
         var (address, path) = New(transport);

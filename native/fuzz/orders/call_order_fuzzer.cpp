@@ -51,21 +51,18 @@ std::array<std::unique_ptr<End>, 2> connect(const fuzz::Variant& variant, fuzz::
 }
 
 void do_steps(fuzz::Input& input, std::array<std::unique_ptr<End>, 2>& ends, fuzz::Flavour flavour) {
-    constexpr auto operations = static_cast<uint8_t>(Operation::count);
-    constexpr uint8_t closers = 4;  // close or free either end from the third thread
     constexpr uint8_t beside = 128; // go on without waiting
     for (size_t i = 0; i < most_steps && !input.empty(); ++i) {
         const uint8_t what = input.byte();
-        fuzz::Step step{static_cast<Operation>((what % beside) / 2 % (operations + closers / 2)), input.byte(),
-                        input.byte(), input.byte()};
+        fuzz::Step step{fuzz::operation_of(what % beside / 2u), input.byte(), input.byte(), input.byte()};
         const unsigned side = what % 2;
         step.operation = fuzz::in_flavour(step.operation, flavour, side);
         Worker* worker = &threads().ends[side];
-        if (step.operation < Operation::count) {
+        const bool close = step.operation == Operation::close_elsewhere;
+        if (!close && step.operation != Operation::free_elsewhere) {
             worker->give([end = ends[side].get(), step] { end->perform(step); });
         } else {
             worker = &threads().closer;
-            const bool close = step.operation == Operation::count;
             worker->give([end = ends[side].get(), close] {
                 if (close)
                     end->close_from_elsewhere();
@@ -95,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         session.limit = variant.limit;
         session.arrives_late = variant.arrives_late;
         std::array<std::unique_ptr<End>, 2> ends = connect(variant, session);
-        do_steps(input, ends, static_cast<fuzz::Flavour>(ending / 8 % 3));
+        do_steps(input, ends, fuzz::flavour_of(ending));
 
         Threads& all = threads();
         bool both_idle = all.closer.wait_idle(1000);

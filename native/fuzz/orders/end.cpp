@@ -23,13 +23,45 @@ bool left_out(const char* operation) {
 }
 
 bool left_out(Operation operation) {
-    constexpr const char* names[] = {
-        "send",         "receive",       "reserve",         "commit",        "cancel",
-        "peek",         "release",       "send_batch",      "receive_batch", "call",
-        "call_peek",    "receive_reply", "receive_request", "reply",         "reserve_reply",
-        "commit_reply", "fail_request",  "serve",           "close",         "free"};
+    constexpr const char* names[] = {"send",
+                                     "receive",
+                                     "reserve",
+                                     "commit",
+                                     "cancel",
+                                     "peek",
+                                     "release",
+                                     "send_batch",
+                                     "receive_batch",
+                                     "call",
+                                     "call_peek",
+                                     "receive_reply",
+                                     "receive_request",
+                                     "reply",
+                                     "reserve_reply",
+                                     "commit_reply",
+                                     "fail_request",
+                                     "serve",
+                                     "close",
+                                     "free",
+                                     "close_elsewhere",
+                                     "free_elsewhere",
+                                     "submit",
+                                     "complete",
+                                     "defer_request",
+                                     "reply_deferred",
+                                     "fail_deferred"};
     static_assert(std::size(names) == static_cast<size_t>(Operation::count));
     return left_out(names[static_cast<size_t>(operation)]);
+}
+
+Operation operation_of(unsigned choice) {
+    constexpr auto count = static_cast<unsigned>(Operation::count);
+    constexpr auto first = static_cast<unsigned>(Operation::close_elsewhere);
+    return static_cast<Operation>(choice < count ? choice : choice % first);
+}
+
+Flavour flavour_of(uint8_t ending) {
+    return ending >= 192 ? Flavour::in_flight : static_cast<Flavour>(ending / 8 % 3);
 }
 
 Operation in_flavour(Operation operation, Flavour flavour, unsigned side) {
@@ -78,6 +110,30 @@ Operation in_flavour(Operation operation, Flavour flavour, unsigned side) {
             return side == 0 ? receive_reply : serve;
         case receive_batch:
             return side == 0 ? receive_reply : receive_request;
+        default:
+            return operation;
+        }
+    case Flavour::in_flight:
+        switch (operation) {
+        case send:
+        case reserve:
+        case call:
+        case send_batch:
+            return side == 0 ? submit : reply_deferred;
+        case receive:
+        case peek:
+        case call_peek:
+        case receive_batch:
+            return side == 0 ? complete : receive_request;
+        case reply:
+        case commit:
+        case receive_reply:
+            return side == 0 ? complete : defer_request;
+        case receive_request:
+            return side == 0 ? submit : receive_request;
+        case fail_request:
+        case commit_reply:
+            return side == 0 ? submit : fail_deferred;
         default:
             return operation;
         }
@@ -179,6 +235,9 @@ void End::judge(const char* function, ipc_status status, Half half, unsigned all
     case IPC_INVALID_ARGUMENT:
         if (!is(invalid)) refuse("the arguments were right");
         return;
+    case IPC_TOO_MANY_CALLS:
+        if (!is(too_many)) refuse("there are not so many");
+        return;
     case IPC_HANDLER_FAILED:
         if (!is(failed)) refuse("no handler failed");
         return;
@@ -193,7 +252,8 @@ void End::judge(const char* function, ipc_status status, Half half, unsigned all
     case IPC_NOT_OUR_PROTOCOL:
         // In memory scribbled over any function may be the first to see it, a send in what the peer says it has read.
         if (!hostile && failure_[0] != status && failure_[1] != status &&
-            ((allowed & order) == 0 || !comes_true([&] { return incoming().may_break_order(expected_, calls_); })))
+            ((allowed & order) == 0 ||
+             !comes_true([&] { return incoming().may_break_order(expected_, expected_answer()); })))
             refuse("the peer broke no rule");
         session_.cut = true;
         break;
@@ -278,10 +338,22 @@ void End::perform(const Step& step) {
         return fail_request(timeout);
     case Operation::serve:
         return serve(step.size);
+    case Operation::submit:
+        return submit(step);
+    case Operation::complete:
+        return complete(capacity, timeout);
+    case Operation::defer_request:
+        return defer_request();
+    case Operation::reply_deferred:
+        return answer_deferred(step, false);
+    case Operation::fail_deferred:
+        return answer_deferred(step, true);
     case Operation::close:
         return close();
     case Operation::free:
         return free();
+    case Operation::close_elsewhere:
+    case Operation::free_elsewhere:
     case Operation::count:
         return;
     }

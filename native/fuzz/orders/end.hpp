@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,15 +35,28 @@ enum class Operation : uint8_t {
     serve,
     close,
     free,
+    // By a thread that does nothing else; where there is none, left out.
+    close_elsewhere,
+    free_elsewhere,
+    submit,
+    complete,
+    defer_request,
+    reply_deferred,
+    fail_deferred,
     count
 };
+
+// The operation that a byte of an input, or a part of one, stands for. The numbers of those that came first stay what they are, for the seeds.
+Operation operation_of(unsigned choice);
 
 // Whether IPC_FUZZ_WITHOUT in the environment lists the operation, as "free,close": to look for other faults while one is known.
 bool left_out(const char* operation);
 bool left_out(Operation operation);
 
 // What a connection is for: a step of one kind then stands for one of the other, so that most steps go deep.
-enum class Flavour : uint8_t { mixed, messages, calls };
+enum class Flavour : uint8_t { mixed, messages, calls, in_flight };
+// By the byte that says how a run ends.
+Flavour flavour_of(uint8_t ending);
 Operation in_flavour(Operation operation, Flavour flavour, unsigned side);
 
 struct Step {
@@ -78,6 +92,8 @@ class End {
     void poll_until_end();
     // How many requests this end has sent, or tried to.
     uint32_t calls() const { return calls_; }
+    // How many of them may be in flight.
+    size_t in_flight() const { return in_flight_count_; }
 
     void close_from_elsewhere();
     // Frees the channel if that is allowed: the other thread sleeps inside a call, or `idle`: it does no steps any more.
@@ -99,7 +115,8 @@ class End {
         invalid = 32,
         failed = 64,
         nothing = 256, // it may have had nothing to do
-        order = 128    // what comes may not be of the kind that is expected_
+        too_many = 512,
+        order = 128 // what comes may not be of the kind that is expected_
     };
     enum class Half { sending, receiving, both };
     using Function = std::function<ipc_status()>;
@@ -113,19 +130,27 @@ class End {
 
     Wire& outgoing() { return session_.wire[side_]; }
     Wire& incoming() { return session_.wire[side_ ^ 1]; }
-    bool may_receive() const { return held_ == Held::nothing; }
+    bool may_receive() const { return held_ == Held::nothing && in_flight_.empty(); }
     unsigned if_sending(unsigned otherwise) const { return room_ == Room::none ? otherwise : unsigned{wrong_state}; }
     static Way way_of(ipc_status status);
     Frame frame(Kind kind, size_t length);
+    // A request's length: two empty ones, of which the first may never have gone, could not be told apart.
+    size_t length_of_request(size_t length) const;
     void check_held();
     void sent(const Frame& frame, ipc_status status);
     void drop_kept();
     void request_done(ipc_status status);
     // Whether what failed so stays as it was: a room, a request.
     static bool may_be_tried_again(ipc_status status);
-    unsigned order_of(Kind kind) {
+    unsigned order_of(Kind kind, bool of_many = false) {
         expected_ = kind;
+        expects_of_many_ = of_many;
         return order;
+    }
+    // What the receiving function under way, or the one that submits, expects: not yet the answer to what is being submitted.
+    Awaited expected_answer() const {
+        return expects_of_many_ ? Awaited(calls_, &in_flight_, submitting_ ? calls_ - 1 : uint32_t{calls_})
+                                : Awaited(calls_);
     }
 
     void send(size_t length, int32_t timeout_ms);
@@ -142,6 +167,15 @@ class End {
     void receive_request(int32_t timeout_ms);
     void reply(size_t length, int32_t timeout_ms);
     void fail_request(int32_t timeout_ms);
+    void submit(const Step& step);
+    ipc_status submit_one(size_t length, int32_t timeout_ms);
+    void complete(size_t capacity, int32_t timeout_ms);
+    void completed(uint64_t tag, ipc_status outcome, const void* bytes, size_t length);
+    void defer_request();
+    void answer_deferred(const Step& step, bool fails);
+    // What of the incoming answers comes next, for who completes: one of this call, or of any other in flight.
+    Awaited awaited(uint32_t call) const { return {call, &in_flight_, calls_}; }
+    void count_in_flight() { in_flight_count_ = in_flight_.size(); }
     void serve(uint8_t choices);
     ipc_status handle(const void* request, size_t length, ipc_reply_writer* writer);
     void close();
@@ -175,11 +209,24 @@ class End {
     bool kept_ = false;       // a reply awaits ipc_receive_reply
     bool maybe_kept_ = false; // ... unless a receiving function has dropped it
     std::atomic<uint32_t> calls_{0};
+    bool unsure_ = false;           // a call was given up, and its request may have come: the next must differ from it
     Kind expected_ = Kind::message; // by the receiving function under way
+    bool expects_of_many_ = false;
 
     std::array<ipc_status, 2> failure_{}; // of sending, of receiving
     bool cut_here_ = false;               // a time-out has cut a message of this end
     bool sending_may_have_ended_ = false; // a function of both halves has told of the peer's end: sending may go on to
+
+    // ---- of many calls in flight
+    std::set<uint32_t> in_flight_; // numbers of requests that were sent and of whose ends this end has not been told
+    std::atomic<size_t> in_flight_count_{0};
+    bool submitting_ = false;
+    struct Deferred {
+        uint64_t token;
+        uint32_t request;
+    };
+    std::vector<Deferred> deferred_;
+    uint64_t newest_token_ = 0;
 
     // ---- of the handler of ipc_serve
     uint64_t dice_ = 0;

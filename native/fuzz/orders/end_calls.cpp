@@ -11,7 +11,13 @@
 
 namespace fuzz {
 
+size_t End::length_of_request(size_t length) const {
+    constexpr size_t distinct = 8;
+    return unsure_ ? std::max(length, distinct) : length;
+}
+
 void End::call(size_t length, size_t capacity, int32_t timeout_ms, bool in_place) {
+    length = length_of_request(length);
     const bool right = may_receive() && room_ == Room::none;
     unsigned allowed = right ? ok | timed_out | failed : unsigned{wrong_state};
     if (right && !in_place) allowed |= too_small;
@@ -35,6 +41,7 @@ void End::call(size_t length, size_t capacity, int32_t timeout_ms, bool in_place
     if (!goes_out) return;
     const bool answered = status == IPC_OK || status == IPC_BUFFER_TOO_SMALL || status == IPC_HANDLER_FAILED;
     outgoing().end(out.sequence, answered ? Way::sent : Way::unknown);
+    unsure_ |= !answered;
     if (status == IPC_HANDLER_FAILED) incoming().take_fault(calls_, ipc_last_error());
     if (status == IPC_BUFFER_TOO_SMALL) {
         incoming().may_come(Kind::reply, calls_, got);
@@ -52,7 +59,10 @@ void End::call(size_t length, size_t capacity, int32_t timeout_ms, bool in_place
 void End::receive_reply(size_t capacity, int32_t timeout_ms) {
     unsigned allowed = kept_ ? ok | too_small | timed_out : unsigned{wrong_state};
     if (held_ != Held::nothing || maybe_kept_) allowed |= wrong_state;
-    if (kept_ && !maybe_kept_ && incoming().surely_there(Kind::reply, calls_) && !session_.arrives_late)
+    const bool must_complete = !in_flight_.empty();
+    if (must_complete) allowed = wrong_state;
+    if (kept_ && !maybe_kept_ && !must_complete && incoming().surely_there(Kind::reply, calls_) &&
+        !session_.arrives_late)
         allowed &= ~unsigned{timed_out};
     std::vector<std::byte> exact(capacity);
     size_t length = SIZE_MAX;
@@ -61,7 +71,7 @@ void End::receive_reply(size_t capacity, int32_t timeout_ms) {
     });
     if (status == IPC_OK) incoming().take(Kind::reply, calls_, exact.data(), length);
     if (status == IPC_BUFFER_TOO_SMALL) incoming().may_come(Kind::reply, calls_, length);
-    if (status != IPC_BUFFER_TOO_SMALL && status != IPC_TIMED_OUT) kept_ = maybe_kept_ = false;
+    if (status != IPC_BUFFER_TOO_SMALL && status != IPC_TIMED_OUT && !must_complete) kept_ = maybe_kept_ = false;
 }
 
 void End::receive_request(int32_t timeout_ms) {
@@ -183,7 +193,10 @@ void End::poll_until_end() {
            held_ == Held::nothing) {
         if (std::chrono::steady_clock::now() - start > std::chrono::milliseconds(3000))
             finding("%s: three seconds of polling have not shown that the peer is gone", name_.c_str());
-        receive(largest_capacity, 0);
+        if (in_flight_.empty())
+            receive(largest_capacity, 0);
+        else
+            complete(largest_capacity, 0);
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
 }
@@ -202,8 +215,13 @@ void End::drain() {
     Frame next;
     while (good() && incoming().first(&next)) {
         if (next.way != Way::sent) return;
-        if (next.kind == Kind::reply || next.kind == Kind::fault) return; // answers to calls that were given up
-        if (next.kind == Kind::message) {
+        if (!in_flight_.empty()) {
+            if (next.kind == Kind::message || next.kind == Kind::request) return;
+            if (!in_flight_.contains(next.request)) return; // dropped before the next one, which may not be there
+            complete(largest_capacity, patience);
+        } else if (next.kind == Kind::reply || next.kind == Kind::fault) {
+            return; // answers to calls that were given up
+        } else if (next.kind == Kind::message) {
             receive(next.length, patience);
         } else {
             receive_request(patience);

@@ -32,7 +32,6 @@ using fuzz::Step;
 
 constexpr size_t most_steps = 40;
 constexpr int64_t step_ms = 6;
-constexpr auto operations = static_cast<uint8_t>(Operation::count);
 
 enum class Whose : uint8_t { ours, childs, act };
 enum class Act : uint8_t { stop, go_on, kill, pause, count };
@@ -47,7 +46,7 @@ std::vector<Decoded> decode(fuzz::Input& input, fuzz::Flavour flavour) {
     std::vector<Decoded> steps;
     while (steps.size() < most_steps && !input.empty()) {
         const uint8_t what = input.byte();
-        Step step{static_cast<Operation>(what / 4 % operations), input.byte(), input.byte(), input.byte()};
+        Step step{fuzz::operation_of(what / 4u), input.byte(), input.byte(), input.byte()};
         const Whose whose = what % 4 == 3 ? Whose::act : what % 4 == 2 ? Whose::childs : Whose::ours;
         step.operation = fuzz::in_flavour(step.operation, flavour, whose == Whose::childs ? 0 : 1);
         steps.push_back({whose, step, static_cast<Act>(what / 4 % static_cast<uint8_t>(Act::count))});
@@ -111,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::Input input(data, size);
     const fuzz::Variant& variant = fuzz::variant(input.byte());
     const uint8_t ending = input.byte();
-    const std::vector<Decoded> steps = decode(input, static_cast<fuzz::Flavour>(ending / 8 % 3));
+    const std::vector<Decoded> steps = decode(input, fuzz::flavour_of(ending));
     fuzz::clear_trace();
     fuzz::trace("---- %s?%s", variant.transport, variant.options);
     ipc_listener* listener = fuzz::listener_of(variant);

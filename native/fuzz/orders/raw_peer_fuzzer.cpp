@@ -12,6 +12,7 @@
 #include "transports.hpp"
 #include "worker.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -78,6 +79,7 @@ struct Run {
 uint8_t Run::suitable(uint8_t choice) const {
     if (flavour == fuzz::Flavour::mixed || choice >= 240) return choice;
     if (flavour == fuzz::Flavour::messages) return 0;
+    if (library_side == 0 && flavour == fuzz::Flavour::in_flight) return choice >= 160 ? 2 : 3;
     return library_side == 1 ? 1 : choice >= 224 ? 2 : 3;
 }
 
@@ -85,8 +87,10 @@ void Run::begin(uint8_t kind, uint8_t size, uint8_t which) {
     if (!peer->whole() || gone) return;
     const size_t length = fuzz::size_of(size, session.limit) % (session.limit + 1);
     const uint32_t asked = end->calls();
-    // Mostly the answer to the latest call; else to one before, or to one that was never made.
-    const uint32_t answered = which < 160 || asked == 0 ? asked : which < 250 ? asked - 1 : asked + 1;
+    // Mostly the answer to the latest call, or to any of those in flight; else to one before, or to one that was never made.
+    const auto in_flight = static_cast<uint32_t>(std::min<size_t>(end->in_flight(), asked));
+    const uint32_t before = in_flight > 1 ? which % in_flight : 0;
+    const uint32_t answered = which < 160 || asked == 0 ? asked - before : which < 250 ? asked - 1 : asked + 1;
     switch (kind % 5) {
     case 0:
         return peer->begin(Kind::message, 0, length);
@@ -159,7 +163,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::clear_trace();
     Run run;
     run.library_side = choice % 2;
-    run.flavour = static_cast<fuzz::Flavour>(ending / 8 % 3);
+    run.flavour = fuzz::flavour_of(ending);
     fuzz::trace("---- %s?%s, the library is the %s", tested.transport, tested.options,
                 run.library_side == 0 ? "client" : "server");
     run.session.limit = tested.limit;
@@ -171,7 +175,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         run.peer = std::move(made.peer);
         run.peer->attach(run.session, run.library_side ^ 1);
         run.end = std::make_unique<End>(run.session, run.library_side, made.library);
-        constexpr auto operations = static_cast<uint8_t>(Operation::count);
         constexpr auto acts = static_cast<uint8_t>(static_cast<uint8_t>(Act::count) - (IPC_FUZZ_HOSTILE ? 0 : 1));
         for (size_t i = 0; i < most_steps && !input.empty(); ++i) {
             const uint8_t what = input.byte();
@@ -179,9 +182,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                 run.act(static_cast<Act>(what / 2 % acts), input);
                 continue;
             }
-            const auto operation = static_cast<uint8_t>(what / 2 % 32);
-            fuzz::Step step{static_cast<Operation>(operation), input.byte(), input.byte(), input.byte()};
-            if (operation >= operations) {
+            const unsigned operation = what / 2 % 32;
+            fuzz::Step step{fuzz::operation_of(operation), input.byte(), input.byte(), input.byte()};
+            if (operation >= static_cast<unsigned>(Operation::count) || step.operation == Operation::close_elsewhere ||
+                step.operation == Operation::free_elsewhere) {
                 (void)run.end->free_from_elsewhere(false);
                 continue;
             }

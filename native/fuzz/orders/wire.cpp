@@ -38,15 +38,12 @@ void Wire::end(uint32_t sequence, Way way) {
     if (latest != frames_.rend()) latest->way = way;
 }
 
-// An answer to a call that was given up, or to one before: the receiver drops it.
-bool Wire::is_late(const Frame& frame, Kind kind, uint32_t awaited) const {
-    if (frame.kind != Kind::reply && frame.kind != Kind::fault) return false;
-    if (awaited == 0 || awaited == any_request) return false;
-    return kind == Kind::reply ? frame.request < awaited : frame.request <= awaited;
+bool Wire::is_late(const Frame& frame, Kind kind, const Awaited& awaited) const {
+    return (frame.kind == Kind::reply || frame.kind == Kind::fault) && awaited.is_late(frame.request, kind);
 }
 
 template <class IsIt>
-Frame Wire::take_if(Kind kind, uint32_t awaited, size_t length, IsIt is_it) {
+Frame Wire::take_if(Kind kind, const Awaited& awaited, size_t length, IsIt is_it) {
     const std::lock_guard lock(mutex_);
     while (!frames_.empty()) {
         const Frame frame = frames_.front();
@@ -74,33 +71,34 @@ Frame Wire::anything(Kind kind, const void* bytes, size_t length) const {
     return frame;
 }
 
-Frame Wire::take(Kind kind, uint32_t awaited, const void* bytes, size_t length) {
+Frame Wire::take(Kind kind, const Awaited& awaited, const void* bytes, size_t length) {
     if (anything_) return anything(kind, bytes, length);
     return take_if(kind, awaited, length,
                    [&](const Frame& frame) { return is_it(frame, kind, awaited, bytes, length); });
 }
 
-bool Wire::is_it(const Frame& frame, Kind kind, uint32_t awaited, const void* bytes, size_t length) const {
+bool Wire::is_it(const Frame& frame, Kind kind, const Awaited& awaited, const void* bytes, size_t length) const {
     if (frame.kind != kind || frame.length != length) return false;
-    if (kind == Kind::reply && frame.request != awaited && awaited != any_request) return false;
+    if (kind == Kind::reply && !awaited.is_it(frame.request)) return false;
     if (kind == Kind::fault) return fault_text(frame.sequence) == std::string(static_cast<const char*>(bytes), length);
     return is_content(direction_, frame.sequence, bytes, length);
 }
 
-Frame Wire::take_fault(uint32_t awaited, const char* text) {
+Frame Wire::take_fault(const Awaited& awaited, const char* text) {
     if (anything_) return anything(Kind::fault, text, std::strlen(text));
     return take_if(Kind::reply, awaited, std::strlen(text), [&](const Frame& frame) {
-        return frame.kind == Kind::fault && frame.request == awaited &&
+        return frame.kind == Kind::fault && awaited.is_it(frame.request) &&
                std::strstr(text, fault_text(frame.sequence).c_str()) != nullptr;
     });
 }
 
-void Wire::may_come(Kind kind, uint32_t awaited, size_t length) {
+void Wire::may_come(Kind kind, const Awaited& awaited, size_t length) {
     if (anything_) return;
     const std::lock_guard lock(mutex_);
     for (const Frame& frame : frames_) {
         if (frame.way == Way::unsent) continue;
-        if (frame.kind == kind && frame.length == length && (kind != Kind::reply || frame.request == awaited)) return;
+        if (frame.kind == kind && frame.length == length && (kind != Kind::reply || awaited.is_it(frame.request)))
+            return;
         if (is_late(frame, kind, awaited)) continue;
         if (frame.way == Way::sent)
             finding("told of a %s of %zu bytes where frame %u is due, a %s of %zu bytes", name_of(kind), length,
@@ -109,26 +107,26 @@ void Wire::may_come(Kind kind, uint32_t awaited, size_t length) {
     finding("told of a %s of %zu bytes that nobody sent", name_of(kind), length);
 }
 
-bool Wire::surely_there(Kind kind, uint32_t awaited) {
+bool Wire::surely_there(Kind kind, const Awaited& awaited) {
     if (anything_) return false;
     const std::lock_guard lock(mutex_);
     for (const Frame& frame : frames_) {
         if (frame.way == Way::unsent) continue;
         if (frame.way != Way::sent) return false;
-        if (frame.kind == kind && (kind != Kind::reply || frame.request == awaited)) return true;
+        if (awaited.comes_as(kind, frame.kind) && (kind != Kind::reply || awaited.may_come(frame.request))) return true;
         if (!is_late(frame, kind, awaited)) return false;
     }
     return false;
 }
 
-bool Wire::may_break_order(Kind kind, uint32_t awaited) {
+bool Wire::may_break_order(Kind kind, const Awaited& awaited) {
     if (anything_) return true;
     const std::lock_guard lock(mutex_);
     return std::any_of(frames_.begin(), frames_.end(), [&](const Frame& frame) {
         if (frame.way == Way::unsent || is_late(frame, kind, awaited)) return false;
         if (kind != Kind::reply) return frame.kind != kind;
         // A raw peer may answer what was never asked.
-        return (frame.kind != Kind::reply && frame.kind != Kind::fault) || frame.request != awaited;
+        return (frame.kind != Kind::reply && frame.kind != Kind::fault) || !awaited.may_come(frame.request);
     });
 }
 

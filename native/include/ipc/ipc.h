@@ -211,9 +211,11 @@ IPC_API ipc_status IPC_CALL ipc_receive_batch(ipc_channel* channel, void* buffer
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
-/* Sends a request and copies its reply. The time-out covers the whole call; a reply that comes later is dropped, and the channel
-   stays usable. IPC_BUFFER_TOO_SMALL: *reply_length is the room that the reply needs; it is kept until the next receiving call:
-   fetch it with ipc_receive_reply. [MESSAGE_TOO_LARGE, BUFFER_TOO_SMALL, TIMED_OUT, PEER_CLOSED, HANDLER_FAILED; WRONG_STATE: a room is
+/* Sends a request and copies its reply. The time-out covers the whole call. A reply that comes later is dropped by the next receiving
+   call, not before, and the channel stays usable: a server that is still sending such a reply, if it is too long for the transport's
+   buffers, receives nothing meanwhile, so that a long next request may be cut by its time-out. IPC_BUFFER_TOO_SMALL: *reply_length is
+   the room that the reply needs; it is kept until the next receiving call: fetch it with ipc_receive_reply.
+   [MESSAGE_TOO_LARGE, BUFFER_TOO_SMALL, TIMED_OUT, PEER_CLOSED, HANDLER_FAILED; WRONG_STATE: a room is
    reserved, or a message or request is held] */
 IPC_API ipc_status IPC_CALL ipc_call(ipc_channel* channel, const void* request, size_t request_length, void* reply,
                                      size_t reply_capacity, size_t* reply_length, int32_t timeout_ms);
@@ -259,8 +261,9 @@ IPC_API ipc_status IPC_CALL ipc_fail_request(ipc_channel* channel, const char* t
    such as an index or a pointer; several calls may share one. One thread may submit while another completes, or one thread may do
    both in turn. If there is no room for the request, ipc_submit waits, and meanwhile takes in replies (unless another thread is
    inside ipc_complete, which does so), so that client and server do not deadlock when both directions are full; over `pipe` on
-   Windows, mailslot, boost-mq and iceoryx it only waits. After IPC_TIMED_OUT on a channel that is not broken nothing was sent. While
-   calls are in flight, ipc_call and the functions for plain messages return IPC_WRONG_STATE. Transports of kind "call" return
+   Windows, mailslot, boost-mq and iceoryx it only waits. After IPC_TIMED_OUT on a channel that is not broken nothing was sent.
+   A request that was cut breaks the channel, even with a time-out of 0, since the system may have taken a part of it. While calls are
+   in flight, ipc_call and every receiving function but ipc_complete return IPC_WRONG_STATE. Transports of kind "call" return
    IPC_NOT_AVAILABLE. [MESSAGE_TOO_LARGE, TOO_MANY_CALLS, TIMED_OUT, PEER_CLOSED, NOT_AVAILABLE; WRONG_STATE: a room is reserved] */
 IPC_API ipc_status IPC_CALL ipc_submit(ipc_channel* channel, const void* request, size_t length, uint64_t tag,
                                        int32_t timeout_ms);

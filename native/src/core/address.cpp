@@ -85,7 +85,7 @@ Status parse_options(std::string_view text, const TransportEntry& transport, Opt
         if (option == nullptr) return unknown_option(transport, name);
         if (Status status = check_value(transport, *option, value); status != IPC_OK) return status;
         if (!options->try_emplace(option->name, value).second)
-            return fail(IPC_BAD_OPTION, "option %s= stands twice in an address: leave one away", option->name);
+            return fail(IPC_BAD_OPTION, "option %s= stands twice in an address: give it once", option->name);
         if (end == text.size()) return IPC_OK;
         text.remove_prefix(end + 1);
     }

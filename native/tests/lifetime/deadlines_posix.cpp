@@ -11,8 +11,9 @@ constexpr int64_t grace_ms = 20;
 constexpr int tries = 8;
 
 // Where the peer was stopped: before it sent anything; with a reply that was kept here, half out; with a message half out; when
-// nothing more fits on the way to it; with its own request waiting for the answer.
-enum class Stopped { idle, within_a_reply, within_a_message, full, waiting };
+// nothing more fits on the way to it; with its own request waiting for the answer; with the reply to a call in flight half out; with
+// its own request put off here.
+enum class Stopped { idle, within_a_reply, within_a_message, full, waiting, within_a_completion, put_off };
 
 struct TimedCall {
     Stopped at;
@@ -96,10 +97,37 @@ ipc_status reserve_and_commit_reply(ipc_channel* channel, int32_t timeout_ms) {
         return ipc_reserve_reply(channel, bytes_of(length), &room, timeout_ms);
     return ipc_commit_reply(channel, bytes_of(length), timeout_ms);
 }
-ipc_status fail_request(ipc_channel* channel, int32_t timeout_ms) {
+const std::string& text_of_much() {
     static std::string text;
     if (text.size() != much_is) text.assign(much_is, 't'); // takes its time, but only the first time
-    return ipc_fail_request(channel, text.c_str(), timeout_ms);
+    return text;
+}
+ipc_status fail_request(ipc_channel* channel, int32_t timeout_ms) {
+    return ipc_fail_request(channel, text_of_much().c_str(), timeout_ms);
+}
+
+template <size_t length>
+ipc_status submit(ipc_channel* channel, int32_t timeout_ms) {
+    return ipc_submit(channel, buffer().data(), bytes_of(length), 1, timeout_ms);
+}
+ipc_status complete(ipc_channel* channel, int32_t timeout_ms) {
+    uint64_t tag = 0;
+    ipc_status outcome = IPC_OK;
+    size_t length = 0;
+    return ipc_complete(channel, &tag, &outcome, buffer().data(), large, &length, timeout_ms);
+}
+// Nobody answers what is submitted.
+ipc_status submit_and_complete(ipc_channel* channel, int32_t timeout_ms) {
+    const ipc_status submitted = submit<1>(channel, 0);
+    return submitted == IPC_OK ? complete(channel, timeout_ms) : submitted;
+}
+// The token that lead_to was given.
+uint64_t put_off;
+ipc_status reply_deferred(ipc_channel* channel, int32_t timeout_ms) {
+    return ipc_reply_deferred(channel, put_off, buffer().data(), bytes_of(much), timeout_ms);
+}
+ipc_status fail_deferred(ipc_channel* channel, int32_t timeout_ms) {
+    return ipc_fail_deferred(channel, put_off, text_of_much().c_str(), timeout_ms);
 }
 
 constexpr TimedCall timed_calls[] = {
@@ -114,6 +142,9 @@ constexpr TimedCall timed_calls[] = {
     {Stopped::idle, "ipc_send of much", send<much>},
     {Stopped::idle, "ipc_send_batch of much", send_batch<much>},
     {Stopped::idle, "ipc_commit of much", reserve_and_commit<much>},
+    {Stopped::idle, "ipc_submit of much", submit<much>},
+    {Stopped::idle, "ipc_complete, none in flight", complete},
+    {Stopped::idle, "ipc_complete", submit_and_complete},
     {Stopped::within_a_reply, "ipc_receive_reply", receive_reply},
     {Stopped::within_a_reply, "ipc_call", call<1>},
     {Stopped::within_a_reply, "ipc_call_peek", call_peek<1>},
@@ -129,9 +160,16 @@ constexpr TimedCall timed_calls[] = {
     {Stopped::full, "ipc_commit of much", reserve_and_commit<much>},
     {Stopped::full, "ipc_call", call<1000>},
     {Stopped::full, "ipc_call_peek", call_peek<1000>},
+    {Stopped::full, "ipc_submit", submit<1000>},
+    {Stopped::full, "ipc_submit of much", submit<much>},
+    {Stopped::full, "ipc_complete", complete},
     {Stopped::waiting, "ipc_reply of much", reply<much>},
     {Stopped::waiting, "ipc_commit_reply of much", reserve_and_commit_reply<much>},
     {Stopped::waiting, "ipc_fail_request of much", fail_request},
+    {Stopped::within_a_completion, "ipc_complete", complete},
+    {Stopped::within_a_completion, "ipc_submit of much", submit<much>},
+    {Stopped::put_off, "ipc_reply_deferred of much", reply_deferred},
+    {Stopped::put_off, "ipc_fail_deferred of much", fail_deferred},
 };
 
 class Deadlines : public testing::TestWithParam<std::string> {
@@ -141,7 +179,8 @@ class Deadlines : public testing::TestWithParam<std::string> {
     bool exists(const TimedCall& timed) const {
         // tcp takes megabytes of small messages, and then a part of one.
         if (GetParam() == "tcp" && timed.at == Stopped::full) return false;
-        return !whole() || (timed.at != Stopped::within_a_reply && timed.at != Stopped::within_a_message);
+        return !whole() || (timed.at != Stopped::within_a_reply && timed.at != Stopped::within_a_message &&
+                            timed.at != Stopped::within_a_completion);
     }
 
     void lead_to(Stopped at, PeerProcess& peer) {
@@ -156,9 +195,21 @@ class Deadlines : public testing::TestWithParam<std::string> {
         case Stopped::within_a_message:
             ASSERT_EQ(ipc_receive(channel, buffer().data(), 1, &length, patience_ms), IPC_BUFFER_TOO_SMALL);
             break;
-        case Stopped::waiting: {
+        case Stopped::waiting:
+        case Stopped::put_off: {
             const void* request = nullptr;
             ASSERT_EQ(ipc_receive_request(channel, &request, &length, patience_ms), IPC_OK) << ipc_last_error();
+            if (at == Stopped::waiting) break;
+            ASSERT_EQ(ipc_defer_request(channel, &put_off), IPC_OK) << ipc_last_error();
+            break;
+        }
+        case Stopped::within_a_completion: {
+            uint64_t tag = 0;
+            ipc_status outcome = IPC_OK;
+            ASSERT_EQ(ipc_submit(channel, "?", 1, 1, patience_ms), IPC_OK) << ipc_last_error();
+            ASSERT_EQ(ipc_complete(channel, &tag, &outcome, buffer().data(), 1, &length, patience_ms),
+                      IPC_BUFFER_TOO_SMALL)
+                << ipc_last_error();
             break;
         }
         case Stopped::full:
@@ -172,10 +223,12 @@ class Deadlines : public testing::TestWithParam<std::string> {
     static PeerProcess::Does what_for(Stopped at) {
         switch (at) {
         case Stopped::within_a_reply:
+        case Stopped::within_a_completion:
             return PeerProcess::Does::replies;
         case Stopped::within_a_message:
             return PeerProcess::Does::sends;
         case Stopped::waiting:
+        case Stopped::put_off:
             return PeerProcess::Does::calls;
         default:
             return PeerProcess::Does::nothing;

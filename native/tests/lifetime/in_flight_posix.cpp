@@ -53,5 +53,30 @@ TEST_P(InFlightDeath, ASubmitKeepsToItsTimeOut) {
     }
 }
 
+// With a time-out of 0, too: what was submitted is whole, and what was not has left nothing behind, or the channel says that it is broken.
+// (A stream takes the part of a request that fits.)
+TEST_P(InFlightDeath, ASubmitThatDoesNotWaitIsWholeOrSaysSo) {
+    PeerProcess server(GetParam(), PeerProcess::Does::nothing);
+    ipc_channel* const client = server.channel();
+    const std::string request(60'000, 'r');
+    uint64_t submitted = 0;
+    ipc_status status = IPC_OK;
+    for (; status == IPC_OK; submitted += status == IPC_OK)
+        status = ipc_submit(client, request.data(), request.size(), submitted, 0);
+    const std::string why = ipc_last_error();
+    const bool cut = why.find("so the channel is broken") != std::string::npos;
+    EXPECT_TRUE(status == IPC_TOO_MANY_CALLS || status == IPC_TIMED_OUT) << why;
+    EXPECT_EQ(cut, ipc_submit(client, "x", 1, submitted, 0) == IPC_TIMED_OUT && ipc_last_error() == why)
+        << ipc_last_error();
+    for (uint64_t i = 0; cut && i < submitted; ++i) {
+        uint64_t tag = 0;
+        ipc_status outcome = IPC_OK;
+        size_t length = 0;
+        ASSERT_EQ(ipc_complete(client, &tag, &outcome, nullptr, 0, &length, 0), IPC_OK) << ipc_last_error();
+        EXPECT_EQ(outcome, IPC_TIMED_OUT);
+        EXPECT_EQ(ipc_last_error(), why);
+    }
+}
+
 } // namespace
 } // namespace lifetime

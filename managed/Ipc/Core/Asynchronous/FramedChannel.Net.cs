@@ -13,16 +13,19 @@ internal abstract partial class FramedChannel
     private protected virtual ChannelReadiness? CreateReadiness() => null;
 
     /// <summary>Sends as much of one frame as goes until the deadline, from where the attempt before ended, which <paramref name="done"/> remembers.
-    /// False: not all of it is out. As it stands here it can only send all of it: at once, or without a deadline.</summary>
+    /// False: not all of it is out. As it stands here it can only send all of it: at once, or without a deadline where one might cut it.</summary>
     private protected virtual bool TrySendSome(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline deadline)
     {
         if (TrySendNow(kind, id, payload))
             return true;
         if (deadline.IsNow)
             return false;
-        SendFrame(kind, id, payload, new Deadline(Timeout.Infinite));
+        SendFrame(kind, id, payload, SendsAllOrNothing ? deadline : new Deadline(Timeout.Infinite));
         return true;
     }
+
+    /// <summary>Whether <see cref="TrySendSome"/> does go on where the attempt before ended.</summary>
+    private protected virtual bool GoesOnSending => ReadinessOf(sending: true) is not null;
 
     /// <summary>Waits until the next frame is here whole; false: timed out. What has come of it is kept.</summary>
     private protected virtual bool AwaitWhole(Deadline deadline)
@@ -131,11 +134,11 @@ internal abstract partial class FramedChannel
             CheckLength(operation.Outgoing.Length);
             CheckNoRoomLent(nameof(ReplyAsync));
         }
-        if (ReadinessOf(sending: true) is null)
+        if (!GoesOnSending)
         {
-            if (deadline.IsNow)
+            if (deadline.IsNow && !SendsAllOrNothing)
                 return false;
-            Answer(operation.AnswerKind, operation.Outgoing.Span, new Deadline(Timeout.Infinite), nameof(ReplyAsync));
+            Answer(operation.AnswerKind, operation.Outgoing.Span, SendsAllOrNothing ? deadline : new Deadline(Timeout.Infinite), nameof(ReplyAsync));
             return true;
         }
         try
@@ -143,7 +146,7 @@ internal abstract partial class FramedChannel
             if (!TrySendSome(operation.AnswerKind, _requestId, operation.Outgoing.Span, ref operation.BytesOut, deadline))
                 return false;
         }
-        catch (IpcException)
+        catch (IpcException e) when (!MayTryAgain(e))
         {
             AbandonRequest();
             throw;

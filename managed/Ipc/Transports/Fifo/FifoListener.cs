@@ -339,9 +339,14 @@ internal sealed unsafe class FifoListener : IpcListener
         }
     }
 
+    /// <summary>Of a listener that nobody disposed the name goes, too.</summary>
+    ~FifoListener() => Dispose(false);
+
     protected override void Dispose(bool disposing)
     {
         if (disposing)
             Close();
+        else if (Interlocked.Exchange(ref _closeStarted, 1) == 0)
+            LocalNames.Remove(_path, _identity);
     }
 }

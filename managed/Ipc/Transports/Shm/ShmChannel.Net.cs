@@ -20,6 +20,9 @@ internal sealed unsafe partial class ShmChannel
         }
     }
 
+    // Also where there is nothing to wait for.
+    private protected override bool GoesOnSending => true;
+
     private protected override bool TrySendSome(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline deadline) =>
         TrySendPart(kind, id, payload, ref done, deadline);
 

@@ -34,19 +34,8 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
         Segment.WakeIfParked(Segment.Outgoing.ReaderParked);
     }
 
-    // A message is one block: all of it goes, or nothing.
-    private protected override bool TrySubmitSome(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline slice, Deadline whole)
-    {
-        try
-        {
-            SendFrame(kind, id, payload, slice);
-            return true;
-        }
-        catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
-        {
-            return false;
-        }
-    }
+    // A message is one block.
+    private protected override bool SendsAllOrNothing => true;
 
     protected override bool TrySendNow(FrameKind kind, uint id, ReadOnlySpan<byte> payload)
     {

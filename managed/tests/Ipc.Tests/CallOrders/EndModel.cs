@@ -29,6 +29,13 @@ internal sealed class EndModel(IpcChannel channel, string name)
     public Held Holding { get; set; }
     public Frame? InPlace { get; set; }
     public uint CallId { get; set; }
+
+    /// <summary>Calls that were submitted and have not been told of.</summary>
+    public List<uint> InFlight { get; } = [];
+
+    /// <summary>Requests that this end has put off: their tokens, and their numbers in the model.</summary>
+    public List<(ulong Token, uint Id)> Deferred { get; } = [];
+    public ulong NewestToken { get; set; }
     public bool HasSent { get; private set; }
 
     public bool IsGone => Closed || Killed;
@@ -48,6 +55,9 @@ internal sealed class EndModel(IpcChannel channel, string name)
 
     /// <summary>Holding a message, a request or a reply in place: nothing else is received.</summary>
     public bool HoldsInPlace => Holding is Held.Message or Held.ReplyInPlace or Held.Request;
+
+    /// <summary>Nothing but completions is received, or nothing at all.</summary>
+    public bool ReceivesNothingElse => HoldsInPlace || InFlight.Count > 0;
 
     /// <summary>What a receiving function that wants such a frame finds: drops what is late, as it does, and breaks where it breaks.</summary>
     public IpcStatus Next(FrameKind wanted, out Frame? frame)
@@ -80,5 +90,5 @@ internal sealed class EndModel(IpcChannel channel, string name)
     }
 
     public override string ToString() =>
-        $"{Name}: {(Closed ? "closed " : "")}{(Killed ? "killed " : "")}{Broken} reserved {Reserved}, holding {Holding}, incoming [{string.Join(", ", Incoming.Select(f => $"{f.Kind} {f.Id} {f.Length}"))}]";
+        $"{Name}: {(Closed ? "closed " : "")}{(Killed ? "killed " : "")}{Broken} reserved {Reserved}, holding {Holding}, in flight [{string.Join(", ", InFlight)}], incoming [{string.Join(", ", Incoming.Select(f => $"{f.Kind} {f.Id} {f.Length}"))}]";
 }

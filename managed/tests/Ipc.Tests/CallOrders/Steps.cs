@@ -13,6 +13,8 @@ internal sealed class Steps(Connection connection)
     private readonly List<string> _done = [];
     private int _seed;
 
+    public int NextSeed() => ++_seed;
+
     public string Done => string.Join("\n", _done);
 
     public void Run(uint[] steps)
@@ -32,13 +34,13 @@ internal sealed class Steps(Connection connection)
         var length = s_lengths[detail % s_lengths.Length];
         var small = detail / 8 % 4 == 0;
         var channel = end.Channel;
-        _done.Add($"{function % 24} {detail} at {end}");
+        _done.Add($"{function % 31} {detail} at {end}");
         if (end.Peer.Stopped)
         {
             WithAStoppedPeer(function % 8, end, small);
             return;
         }
-        switch (function % 24)
+        switch (function % 31)
         {
             case 0 or 1: Send(end, length); break;
             case 2: SendBatch(end, length); break;
@@ -62,6 +64,11 @@ internal sealed class Steps(Connection connection)
             case 22 when detail % 8 == 1: Timely(0, channel.Dispose, IpcStatus.Ok); end.Closed = true; break;
             case 23 when detail % 8 == 0 && connection is { CanKill: true, Client: { IsGone: false, IsUsable: true } }: connection.KillClient(); break;
             case 23 when detail % 8 == 1: connection.TryStopClient(); break;
+            case 24 or 25: InFlight.Submit(this, end, length); break;
+            case 26 or 27: InFlight.Complete(this, end, small, tries: detail % 2 == 0); break;
+            case 28: InFlight.Defer(this, end); break;
+            case 29: InFlight.Answer(this, end, length, detail, fails: false); break;
+            case 30: InFlight.Answer(this, end, length, detail, fails: true); break;
         }
     }
 
@@ -85,7 +92,7 @@ internal sealed class Steps(Connection connection)
             Wrong("the batch did not go out though there is room");
     }
 
-    private static void Sent(EndModel end, Frame frame, IpcStatus status)
+    public static void Sent(EndModel end, Frame frame, IpcStatus status)
     {
         if (status == IpcStatus.Ok && !end.Peer.IsGone)
             end.Push(frame);
@@ -101,7 +108,7 @@ internal sealed class Steps(Connection connection)
     }
 
     // Ok stands for PeerClosed, too, when the peer is gone.
-    private static IpcStatus RoomStatus(EndModel end) => end.Peer.IsGone || !end.IsFull ? IpcStatus.Ok : IpcStatus.TimedOut;
+    public static IpcStatus RoomStatus(EndModel end) => end.Peer.IsGone || !end.IsFull ? IpcStatus.Ok : IpcStatus.TimedOut;
 
     private void Reserve(EndModel end, int length, bool forReply)
     {
@@ -230,10 +237,10 @@ internal sealed class Steps(Connection connection)
     {
         var request = new Frame(FrameKind.Request, end.CallId + 1, length, ++_seed);
         var expected = end.Refusal;
-        if (expected == IpcStatus.Ok && (end.HoldsInPlace || end.Reserved >= 0))
+        if (expected == IpcStatus.Ok && (end.ReceivesNothingElse || end.Reserved >= 0))
             expected = IpcStatus.WrongState;
         // Whether it drops the kept reply before it is refused makes no difference but to ReceiveReply.
-        if (expected == IpcStatus.WrongState && !end.HoldsInPlace)
+        if (expected == IpcStatus.WrongState && !end.ReceivesNothingElse)
             end.Holding = EndModel.Held.Nothing;
         if (expected != IpcStatus.Ok)
         {
@@ -271,7 +278,7 @@ internal sealed class Steps(Connection connection)
     private void ReceiveReply(EndModel end, bool small)
     {
         var expected = end.Refusal;
-        if (expected == IpcStatus.Ok && end.Holding != EndModel.Held.KeptReply)
+        if (expected == IpcStatus.Ok && (end.Holding != EndModel.Held.KeptReply || end.InFlight.Count > 0))
             expected = IpcStatus.WrongState;
         var buffer = new byte[small ? 10 : 2000];
         if (expected == IpcStatus.Ok && end.Incoming[0].Length > buffer.Length)
@@ -307,11 +314,11 @@ internal sealed class Steps(Connection connection)
         frame = null;
         if (end.Refusal != IpcStatus.Ok)
             return end.Refusal;
-        return end.HoldsInPlace ? IpcStatus.WrongState : end.Next(kind, out frame);
+        return end.ReceivesNothingElse ? IpcStatus.WrongState : end.Next(kind, out frame);
     }
 
     // What is on its way has a moment to arrive; a killed peer is noticed by looking again and again.
-    private void UntilTold(EndModel end, Frame? frame, IpcStatus expected, Action<int> receive, Func<int>? taken)
+    public void UntilTold(EndModel end, Frame? frame, IpcStatus expected, Action<int> receive, Func<int>? taken)
     {
         var timeout = frame is null ? 0 : 2000;
         if (expected != IpcStatus.PeerClosed || end.Broken != IpcStatus.PeerClosed)
