@@ -128,7 +128,7 @@ internal static class MarkdownReport
         int[] counts = [.. curves.SelectMany(c => c.Points).Select(c => InFlightCurve.InFlightOf(c.Scenario)).Distinct().Order()];
         Line(text, "## What calls in flight gain");
         Line(text);
-        Paragraph(text, $"Calls a second by wall time, by how many are in flight on one channel. Gain: of {InFlightCurve.Headline} in flight over one at a time, with what the intervals of both leave open.");
+        Paragraph(text, $"Calls a second by wall time, by how many are in flight on one channel. Gain: of {InFlightCurve.Headline} in flight over one at a time, of launches of one placement, with what the intervals of both leave open.");
         Row(text, ["transport", "server:client", "message", "codec", .. counts.Select(n => n.ToString(CultureInfo.InvariantCulture)), "gain"]);
         Row(text, ["---", "---", "---", "---", .. counts.Select(_ => "---:"), "---:"]);
         foreach (var curve in curves)

@@ -7,15 +7,28 @@ namespace Ipc.Lab.Reporting.Model;
 /// <param name="Points">By calls in flight, the fewest first; all have figures.</param>
 internal sealed record InFlightCurve(string Transport, string Pair, string Codec, string Workload, IReadOnlyList<CellResult> Points)
 {
-    /// <summary>How many times as many calls a second as one at a time; null where these were not measured.</summary>
-    public double? GainOf(int inFlight) => At(1)?.OpsPerS is { } single && At(inFlight)?.OpsPerS is { } rate ? rate / single : null;
+    /// <summary>How many times as many calls a second as one at a time, of launches of one placement; null where these were not measured.</summary>
+    public double? GainOf(int inFlight) => Compared(inFlight) is var (one, many) ? many.OpsPerS / one.OpsPerS : null;
 
     /// <summary>By the intervals of both: the least and the most that the gain may be.</summary>
-    public double[]? GainCiOf(int inFlight) => At(1)?.OpsPerSCi is [var low, var high] && At(inFlight)?.OpsPerSCi is [var from, var to] ? [from / high, to / low] : null;
+    public double[]? GainCiOf(int inFlight) =>
+        Compared(inFlight) is ({ OpsPerSCi: [var low, var high] }, { OpsPerSCi: [var from, var to] }) ? [from / high, to / low] : null;
 
-    /// <summary>The gain in words.</summary>
-    public string GainTextOf(int inFlight) => GainOf(inFlight) is not { } gain ? Units.Unknown
-        : $"{Units.Ratio(gain)} x{(GainCiOf(inFlight) is { } ci ? $" ({Units.Ratio(ci[0])} .. {Units.Ratio(ci[1])})" : "")}";
+    /// <summary>The gain in words, with the placement it is of.</summary>
+    public string GainTextOf(int inFlight)
+    {
+        if (Compared(inFlight) is not var (one, _))
+            return Units.Unknown;
+        var between = GainCiOf(inFlight) is { } ci ? $" ({Units.Ratio(ci[0])} .. {Units.Ratio(ci[1])})" : "";
+        return $"{Units.Ratio(GainOf(inFlight))} x{between}{(one.Placement is "single" or null ? "" : $", {one.Placement}")}";
+    }
+
+    // The same placement of both: processors near each other call in a third of the time of those far apart.
+    private (PlacementFigures One, PlacementFigures Many)? Compared(int inFlight) =>
+        (from one in At(1)?.Placements ?? []
+         from many in At(inFlight)?.Placements ?? []
+         where one.Placement == many.Placement && one.OpsPerS > 0 && many.OpsPerS > 0
+         select ((PlacementFigures, PlacementFigures)?)(one, many)).FirstOrDefault();
 
     /// <summary>Null where so many were not measured.</summary>
     public CellResult? At(int inFlight) => Points.FirstOrDefault(c => InFlightOf(c.Scenario) == inFlight);

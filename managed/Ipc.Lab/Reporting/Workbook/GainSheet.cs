@@ -42,7 +42,7 @@ internal sealed record GainSheet(string Title, string Note, string Together, str
             {
                 var (below, above) = Whiskers.Of(c.OpsPerS, c.OpsPerSCi);
                 sheet.Add(Value.Text(Names.Pair(c.Pair)), Value.Text(c.Transport), Value.Text(Names.Size(c.Scenario, c.Workload)), Value.Text(c.Codec), new Value(CountOf(c), Look.Count),
-                    Value.Rate(c.OpsPerS), Value.Rate(c.OpsPerSCi?[0]), Value.Rate(c.OpsPerSCi?[1]), new Value(c.OpsPerS / points[0].OpsPerS, Look.Ratio), Value.Rate(below), Value.Rate(above));
+                    Value.Rate(c.OpsPerS), Value.Rate(c.OpsPerSCi?[0]), Value.Rate(c.OpsPerSCi?[1]), new Value(c.Placement == points[0].Placement ? c.OpsPerS / points[0].OpsPerS : null, Look.Ratio), Value.Rate(below), Value.Rate(above));
             }
             if (line.Key.Pair == Question.UsualPair(machine))
             {

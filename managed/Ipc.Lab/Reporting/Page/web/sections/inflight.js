@@ -19,7 +19,8 @@ function drawInFlight(figure, cells) {
   const lines = names.map(name => cells.filter(c => c.transport === name).sort((a, b) => inFlightOf(a) - inFlightOf(b)));
   const gain = c => {
     const single = cells.find(other => other.transport === c.transport && inFlightOf(other) === 1);
-    return single?.ops_per_s ? c.ops_per_s / single.ops_per_s : null;
+    // Launches of two placements have no ratio.
+    return single?.ops_per_s && single.placement === c.placement ? c.ops_per_s / single.ops_per_s : null;
   };
   const codec = cells[0].codec === 'raw' ? '' : `, objects by ${cells[0].codec}`;
   figure.querySelector('figcaption').replaceChildren(`${sizeName(cells[0].workload, false)}${codec}`, element('small', null, 'calls a second by calls in flight; more is better'));
