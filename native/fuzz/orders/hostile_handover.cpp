@@ -33,7 +33,7 @@ int make_memory(uint32_t layout, Input& input) {
         needed, needed, needed, needed + 4096, std::max<uint64_t>(needed, 4096) - 4096, 4096, 100, 0};
     if (ftruncate(memory, static_cast<off_t>(lengths[input.byte() % lengths.size()])) != 0) return memory;
     std::array<uint32_t, 6> header{0x4D435049,
-                                   layout == 1 ? 2u : 1u,
+                                   version_of(layout),
                                    layout,
                                    slot_count,
                                    static_cast<uint32_t>(data_bytes),
@@ -79,7 +79,7 @@ int make_descriptor(uint32_t layout, Input& input) {
 } // namespace
 
 void greet(int socket, uint32_t layout, Input& input) {
-    std::array<uint32_t, 8> greeting{0x53435049, layout == 1 ? 2u : 1u, layout, 0, 0, 0, 0, 0};
+    std::array<uint32_t, 8> greeting{0x53435049, version_of(layout), layout, 0, 0, 0, 0, 0};
     if (const uint8_t which = input.byte(); which >= 200) greeting[which % 4] ^= input.byte() + 1u;
     const uint8_t lie = input.byte();
     const size_t length = lie < 200 ? 16 : lie % 33;

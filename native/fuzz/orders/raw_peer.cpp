@@ -156,8 +156,12 @@ long receive_with(int socket, void* bytes, size_t length, int* descriptor) {
 int make_handover_memory(uint32_t layout, uint32_t slots, uint64_t data_bytes, size_t* bytes) {
     *bytes = 4096 + ((size_t{2} * slots * 64 + 4095) & ~size_t{4095}) + 2 * data_bytes;
     const int memory = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    const uint32_t header[6] = {
-        0x4D435049, 1, layout, slots, static_cast<uint32_t>(data_bytes), static_cast<uint32_t>(data_bytes >> 32)};
+    const uint32_t header[6] = {0x4D435049,
+                                version_of(layout),
+                                layout,
+                                slots,
+                                static_cast<uint32_t>(data_bytes),
+                                static_cast<uint32_t>(data_bytes >> 32)};
     if (ftruncate(memory, static_cast<off_t>(*bytes)) != 0 ||
         pwrite(memory, header, sizeof header, 0) != static_cast<ssize_t>(sizeof header) ||
         fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
@@ -171,7 +175,7 @@ std::unique_ptr<RawPeer> take_up(const std::string& transport, int socket, size_
     if (transport == "unix") return make_stream_peer(socket);
     const bool rings = transport == "shm";
     const uint32_t layout = rings ? 1 : 2;
-    uint32_t greeting[4] = {0x53435049, layout == 1 ? 2u : 1u, layout, 0};
+    uint32_t greeting[4] = {0x53435049, version_of(layout), layout, 0};
     int memory = -1;
     size_t bytes = 0;
     if (side == 1) {
