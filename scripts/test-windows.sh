@@ -6,6 +6,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$root/scripts/count-tests.sh"
+source "$root/scripts/jobs.sh"
 source "$root/scripts/windows-suites.sh"
 
 # MSBuild reads it as a property. The analyzers look at the same files in build.sh; here they would take half of the compiler's time.
@@ -13,7 +14,8 @@ export RunAnalyzers=false
 
 "$root/scripts/windows-bootstrap.sh"
 bring_loopback_up
-"$root/scripts/windows-build.sh"
-step build-conformance-suite dotnet build "$root/managed/tests/Ipc.Conformance.Tests" -c Release -nologo -v quiet
-run_windows_suites
+job build-conformance-suite 'msbuild' '' build build-conformance-suite \
+    dotnet build "$root/managed/tests/Ipc.Conformance.Tests" -c Release -nologo -v quiet
+windows_jobs build-conformance-suite
+run_jobs
 finish

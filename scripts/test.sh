@@ -9,6 +9,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$root/scripts/count-tests.sh"
+source "$root/scripts/jobs.sh"
 source "$root/scripts/windows-suites.sh"
 source "$root/scripts/packages.sh"
 
@@ -42,32 +43,45 @@ case ${1:-} in
 esac
 
 "$root/scripts/windows-bootstrap.sh"
-# The report's page is tried in a browser; only tests need one.
-install_packages install-browser chromium
+# The report's page is tried in a browser; only tests need one. Fuzzers are clang's, and so is the linker of what is compiled ahead of time.
+install_packages install-test-packages chromium clang clang-14 libclang-rt-14-dev zlib1g-dev
 bring_loopback_up
-"$root/scripts/build.sh" Release
-step build-native-32-bit "$root/scripts/native.sh" linux-x86
-step build-native-sanitized "$root/scripts/native.sh" debug
-step build-native-threads "$root/scripts/native.sh" tsan --target shm_tests ring_tests queue_tests broadcast_tests
-"$root/scripts/windows-build.sh"
 
-run_ctest native release
-run_ctest native-32-bit linux-x86
-run_ctest native-sanitized debug
-# The models are of one thread.
-run_ctest native-threads tsan --tests-regex '^(shm|ring|queue|broadcast)_tests\.' --exclude-regex 'Model\.'
+# What is built, in the order in which suites need it. The solution wants libipc beside its programs, and no more of CMake.
+job build-native-library compiler '' build build-native-library "$root/scripts/native.sh" release --target ipc
+job build-native compiler build-native-library build build-native "$root/scripts/native.sh" release
+job build-solution msbuild build-native-library build build-solution dotnet build "$root/ipc.sln" -c Release -nologo -v minimal -p:CMakeTargets=
+job build-native-32-bit compiler '' build build-native-32-bit "$root/scripts/native.sh" linux-x86
 
+# Suites run one after the other, because some of them test time-outs. Those that mostly wait come first, since what the others need is
+# built beside them.
+job native suites build-native run_ctest native release
+job native-32-bit suites build-native-32-bit run_ctest native-32-bit linux-x86
 mapfile -t projects < <(grep -l 'Microsoft.NET.Test.Sdk' "$root"/managed/tests/*/*.csproj)
 for project in "${projects[@]}"; do
     project=$(basename "$project" .csproj)
+    # The programs that are made of the pages call MSBuild.
+    uses=suites
+    [ "$project" != Ipc.Distribution.Tests ] || uses='suites msbuild'
     # What only Windows has is played below.
-    run_xunit "$project" "$project" 'system!=windows'
+    job "$project" "$uses" 'build-native build-solution build-native-32-bit' run_xunit "$project" "$project" 'system!=windows'
 done
-run_windows_suites
-# Each for 10 s; as long as wanted by hand.
-run_script fuzz "$root/scripts/fuzz.sh" 10
-run_script examples "$root/scripts/examples.sh"
-step pack "$root/scripts/pack.sh" nuget
-run_script packages "$root/scripts/test-packages.sh" --packed
 
+windows_jobs build-solution
+
+job build-native-sanitized compiler '' build build-native-sanitized "$root/scripts/native.sh" debug
+job build-native-threads compiler '' build build-native-threads "$root/scripts/native.sh" tsan --target shm_tests ring_tests queue_tests broadcast_tests
+job native-sanitized suites build-native-sanitized run_ctest native-sanitized debug
+# The models are of one thread.
+job native-threads suites build-native-threads run_ctest native-threads tsan --tests-regex '^(shm|ring|queue|broadcast)_tests\.' --exclude-regex 'Model\.'
+job build-fuzzers compiler '' build build-fuzzers "$root/scripts/fuzz.sh" --build
+# Each for 10 s; as long as wanted by hand.
+job fuzz suites build-fuzzers run_script fuzz "$root/scripts/fuzz.sh" 10
+
+# Last what makes programs of what has been tried; the lab's suite starts those that it would build again.
+job examples 'suites msbuild' 'build-native build-solution Ipc.Lab.Tests' run_script examples "$root/scripts/examples.sh"
+job pack msbuild 'build-native build-solution build-windows-native build-windows-native-32-bit Ipc.Lab.Tests' step pack "$root/scripts/pack.sh" nuget
+job packages 'suites msbuild' pack run_script packages "$root/scripts/test-packages.sh" --packed
+
+run_jobs
 finish

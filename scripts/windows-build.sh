@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds everything for Windows on Linux: native by mingw-w64 into build/windows-mingw, the managed programs with their own
 # runtime into artifacts/windows/<project>. Run scripts/windows-bootstrap.sh before.
-#   scripts/windows-build.sh
+#   scripts/windows-build.sh [--managed]      --managed: only those, into artifacts/windows
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -15,6 +15,17 @@ publish() {
     done
 }
 
+case ${1:-} in
+    '') ;;
+    --managed)
+        publish
+        exit
+        ;;
+    *)
+        echo "The only option is --managed, not '$1'." >&2
+        exit 2
+        ;;
+esac
 step build-windows-native "$root/scripts/native.sh" windows-mingw
 step build-windows-native-32-bit "$root/scripts/native.sh" windows-mingw-x86 # run where Wine can: README, "Where it has run"
 step build-windows-managed publish

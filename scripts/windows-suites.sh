@@ -41,22 +41,33 @@ lab_suite() {
     account "$suite" "$ok" "$bad" 0 "$code" "$log"
 }
 
-run_windows_suites() {
-    local left
+begin_wine() {
     # Without a server that stays, every program would start one, and Wine's services with it. Both keep the output of whoever
     # started them open: ctest would wait for the end of its first test's until that test's time is over.
     /usr/lib/wine/wineserver -p >/dev/null 2>&1
     "$root/scripts/wine.sh" cmd /c exit >/dev/null 2>&1 </dev/null || true
-    end_more() { /usr/lib/wine/wineserver -k 2>/dev/null || true; }
+}
+
+windows_native() {
     run_ctest windows-native windows-mingw --exclude-regex "$native_over_msrpc_tcp"
     run_ctest windows-native-msrpc-tcp windows-mingw --tests-regex "$native_over_msrpc_tcp" --repeat until-pass:2
+}
+
+windows_conformance() {
     # One class more at a time than on Linux: a quarter of the time everybody waits for Wine's server to start or end a process.
     IPC_PUPPETS=wine run_xunit Ipc.Conformance.Tests windows-conformance "system!=linux&$without_msrpc_tcp" 3
+}
+
+windows_lab() {
     lab_suite windows-matrix --scenario call --workload 0.1k-1k,100k-1000k \
         --transport pipe,tcp,shm,shm-event,mailslot,wm-copydata,com,msrpc-alpc,msrpc-np \
         --pair native:native,native:managed,native:bound,managed:native,managed:managed,managed:bound,bound:native,bound:managed,bound:bound
     lab_suite windows-ui --scenario ui-idle,ui-busy,ui-blocked --workload 0.1k-1k \
         --transport pipe,shm,wm-copydata --pair native:native,managed:managed,bound:bound
+}
+
+windows_leftovers() {
+    local left
     left=$(wine_leftovers)
     if [ -n "$left" ]; then
         echo "$left" >&2
@@ -64,5 +75,19 @@ run_windows_suites() {
     else
         account windows-leftovers 1 0 0 0 /dev/null
     fi
-    end_more
+}
+
+# windows_jobs CONFORMANCE-SUITE: tells run_jobs what is built for Windows and played under Wine; the job that builds the suite's program
+# is another's.
+windows_jobs() {
+    end_more() { /usr/lib/wine/wineserver -k 2>/dev/null || true; }
+    job build-windows-native compiler '' build build-windows-native "$root/scripts/native.sh" windows-mingw
+    job build-windows-native-32-bit compiler '' build build-windows-native-32-bit "$root/scripts/native.sh" windows-mingw-x86
+    job build-windows-managed msbuild "$1" build build-windows-managed "$root/scripts/windows-build.sh" --managed
+    job windows-begin suites build-windows-native begin_wine
+    job windows-native suites 'windows-begin build-windows-native' windows_native
+    job windows-conformance suites "windows-begin build-windows-native-32-bit build-windows-managed $1" windows_conformance
+    job windows-lab suites 'windows-begin build-windows-managed' windows_lab
+    # Jobs are begun as they were told: this is the last of Wine's.
+    job windows-leftovers suites 'windows-native windows-conformance windows-lab' windows_leftovers
 }

@@ -1,0 +1,114 @@
+# Sourced by test.sh and test-windows.sh after count-tests.sh: builds and suites side by side. Most suites wait most of their time, for
+# a peer that was killed or for a time-out to pass; what the processors have left then goes to the builds of suites still to come.
+
+job_names=()
+declare -A job_uses job_needs job_command job_state job_name_of
+jobs_folder=$logs/jobs
+
+# job NAME 'RESOURCE...' 'NEEDED-JOB...' COMMAND...: it begins as soon as what it needs has ended well and nobody else uses a resource of
+# its own; of several, the first told. COMMAND is a function or a script.
+job() {
+    job_names+=("$1")
+    job_uses[$1]=$2
+    job_needs[$1]=$3
+    job_state[$1]=waiting
+    job_command[$1]=$(printf '%q ' "${@:4}")
+}
+
+# build NAME COMMAND...: a step at the lowest priority, so that suites beside it wait for nobody.
+build() {
+    local name=$1
+    shift
+    if chrt --idle 0 true 2>/dev/null; then set -- chrt --idle 0 "$@"; else set -- nice -n 19 "$@"; fi
+    step "$name" "$@"
+}
+
+# What a job needs of other jobs: yes, no, or lost when one of them has failed.
+_job_is_ready() {
+    local name=$1 other resource
+    for other in ${job_needs[$name]}; do
+        case ${job_state[$other]} in
+            done) ;;
+            failed) echo lost && return ;;
+            *) echo no && return ;;
+        esac
+    done
+    for other in "${job_names[@]}"; do
+        [ "${job_state[$other]}" = running ] || continue
+        for resource in ${job_uses[$name]}; do
+            [[ " ${job_uses[$other]} " != *" $resource "* ]] || { echo no && return; }
+        done
+    done
+    echo yes
+}
+
+_start_job() {
+    local name=$1
+    job_state[$name]=running
+    # A process group of its own, so that everything it has started can be ended at once.
+    set -m
+    (
+        set +m
+        passed=0 failed=0 skipped=0
+        # What is Wine's, or another job's, stays.
+        end_more() { :; }
+        trap end_suite EXIT
+        trap 'exit 143' TERM
+        eval "${job_command[$name]}"
+        echo "$passed $failed $skipped" >"$jobs_folder/$name.counts"
+    ) >"$jobs_folder/$name.out" 2>&1 </dev/null &
+    job_name_of[$!]=$name
+    set +m
+}
+
+_end_job() {
+    local name=$1 code=$2 counts=(0 0 0)
+    cat "$jobs_folder/$name.out"
+    if [ -f "$jobs_folder/$name.counts" ]; then
+        read -r -a counts <"$jobs_folder/$name.counts"
+    elif [ "$code" -ne 0 ]; then
+        counts=(0 1 0)
+    fi
+    passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
+    # A suite with failures has run; only what never came to its end keeps others from beginning.
+    if [ "$code" -eq 0 ]; then job_state[$name]=done; else job_state[$name]=failed; fi
+}
+
+# Runs what job() has told, and returns when all of it has ended; the counts are added to passed, failed and skipped.
+run_jobs() {
+    local name code process going
+    rm -rf "$jobs_folder"
+    mkdir -p "$jobs_folder"
+    while :; do
+        going=
+        for name in "${job_names[@]}"; do
+            if [ "${job_state[$name]}" = waiting ]; then
+                case $(_job_is_ready "$name") in
+                    yes) _start_job "$name" ;;
+                    lost)
+                        echo "$name was not run: it needs what failed above" >&2
+                        job_state[$name]=failed failed=$((failed + 1))
+                        going=again
+                        ;;
+                esac
+            fi
+            [ "${job_state[$name]}" != running ] || going=${going:-yes}
+        done
+        [ -n "$going" ] || return 0
+        [ "$going" != again ] || continue
+        code=0
+        wait -n -p process || code=$?
+        name=${job_name_of[$process]}
+        unset "job_name_of[$process]"
+        _end_job "$name" "$code"
+    done
+}
+
+# On any end of this script, Ctrl-C too: nothing that it started goes on. A job's own suite is a group of its own, which `timeout` ends.
+end_jobs() {
+    local process
+    for process in "${!job_name_of[@]}"; do kill -TERM -- "-$process" 2>/dev/null || true; done
+    for process in "${!job_name_of[@]}"; do wait "$process" 2>/dev/null || true; done
+    end_suite
+}
+trap end_jobs EXIT
