@@ -8,7 +8,7 @@ namespace Ipc.Conformance;
 
 /// <summary>A process of .NET whose handler is native code (native/tests/handler), called by the native library without .NET in between.</summary>
 [Trait("system", "linux")]
-public sealed unsafe class NativeHandlerTests
+public sealed class NativeHandlerTests
 {
     private const int Patience = 20_000;
 
@@ -21,14 +21,14 @@ public sealed unsafe class NativeHandlerTests
         using var listener = NativeIpc.Listen($"{transport}://conformance-native-handler-{Environment.ProcessId}");
         // After the native library, which it then shares with this assembly.
         var code = NativeLibrary.Load(Path.Combine(Path.GetDirectoryName(PuppetProgram.NativeLibrary)!, "libipc-test-handler.so"));
-        var handler = (delegate* unmanaged[Cdecl]<void*, void*, nuint, void*, int>)NativeLibrary.GetExport(code, "reversed");
+        var handler = NativeLibrary.GetExport(code, "reversed");
         var refused = Marshal.StringToCoTaskMemUTF8("no");
         try
         {
             var address = listener.Address;
             var calling = Task.Run(() => Call(address));
             using var channel = listener.Accept(Patience);
-            NativeIpc.Serve(channel, handler, (void*)refused);
+            Serve(channel, handler, refused);
             await calling;
         }
         finally
@@ -69,10 +69,15 @@ public sealed unsafe class NativeHandlerTests
             await Task.Delay(50);
             channel.Dispose();
         });
-        Assert.Equal(IpcStatus.Closed, Assert.Throws<IpcException>(() => NativeIpc.Serve(channel, &Never, null)).Status);
+        Assert.Equal(IpcStatus.Closed, Assert.Throws<IpcException>(() => Serve(channel, NeverCalled, 0)).Status);
         await closing;
     }
 
+    private static unsafe nint NeverCalled => (nint)(delegate* unmanaged[Cdecl]<void*, void*, nuint, void*, int>)&Never;
+
+    private static unsafe void Serve(IpcChannel channel, nint handler, nint user) =>
+        NativeIpc.Serve(channel, (delegate* unmanaged[Cdecl]<void*, void*, nuint, void*, int>)handler, (void*)user);
+
     [UnmanagedCallersOnly(CallConvs = [typeof(System.Runtime.CompilerServices.CallConvCdecl)])]
-    private static int Never(void* user, void* request, nuint length, void* writer) => (int)IpcStatus.HandlerFailed;
+    private static unsafe int Never(void* user, void* request, nuint length, void* writer) => (int)IpcStatus.HandlerFailed;
 }
