@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Builds the examples and runs one, or all of them and compares what they say with what they should say.
-#   scripts/examples.sh NAME         runs one: prices, jobs, event-loop, publish, work-queue, python, grpc, hosted (--built after it: without building)
+#   scripts/examples.sh NAME         runs one: prices, jobs, event-loop, publish, work-queue, python, grpc (--built after it: without building)
 #   scripts/examples.sh              runs all and checks them; the last line is `N passed, N failed`
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
 
 build_native() {
-    "$root/scripts/native.sh" release --target ipc ipc_static ipc_hosting || return 1
+    "$root/scripts/native.sh" release --target ipc ipc_static || return 1
     # As a program elsewhere would: against the installed library.
     cmake --install build/release --prefix "$root/build/examples/prefix" || return 1
     cmake -S examples -B build/examples/native -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$root/build/examples/prefix" || return 1
@@ -19,7 +19,7 @@ build_managed() {
     for project in examples/*/*.csproj; do dotnet build "$project" -c Release -nologo -v quiet || return 1; done
 }
 
-examples=(prices jobs event-loop publish work-queue python grpc hosted)
+examples=(prices jobs event-loop publish work-queue python grpc)
 wanted=${1:-}
 if [ -n "$wanted" ] && [[ " ${examples[*]} " != *" $wanted "* ]]; then
     echo "There is no example '$wanted': the examples are ${examples[*]}." >&2
@@ -138,14 +138,6 @@ EURUSD now 1.08
 EURUSD now 1.09
 EURUSD now 1.10
 no price of nothing'
-
-run_hosted() {
-    serve "$native/hosted_server" "$root/artifacts/bin/hosted-prices/release/hosted-prices.dll" "shm://$name"
-    managed prices-client "shm://$name" "EURUSD bid" "USDJPY ask"
-    end_server
-}
-said_hosted='EURUSD bid: 1.0842
-USDJPY ask: the server'\''s handler failed: C# has no price of USDJPY ask'
 
 # The order of what several processes print is not the example's.
 check() {

@@ -14,7 +14,8 @@ HostText host_text(const std::string& utf8) {
 std::string utf8_text(const char_t* text) {
     const HostText whole = text;
     const int size = static_cast<int>(whole.size());
-    std::string utf8(static_cast<size_t>(WideCharToMultiByte(CP_UTF8, 0, whole.data(), size, nullptr, 0, nullptr, nullptr)), '\0');
+    std::string utf8(
+        static_cast<size_t>(WideCharToMultiByte(CP_UTF8, 0, whole.data(), size, nullptr, 0, nullptr, nullptr)), '\0');
     WideCharToMultiByte(CP_UTF8, 0, whole.data(), size, utf8.data(), static_cast<int>(utf8.size()), nullptr, nullptr);
     return utf8;
 }

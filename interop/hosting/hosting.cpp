@@ -14,8 +14,8 @@ thread_local std::string last_failure;
 
 // In package Ipc, managed/Ipc/Core/HostedHandler.Net.cs.
 constexpr const char* entry_type = "Ipc.HostedHandler, Ipc";
-using Bind = ipc_status(IPC_CALL*)(const char* assembly, const char* type, const char* method, ipc_hosted_answer* answer,
-                                   void** handler, char* message, int32_t capacity);
+using Bind = ipc_status(IPC_CALL*)(const char* assembly, const char* type, const char* method,
+                                   ipc_hosted_answer* answer, void** handler, char* message, int32_t capacity);
 using Free = void(IPC_CALL*)(void* handler);
 
 // Any runtime copy of Ipc frees the handlers of all.
@@ -49,11 +49,13 @@ ipc_status bind(const char* assembly, const char* type, const char* method, ipc_
     const std::filesystem::path path = ipc::hosting::host_text(assembly);
     void* function = nullptr;
     if (!Runtime::instance().find(path, entry_type, "Bind", &function))
-        throw NotAvailable("the assembly '" + std::string(assembly) +
-                           "' has no Ipc.dll in its folder, of which handlers are made: let its project refer to package Ipc");
+        throw NotAvailable(
+            "the assembly '" + std::string(assembly) +
+            "' has no Ipc.dll in its folder, of which handlers are made: let its project refer to package Ipc");
     const auto bind = reinterpret_cast<Bind>(function);
     if (!Runtime::instance().find(path, entry_type, "Free", &function))
-        throw NotAvailable("the Ipc.dll beside '" + std::string(assembly) + "' is of another version than this library: install both from one release");
+        throw NotAvailable("the Ipc.dll beside '" + std::string(assembly) +
+                           "' is of another version than this library: install both from one release");
     free_handler = reinterpret_cast<Free>(function);
     char message[2000] = "";
     const std::string full = ipc::hosting::utf8_text(std::filesystem::absolute(path).lexically_normal().c_str());
@@ -72,8 +74,8 @@ ipc_status IPC_CALL ipc_hosting_function(const char* assembly, const char* type,
     });
 }
 
-ipc_status IPC_CALL ipc_hosting_handler(const char* assembly, const char* type, const char* method, ipc_hosted_answer* answer,
-                                        void** handler) {
+ipc_status IPC_CALL ipc_hosting_handler(const char* assembly, const char* type, const char* method,
+                                        ipc_hosted_answer* answer, void** handler) {
     return guarded([&] {
         if (assembly == nullptr || type == nullptr || method == nullptr || answer == nullptr || handler == nullptr)
             return fail(IPC_INVALID_ARGUMENT, "ipc_hosting_handler: no argument may be null");

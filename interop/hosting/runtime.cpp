@@ -64,11 +64,13 @@ fs::path installed_host([[maybe_unused]] const fs::path& assembly) {
         code = get_hostfxr_path(buffer.data(), &size, nullptr);
     }
     if (code == 0) return fs::path(buffer.data());
-    throw NotAvailable("no .NET runtime was found for '" + assembly.string() +
-                       "' (" + hexadecimal(code) + "): install it, name its folder in DOTNET_ROOT, or publish the assembly self-contained");
+    throw NotAvailable("no .NET runtime was found for '" + assembly.string() + "' (" + hexadecimal(code) +
+                       "): install it, name its folder in DOTNET_ROOT, or publish the assembly self-contained");
 #else
-    throw NotAvailable(quoted(assembly) + " is not published self-contained, and this library was built without nethost, which finds "
-                       "installed runtimes: publish it so, or build the library with IPC_NETHOST naming nethost's folder");
+    throw NotAvailable(
+        quoted(assembly) +
+        " is not published self-contained, and this library was built without nethost, which finds "
+        "installed runtimes: publish it so, or build the library with IPC_NETHOST naming nethost's folder");
 #endif
 }
 
@@ -119,15 +121,19 @@ void* Runtime::function(const fs::path& assembly, const std::string& type, const
     const std::string named = "'" + type + "." + method + "' of " + quoted(assembly);
     switch (static_cast<uint32_t>(code)) {
     case no_such_type:
-        throw NotAvailable("there is no type '" + type + "' in " + quoted(assembly) + ": give its full name, namespace first");
+        throw NotAvailable("there is no type '" + type + "' in " + quoted(assembly) +
+                           ": give its full name, namespace first");
     case no_such_method:
         throw NotAvailable("there is no " + named + ": give the name of a static method of that type");
     case no_such_file:
-        throw NotAvailable("an assembly that " + named + " needs is not in its folder: build or publish it with everything it refers to");
+        throw NotAvailable("an assembly that " + named +
+                           " needs is not in its folder: build or publish it with everything it refers to");
     case wrong_image:
-        throw NotAvailable(quoted(assembly) + " is no .NET assembly: give the path of the .dll that `dotnet build` makes");
+        throw NotAvailable(quoted(assembly) +
+                           " is no .NET assembly: give the path of the .dll that `dotnet build` makes");
     case wrong_method:
-        throw NotAvailable(named + " cannot be called from native code: mark it [UnmanagedCallersOnly] and make it static");
+        throw NotAvailable(named +
+                           " cannot be called from native code: mark it [UnmanagedCallersOnly] and make it static");
     default:
         throw NotAvailable(with_what_was_told(".NET refuses " + named, code));
     }
@@ -144,14 +150,17 @@ int Runtime::ask(const fs::path& assembly, const std::string& type, const std::s
     std::error_code error;
     const fs::path path = fs::absolute(assembly, error).lexically_normal();
     if (error || !fs::is_regular_file(path, error))
-        throw NotAvailable("the assembly " + quoted(assembly) + " does not exist: give the path of the .dll that `dotnet build` makes");
-    const std::string qualified = type.find(',') == std::string::npos ? type + ", " + utf8_text(path.stem().c_str()) : type;
+        throw NotAvailable("the assembly " + quoted(assembly) +
+                           " does not exist: give the path of the .dll that `dotnet build` makes");
+    const std::string qualified =
+        type.find(',') == std::string::npos ? type + ", " + utf8_text(path.stem().c_str()) : type;
     const Source from = source(path);
     const HostText host_type = host_text(qualified);
     const HostText host_method = host_text(method);
-    return from.load != nullptr
-               ? from.load(path.c_str(), host_type.c_str(), host_method.c_str(), UNMANAGEDCALLERSONLY_METHOD, nullptr, function)
-               : from.get(host_type.c_str(), host_method.c_str(), UNMANAGEDCALLERSONLY_METHOD, nullptr, nullptr, function);
+    return from.load != nullptr ? from.load(path.c_str(), host_type.c_str(), host_method.c_str(),
+                                            UNMANAGEDCALLERSONLY_METHOD, nullptr, function)
+                                : from.get(host_type.c_str(), host_method.c_str(), UNMANAGEDCALLERSONLY_METHOD, nullptr,
+                                           nullptr, function);
 }
 
 Runtime::Source Runtime::source(const fs::path& assembly) {
@@ -167,7 +176,8 @@ Runtime::Source Runtime::open(const fs::path& assembly) {
     fs::path config = assembly;
     config.replace_extension(".runtimeconfig.json");
     if (!fs::exists(config, error))
-        throw NotAvailable(quoted(config) + " is missing, which says what runtime the assembly needs: build the assembly with "
+        throw NotAvailable(quoted(config) +
+                           " is missing, which says what runtime the assembly needs: build the assembly with "
                            "<EnableDynamicLoading>true</EnableDynamicLoading>, or as a program");
 
     const Host host(self_contained ? own_host : installed_host(assembly));
@@ -192,7 +202,8 @@ Runtime::Source Runtime::open(const fs::path& assembly) {
         throw NotAvailable(with_what_was_told("the runtime that " + quoted(config) + " asks for cannot be had", code));
     Source found;
     if (self_contained)
-        found.get = reinterpret_cast<get_function_pointer_fn>(host.delegate(end.context, hdt_get_function_pointer, assembly));
+        found.get =
+            reinterpret_cast<get_function_pointer_fn>(host.delegate(end.context, hdt_get_function_pointer, assembly));
     else
         found.load = reinterpret_cast<load_assembly_and_get_function_pointer_fn>(
             host.delegate(end.context, hdt_load_assembly_and_get_function_pointer, assembly));

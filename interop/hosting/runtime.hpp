@@ -22,7 +22,8 @@ class Runtime {
     // A static [UnmanagedCallersOnly] method. `type` may be one of another assembly: "Type, Assembly". Throws NotAvailable.
     void* function(const std::filesystem::path& assembly, const std::string& type, const std::string& method);
     // The same; false instead where the type or its assembly is missing, and everything else is in order.
-    bool find(const std::filesystem::path& assembly, const std::string& type, const std::string& method, void** function);
+    bool find(const std::filesystem::path& assembly, const std::string& type, const std::string& method,
+              void** function);
 
   private:
     struct Host; // hostfxr's functions

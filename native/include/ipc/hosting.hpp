@@ -60,7 +60,8 @@ class HostedHandler {
 #if IPC_HAS_EXCEPTIONS
     // One request. Throws what the handler's failure says.
     void operator()(Bytes request, ReplyWriter& reply) const {
-        static const ipc_hosted_writer functions{sizeof(ipc_hosted_writer), Reply::reserve, Reply::fail, ipc_last_error};
+        static const ipc_hosted_writer functions{sizeof(ipc_hosted_writer), Reply::reserve, Reply::fail,
+                                                 ipc_last_error};
         Reply to{&reply, {}};
         const ipc_status status = answer_(handler_.get(), request.data, request.size, &to, &functions);
         if (status != IPC_OK) throw Error(status, to.failure.empty() ? ipc_status_text(status) : to.failure);

@@ -1,7 +1,7 @@
 // Nothing before it, and no warning in it.
 #include <ipc/awaitable.hpp>
-#include <ipc/ipc.hpp>
 #include <ipc/hosting.hpp>
+#include <ipc/ipc.hpp>
 
 static_assert(std::is_nothrow_move_constructible_v<ipc::Channel> && !std::is_copy_constructible_v<ipc::Channel>);
 static_assert(std::is_nothrow_move_assignable_v<ipc::Listener> && !std::is_copy_constructible_v<ipc::Listener>);

@@ -66,8 +66,14 @@ TEST_P(InFlightDeath, ASubmitThatDoesNotWaitIsWholeOrSaysSo) {
     const std::string why = ipc_last_error();
     const bool cut = why.find("so the channel is broken") != std::string::npos;
     EXPECT_TRUE(status == IPC_TOO_MANY_CALLS || status == IPC_TIMED_OUT) << why;
-    EXPECT_EQ(cut, ipc_submit(client, "x", 1, submitted, 0) == IPC_TIMED_OUT && ipc_last_error() == why)
-        << ipc_last_error();
+    const ipc_status next = ipc_submit(client, "x", 1, submitted, 0);
+    const std::string said = ipc_last_error();
+    if (cut) { // a broken channel repeats its first failure
+        EXPECT_EQ(next, IPC_TIMED_OUT);
+        EXPECT_EQ(said, why);
+    } else if (next != IPC_OK) {
+        EXPECT_EQ(said.find("so the channel is broken"), std::string::npos) << said;
+    }
     for (uint64_t i = 0; cut && i < submitted; ++i) {
         uint64_t tag = 0;
         ipc_status outcome = IPC_OK;

@@ -37,6 +37,7 @@ public sealed class InFlightCurveTests
     {
         Cell = new Cell("shm", "native:managed", "raw", scenario, "64"),
         Status = "ok",
+        Reason = null,
         Placement = placements[0].Placement,
         Placements = placements,
         EachLaunch = [],
