@@ -83,7 +83,7 @@ Workload parse_workload(const json& object) {
     return workload;
 }
 
-void check(const Cell& cell) {
+void check_bounds(const Cell& cell) {
     if (cell.role != Role::alone && cell.address.empty())
         fail_bad_cell("the cell has no address: give one such as unix://lab-1");
     if (cell.warmup_seconds < 0 || cell.seconds < 0)
@@ -123,7 +123,7 @@ Cell parse_cell(const std::string& line) {
     cell.clients = field_or<uint32_t>(object, "clients", 1);
     cell.portion = field_or<uint32_t>(object, "portion", 1000);
     cell.batch = field_or<uint32_t>(object, "batch", 64);
-    check(cell);
+    check_bounds(cell);
     return cell;
 }
 

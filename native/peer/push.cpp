@@ -12,7 +12,7 @@
 namespace ipc::peer {
 namespace {
 
-constexpr uint8_t confirmation = 0x06;
+constexpr uint8_t push_confirmation = 0x06;
 
 class Push final : public Operation {
   public:
@@ -32,7 +32,7 @@ class Push final : public Operation {
         const ipc_status status = push(&answer, &length);
         const int64_t end_ns = now_ns();
         if (status != IPC_BUFFER_TOO_SMALL) check(status);
-        if (length != sizeof answer || answer != confirmation)
+        if (length != sizeof answer || answer != push_confirmation)
             fail_wrong_content(
                 "message " + std::to_string(sequence_) +
                 " was confirmed by something else than the byte 0x06: check that the server plays scenario push");
@@ -72,8 +72,8 @@ class PushReceiver {
     }
 
     ipc_status confirm() {
-        return by_call_ ? ipc_reply(channel_, &confirmation, sizeof confirmation, IPC_FOREVER)
-                        : ipc_send(channel_, &confirmation, sizeof confirmation, IPC_FOREVER);
+        return by_call_ ? ipc_reply(channel_, &push_confirmation, sizeof push_confirmation, IPC_FOREVER)
+                        : ipc_send(channel_, &push_confirmation, sizeof push_confirmation, IPC_FOREVER);
     }
 
   private:

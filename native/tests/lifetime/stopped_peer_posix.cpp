@@ -6,7 +6,7 @@ using namespace lifetime;
 namespace {
 
 // Polls, of which a busy machine can make any single one late.
-constexpr int64_t grace_ms = 60;
+constexpr int64_t stopped_grace_ms = 60;
 
 class StoppedPeer : public testing::TestWithParam<std::string> {
   protected:
@@ -93,7 +93,7 @@ TEST_P(StoppedPeer, PollingNoticesDeathInTime) {
     }
     EXPECT_EQ(status, IPC_PEER_CLOSED) << ipc_last_error();
     EXPECT_LE(polling.ms(), 2000);
-    EXPECT_LE(longest_ms, grace_ms);
+    EXPECT_LE(longest_ms, stopped_grace_ms);
     const std::string error_message = ipc_last_error();
     if (GetParam().starts_with("shm")) {
         EXPECT_NE(error_message.find(server_->address().substr(0, server_->address().find('?'))), std::string::npos)

@@ -8,7 +8,7 @@
 namespace ipc {
 namespace {
 
-Status find_name(const Address& address, posix::LocalName* name) {
+Status find_pipe_name(const Address& address, posix::LocalName* name) {
     if (Status status = check_plain_name(address); status != IPC_OK) return status;
     if (address.option("mode") != "byte")
         return fail(IPC_BAD_OPTION,
@@ -27,6 +27,6 @@ Status find_name(const Address& address, posix::LocalName* name) {
 
 } // namespace
 
-extern constinit const Transport transport_pipe = posix::local_stream_transport<find_name>();
+extern constinit const Transport transport_pipe = posix::local_stream_transport<find_pipe_name>();
 
 } // namespace ipc

@@ -5,7 +5,7 @@
 namespace ipc {
 namespace {
 
-const shared_memory::TransportTraits traits{
+const shared_memory::TransportTraits event_traits{
     shared_memory::Layout::event, "event-", [](const Address&) { return uint32_t{0}; },
     // A block holds the largest message; its pages cost memory only once they are written.
     [](const Address& address) { return (uint64_t{address.limit()} + 4095) & ~uint64_t{4095}; },
@@ -17,9 +17,11 @@ const shared_memory::TransportTraits traits{
 } // namespace
 
 extern const Transport transport_shm_event{
-    [](const Address& address, FrameListener** listener) { return shared_memory::listen(traits, address, listener); },
+    [](const Address& address, FrameListener** listener) {
+        return shared_memory::listen(event_traits, address, listener);
+    },
     [](const Address& address, const Deadline& deadline, FrameChannel** channel) {
-        return shared_memory::connect(traits, address, deadline, channel);
+        return shared_memory::connect(event_traits, address, deadline, channel);
     }};
 
 } // namespace ipc

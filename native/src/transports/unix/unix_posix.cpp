@@ -4,7 +4,7 @@
 namespace ipc {
 namespace {
 
-Status find_name(const Address& address, posix::LocalName* name) {
+Status find_socket_name(const Address& address, posix::LocalName* name) {
     if (!address.name().starts_with('/')) return posix::private_name(address, "unix-", name);
     if (address.name().ends_with('/'))
         return fail(IPC_BAD_ADDRESS, "'%.200s' ends with '/': give the socket in that folder a name",
@@ -18,6 +18,6 @@ Status find_name(const Address& address, posix::LocalName* name) {
 
 } // namespace
 
-extern constinit const Transport transport_unix = posix::local_stream_transport<find_name>();
+extern constinit const Transport transport_unix = posix::local_stream_transport<find_socket_name>();
 
 } // namespace ipc
