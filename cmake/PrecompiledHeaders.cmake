@@ -1,5 +1,5 @@
-# Builds sooner by compiling once what nearly all files include, and several files of a target together (CMake's unity builds: what is
-# in an anonymous namespace then needs a name of its own within the target). IPC_PRECOMPILED_HEADERS is
+# Builds sooner by compiling once what nearly all files include, and, with g++, several files of a target together (CMake's unity builds:
+# what is in an anonymous namespace then needs a name of its own within the target). IPC_PRECOMPILED_HEADERS is
 #   TESTS  (the default) test programs only: preset release, which so proves that every file of the library includes what it uses
 #   ON     everything: the presets for sanitizers, fuzzers, 32 bits and Windows; what only Windows compiles is proved by Visual C++
 #   OFF    nothing
@@ -22,6 +22,12 @@ function(_ipc_trust_precompiled target)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
 endfunction()
 
+function(_ipc_compile_together target files)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+  endif()
+endfunction()
+
 # ipc_precompile(TARGET HEADER...): for a part of the product.
 function(ipc_precompile target)
   if(IPC_PRECOMPILED_HEADERS STREQUAL "TESTS" OR NOT IPC_PRECOMPILED_HEADERS)
@@ -29,7 +35,7 @@ function(ipc_precompile target)
   endif()
   _ipc_precompile(${target} ${ARGN})
   _ipc_trust_precompiled(${target})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  _ipc_compile_together(${target} 8)
 endfunction()
 
 # ipc_precompile_tests(NAME HEADER...): makes the headers that all test programs share; ipc_use_precompiled_tests(PROGRAM NAME) uses
@@ -53,5 +59,5 @@ function(ipc_use_precompiled_tests program name)
   target_precompile_headers(${program} REUSE_FROM ${name})
   _ipc_trust_precompiled(${program})
   # Small enough that both processors of a small machine find work to the end.
-  set_target_properties(${program} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+  _ipc_compile_together(${program} 5)
 endfunction()

@@ -5,16 +5,16 @@
 namespace ipc {
 namespace {
 
-Status listen(const Address& address, FrameListener** listener) {
+Status listen_alpc(const Address& address, FrameListener** listener) {
     return msrpc::listen(address, msrpc::Sequence::alpc, listener);
 }
 
-Status connect(const Address& address, const Deadline& deadline, FrameChannel** channel) {
+Status connect_alpc(const Address& address, const Deadline& deadline, FrameChannel** channel) {
     return msrpc::connect(address, msrpc::Sequence::alpc, deadline, channel);
 }
 
 } // namespace
 
-extern const Transport transport_msrpc_alpc{listen, connect};
+extern const Transport transport_msrpc_alpc{listen_alpc, connect_alpc};
 
 } // namespace ipc

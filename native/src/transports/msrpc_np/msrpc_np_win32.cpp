@@ -5,16 +5,16 @@
 namespace ipc {
 namespace {
 
-Status listen(const Address& address, FrameListener** listener) {
+Status listen_np(const Address& address, FrameListener** listener) {
     return msrpc::listen(address, msrpc::Sequence::named_pipe, listener);
 }
 
-Status connect(const Address& address, const Deadline& deadline, FrameChannel** channel) {
+Status connect_np(const Address& address, const Deadline& deadline, FrameChannel** channel) {
     return msrpc::connect(address, msrpc::Sequence::named_pipe, deadline, channel);
 }
 
 } // namespace
 
-extern const Transport transport_msrpc_np{listen, connect};
+extern const Transport transport_msrpc_np{listen_np, connect_np};
 
 } // namespace ipc

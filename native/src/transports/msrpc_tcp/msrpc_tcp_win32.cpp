@@ -5,16 +5,16 @@
 namespace ipc {
 namespace {
 
-Status listen(const Address& address, FrameListener** listener) {
+Status listen_tcp(const Address& address, FrameListener** listener) {
     return msrpc::listen(address, msrpc::Sequence::tcp, listener);
 }
 
-Status connect(const Address& address, const Deadline& deadline, FrameChannel** channel) {
+Status connect_tcp(const Address& address, const Deadline& deadline, FrameChannel** channel) {
     return msrpc::connect(address, msrpc::Sequence::tcp, deadline, channel);
 }
 
 } // namespace
 
-extern const Transport transport_msrpc_tcp{listen, connect};
+extern const Transport transport_msrpc_tcp{listen_tcp, connect_tcp};
 
 } // namespace ipc

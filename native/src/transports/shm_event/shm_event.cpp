@@ -17,7 +17,9 @@ const shared_memory::TransportTraits event_traits{
 } // namespace
 
 extern const Transport transport_shm_event{
-    [](const Address& address, FrameListener** listener) { return shared_memory::listen(event_traits, address, listener); },
+    [](const Address& address, FrameListener** listener) {
+        return shared_memory::listen(event_traits, address, listener);
+    },
     [](const Address& address, const Deadline& deadline, FrameChannel** channel) {
         return shared_memory::connect(event_traits, address, deadline, channel);
     }};
