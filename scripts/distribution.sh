@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the start scripts of distribution/ from registry.json; --check only tells which are out of date.
+# Writes what follows from registry.json, the start scripts of distribution/ and docs/addresses.md; --check only tells what is out of date.
 #   scripts/distribution.sh [--check]
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"

@@ -1,0 +1,117 @@
+"""Puts the pages of the site together: docs/ and the pages of the root as they are, the reference, the measurements.
+
+    prepare.py TREE SOURCE CSHARP    writes SOURCE, from the tree and from what docfx wrote into CSHARP
+
+Links are those of the tree. One to something that is no page of the site goes to the repository, if DOCS_REPOSITORY is the address of its
+files (https://host/owner/name/blob/commit); without it only its text is left.
+"""
+
+import os
+import posixpath
+import re
+import shutil
+import sys
+from pathlib import Path
+
+# Files of the tree that are pages, or files beside the pages.
+PAGES = {"README.md": "overview.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md",
+         "examples/README.md": "examples.md"}
+CHART = "results/reference/measurements.epyc-2cpu.64.svg"
+FILES = {"measurements.epyc-2cpu.htm": "measurements.epyc-2cpu.htm", "measurements.xlsx": "measurements.xlsx", CHART: "64.svg",
+         "managed/packaging/icon.png": "icon.png"}
+
+FENCE = re.compile(r"^(```|    )")
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+
+
+def site_path(path: str) -> str | None:
+    if path in PAGES:
+        return PAGES[path]
+    if path.startswith("docs/") and path.endswith(".md"):
+        return path.removeprefix("docs/")
+    return None
+
+
+def rewrite(text: str, page: str, tree: Path) -> str:
+    """The page's links for the site. page: its path in the tree."""
+    repository = os.environ.get("DOCS_REPOSITORY", "").rstrip("/")
+
+    def link(match: re.Match) -> str:
+        picture, words, target = match.groups()
+        if re.match(r"[a-z]+:|#", target):
+            return match.group(0)
+        target, _, anchor = target.partition("#")
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(page), target))
+        if path == "examples" or not (tree / path).exists():
+            path = f"{path}/README.md"
+        if not (tree / path).exists():
+            raise SystemExit(f"{page}: the link to {match.group(3)} leads nowhere")
+        fragment = f"#{anchor}" if anchor else ""
+        if (inside := site_path(path)) is not None:
+            return f"{picture}[{words}](/{inside}{fragment})"
+        if path in FILES:
+            return f"{picture}[{words}](/{FILES[path]}{fragment})" + ("" if picture else '{target="_blank"}')
+        return f"[{words}]({repository}/{path}{fragment})" if repository else words
+
+    fenced, lines = False, []
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+        lines.append(line if fenced or FENCE.match(line) else LINK.sub(link, line))
+    return without_braces("\n".join(lines)) + "\n"
+
+
+def without_braces(text: str) -> str:
+    """VitePress takes {{ }} outside code blocks for an expression."""
+    return text.replace("{{", "&#123;&#123;") if "{{" in text else text
+
+
+def csharp(pages: Path, out: Path) -> None:
+    """What docfx wrote, with the links that it leaves to its own site generator, and without what every object has."""
+    names = {file.stem for file in pages.glob("*.md")}
+
+    def reference(match: re.Match) -> str:
+        uid = re.sub(r"%([0-9a-fA-F]{2})", lambda code: chr(int(code.group(1), 16)), match.group(1))
+        words = re.sub(r"\(.*", "", uid).removeprefix("Ipc.").removeprefix("System.")
+        words = re.sub(r"`+\d+", "", words)
+        file = next((name for name in (uid, uid.rpartition(".")[0], re.sub(r"\(.*", "", uid).rpartition(".")[0]) if name in names), None)
+        anchor = re.sub(r"[^A-Za-z0-9]", "_", uid)
+        # Values of an enumeration have no heading of their own.
+        fragment = f"#{anchor}" if file and f'id="{anchor}"' in (pages / f"{file}.md").read_text() else ""
+        return f"[`{words}`]({file}.md{fragment})" if file else f"`{words}`"
+
+    out.mkdir(parents=True, exist_ok=True)
+    for file in sorted(pages.glob("*.md")):
+        text = file.read_text()
+        text = re.sub(r'<xref href="([^"]+)"[^>]*></xref>', reference, text)
+        text = re.sub(r"#### Inherited Members\n\n.*?(?=\n#)", "", text, flags=re.DOTALL)
+        text = re.sub(r"^(#+) <a id=\"([^\"]+)\"></a> (.*)$", r"\1 \3 {#\2}", text, flags=re.MULTILINE)
+        text = re.sub(r"^ {8,}", "", text, flags=re.MULTILINE)
+        text = re.sub(r"learn\.microsoft\.com/([^)\s]*)\\#[^)]*\)(?=[,\s]|$)", r"learn.microsoft.com/\1)", text)
+        (out / file.name).write_text(without_braces(text))
+
+
+def front_page(tree: Path) -> str:
+    readme = (tree / "README.md").read_text()
+    table = re.search(r"<!-- measured: call raw 64 -->(.*?)<!-- /measured -->", readme, re.DOTALL).group(1).strip()
+    machine = re.search(r"^Median time of one call.*?\)\.", readme, re.MULTILINE).group(0)
+    return (tree / "site/index.md").read_text().replace("MACHINE", machine).replace("TABLE", table)
+
+
+def main(tree_name: str, source_name: str, csharp_name: str) -> None:
+    tree, source = Path(tree_name), Path(source_name)
+    pages = {f"docs/{file.name}": file.name for file in (tree / "docs").glob("*.md")} | PAGES
+    for path, name in pages.items():
+        text = rewrite((tree / path).read_text(), path, tree)
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text(text)
+    (source / "index.md").write_text(front_page(tree))
+    (source / "public").mkdir(exist_ok=True)
+    for path, name in FILES.items():
+        shutil.copy(tree / path, source / "public" / name)
+    shutil.copy(tree / "site/api.md", source / "api/index.md")
+    csharp(Path(csharp_name), source / "api/csharp")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
