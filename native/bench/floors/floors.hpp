@@ -23,8 +23,8 @@ struct Sizes {
 
 // One flag each way, each on a cache line of its own, spinning.
 double cacheline_rtt_ns(const Setup& setup);
-// One slot each way, or some in turns, whichever is less: copy in, flag, copy out, spinning. Flag and the first 56
-// bytes share a line.
+// The least of: one slot each way, some in turns, and from 8 kB on in pieces. Copy in, flag, copy out, spinning. Flag and
+// the first 56 bytes of a slot share a line.
 double slot_rtt_ns(const Setup& setup, Sizes sizes);
 // The same slots, the waiting by futex (on Windows by an event), a wake-up for every message.
 double futex_rtt_ns(const Setup& setup, Sizes sizes);

@@ -35,8 +35,12 @@ const units = (() => {
     return plain(time(ns));
   }
 
+  // "36.8 – 50.0 µs": the unit stands once where both ends have it.
   function interval(range, format) {
-    return range ? `${format(range[0])} … ${format(range[1])}` : unknown;
+    if (!range) return unknown;
+    const [low, high] = range.map(format);
+    const at = low.lastIndexOf(' ');
+    return at > 0 && high.endsWith(low.slice(at)) ? `${low.slice(0, at)} – ${high}` : `${low} – ${high}`;
   }
 
   return {

@@ -1,9 +1,12 @@
 // Sections register themselves in the order of their files; each draws its own body when something it shows has changed.
 const sections = [];
 
-/** draw(body, changed): changed is null the first time and after a reset, else the keys of the choices that changed. */
-function section(id, title, draw) {
-  sections.push({ id, title, draw });
+/**
+ * draw(body, changed): changed is null the first time and after a reset, else the keys of the choices that changed.
+ * `short` is its name in the contents, where the title would be too long.
+ */
+function section(id, title, draw, short = title) {
+  sections.push({ id, title, draw, short });
 }
 
 function buildSections() {
@@ -19,5 +22,5 @@ function buildSections() {
 function drawSections(changed) {
   const ofTableOnly = changed?.every(key => key.startsWith('in-') || ['find', 'sort', 'order'].includes(key));
   for (const s of sections) if (!ofTableOnly || s.id === 'cells') s.draw(s.body, changed);
-  document.getElementById('contents').replaceChildren(...sections.filter(s => !s.body.parentElement.hidden).map(s => element('li', null, element('a', { href: `#${s.id}` }, s.title))));
+  document.getElementById('contents').replaceChildren(...sections.filter(s => !s.body.parentElement.hidden).map(s => element('li', null, element('a', { href: `#${s.id}` }, s.short))));
 }

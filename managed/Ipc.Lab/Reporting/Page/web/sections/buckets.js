@@ -9,7 +9,7 @@ section('buckets', 'Objects in buckets', body => {
     curves.length === 0 ? element('p', { className: 'nothing' }, 'No buckets were measured for this pair over these transports.') : bestBuckets(curves),
     curves.length === 0 ? null : element('div', { className: 'two' }, figures));
   codecs.forEach((codec, i) => drawBuckets(figures[i], codec.id, curves.filter(curve => curve.codec === codec.id)));
-});
+}, 'Buckets');
 
 function bucketOf(cell) {
   return data.workloadOf.get(cell.workload).bucket;

@@ -14,7 +14,7 @@ const cellTable = (() => {
     { key: 'max', title: 'max', text: c => units.time(c.max_ns), by: c => c.max_ns },
     { key: 'rate', title: 'rate', text: c => units.rate(c.ops_per_s), by: c => c.ops_per_s },
     { key: 'floor', title: '× floor', text: c => (c.floor_ratio == null ? units.unknown : units.ratio(c.floor_ratio).replace(' ×', '')), by: c => c.floor_ratio },
-    { key: 'cpu', title: 'CPU, both ends', text: c => units.time(c.cpu), by: c => c.cpu },
+    { key: 'cpu', title: 'CPU', text: c => units.time(c.cpu), by: c => c.cpu },
     { key: 'launches', title: 'launches', text: c => `${c.launches ?? 0}`, by: c => c.launches },
   ];
   const filters = ['pair', 'codec', 'scenario', 'workload', 'status'];
@@ -168,7 +168,7 @@ section('cells', 'Every cell', (body, changed) => {
   if (changed && !changed.some(key => own.includes(key))) return;
   // Whoever types into a filter keeps it.
   if (!changed) {
-    body.replaceChildren(element('p', { className: 'about' }, 'Cells that failed, were skipped or did not settle stand here with their reasons and in no chart. The + opens a cell’s launches.'),
+    body.replaceChildren(element('p', { className: 'about' }, 'Cells that failed, were skipped or did not settle stand here with their reasons and in no chart. The + opens a cell’s launches; CPU is that of both ends for one operation.'),
       cellTable.controls(), element('div', { className: 'table' }));
   }
   cellTable.fresh();

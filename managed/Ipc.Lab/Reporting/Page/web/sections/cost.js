@@ -9,7 +9,7 @@ section('cost', 'Speed against processor time', body => {
   const names = data.transportNames.filter(t => cells.some(c => c.transport === t));
   const lines = names.map(name => cells.filter(c => c.transport === name));
   charts.draw(figure, {
-    height: 460, label: `Median time against processor time${need ? ` for ${needName(need)}` : ''}`,
+    height: 400, label: `Median time against processor time${need ? ` for ${needName(need)}` : ''}`,
     nothing: cells.length === 0 ? 'No processor time was measured for this message over these transports.' : null,
     rows: () => [['transport', 'pair', 'CPU, both ends', 'p50', 'interval'], ...cells.map(c => [c.transport, pairName(c.pair), units.time(c.cpu), units.time(c.p50_ns), units.interval(c.p50_ci, units.time)])],
     option(width) {
@@ -30,4 +30,4 @@ section('cost', 'Speed against processor time', body => {
       };
     },
   });
-});
+}, 'Processor time');

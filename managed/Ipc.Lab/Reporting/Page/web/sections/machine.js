@@ -16,7 +16,7 @@ section('machine', 'The machine and the runs', (body, changed) => {
     list(facts),
     ...data.runs.map((run, i) => element('div', null, element('h3', null, data.runs.length > 1 ? `Run ${i + 1}: ${run.folder}` : `Run ${run.folder}`), list(runFacts(run)))),
     element('details', { className: 'data' }, element('summary', null, 'Hashes of the programs'), list((m.binaries ?? []).map(b => [b.file, `sha256 ${b.sha256}`]))));
-});
+}, 'Machine');
 
 function runFacts(run) {
   const f = run.floors;

@@ -10,7 +10,7 @@ section('oneway', 'One-way messages and batches', body => {
     scenarios.length === 0 ? element('p', { className: 'nothing' }, 'No one-way messages were measured for this pair over these transports.') : element('div', { className: 'two' }, figures, batches.length ? batch : null));
   scenarios.forEach((s, i) => drawRates(figures[i], cells.filter(c => c.scenario === s.id), scenarioName(s.id)));
   if (batches.length) drawBatches(batch, batches);
-});
+}, 'One way');
 
 function drawRates(figure, cells, label) {
   const names = data.transportNames.filter(t => cells.some(c => c.transport === t));

@@ -34,4 +34,4 @@ section('paced', 'Calls at a given rate: latency against processor time', body =
         c => charts.tip(`${c.transport}, ${units.rate(rate(c))}`, [`${units.percent(busy(c))} of a processor`, ...charts.describe(c)]));
     },
   });
-});
+}, 'Rates');

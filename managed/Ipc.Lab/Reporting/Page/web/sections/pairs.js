@@ -11,7 +11,7 @@ section('pairs', 'Languages: every server with every client', body => {
     transports.length === 0
       ? element('p', { className: 'nothing' }, 'Nothing was measured for this message over these transports.')
       : element('div', { className: 'heats' }, transports.map(t => heat(t, cells.filter(c => c.transport === t), servers, clients))));
-});
+}, 'Languages');
 
 function heat(transport, cells, servers, clients) {
   const sound = cells.filter(c => c.status === 'ok' && c.p50_ns != null);

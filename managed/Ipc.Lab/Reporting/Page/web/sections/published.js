@@ -11,4 +11,4 @@ section('published', 'Published figures beside ours', (body, changed) => {
     element('p', { className: 'about' }, 'Mean time of one operation. Theirs were measured on other machines by other programs; they are shown, never mixed in, and no ratio is made of them.'),
     repeated.length ? table(repeated, 'Published figures that were repeated here') : element('p', { className: 'nothing' }, 'None of them was repeated in these runs: ipc run --preset seed does.'),
     rest.length ? element('details', { className: 'data' }, element('summary', null, `${rest.length} published figures that were not repeated here`), table(rest, 'Published figures not repeated here')) : null);
-});
+}, 'Published figures');

@@ -44,4 +44,4 @@ section('sweep', 'Every size, and the floors beneath', body => {
     option: width => lineChart(width, names, held, bytes, axis(), c => c.floor_ratio, c => c.floor_ratio_ci, v => `${+v.toPrecision(2)} ×`,
       c => charts.tip(`${c.transport}, ${sizeName(c.workload)}`, [`${units.ratio(c.floor_ratio)} its floor (${c.floor}, ${units.time(c.floor_ns)})`, ...charts.describe(c)])),
   });
-});
+}, 'Every size');

@@ -24,7 +24,7 @@ section('tails', 'How late the late ones are', body => {
     option: width => lineChart(width, names, lines, p => p.at, stepAxis(steps.map(s => s[0])), p => p.value, p => p.range, units.tick,
       p => charts.tip(`${p.transport}, ${p.title}`, [units.time(p.value), p.range ? `interval ${units.interval(p.range, units.time)}` : 'no interval'])),
   });
-});
+}, 'Tails');
 
 // Categories at whole numbers, with room between them.
 function stepAxis(names) {

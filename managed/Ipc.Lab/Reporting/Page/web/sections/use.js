@@ -10,18 +10,61 @@ section('use', 'What to use for what', (body, changed) => {
     body.replaceChildren(about, element('p', { className: 'nothing' }, 'Nothing was measured for this pair over these transports; choose another above.'));
     return;
   }
-  const figure = element('figure', null, element('figcaption', { id: 'decision-title' }));
-  body.replaceChildren(about, element('div', { className: 'two first' }, answers(rows), figure));
+  const figure = element('figure', { className: 'stays' }, element('figcaption', { id: 'decision-title' }));
+  body.replaceChildren(glance(rows), about, element('div', { className: 'two first' }, answers(rows), element('div', null, figure)));
   drawDecision(figure);
-});
+}, 'Answers');
+
+const nameIn = row => cell => (row.objects ? `${cell.transport} + ${cell.codec}` : cell.transport);
+
+/** Under which heading an answer stands. */
+function groupTitle(row) {
+  const name = scenarioName(row.scenario);
+  if (data.workloadOf.get(row.workload)?.bucket) return row.objects ? 'Objects in buckets, figures of one' : 'Bytes in buckets, figures of one';
+  if (row.scenario === 'call') return row.objects ? 'Objects there and back, with their serializer' : 'Bytes there and back';
+  return row.objects ? `${capital(name)}, objects` : capital(name);
+}
+
+/** The rows that stand for all: the least and the largest call, and one of each other kind, as long as they had a choice. */
+function glimpses(rows) {
+  const choice = rows.filter(row => row.verdict.certain && row.cells.length > 1);
+  const shown = [];
+  for (const title of new Set(choice.map(groupTitle))) {
+    const group = choice.filter(row => groupTitle(row) === title);
+    // Of other kinds the message that most were measured with.
+    const widest = group.reduce((most, row) => (row.cells.length > most.cells.length ? row : most));
+    shown.push(...(title === 'Bytes there and back' && group.length > 1 ? [group.find(row => row.workload === '64') ?? group[0], group.at(-1)] : [widest]));
+  }
+  return shown.slice(0, 6);
+}
+
+// Read from across a room: what wins, how long it takes, by how much.
+function glance(rows) {
+  const shown = glimpses(rows);
+  if (shown.length === 0) return '';
+  return element('ul', { className: 'glance', 'aria-label': 'The answers at a glance' }, shown.map(row => {
+    const { best, tied, next } = row.verdict;
+    const pick = element('button', { type: 'button', title: 'Show this message in all charts', 'aria-pressed': String(row.cells.some(c => c.need === question.need?.key)) },
+      element('span', { className: 'what' }, groupTitle(row)),
+      element('span', { className: 'size' }, sizeName(row.workload, isOneWay(best))),
+      element('span', { className: 'winner' }, tied.length === 1 ? nameIn(row)(best) : tied.slice(0, 2).map(nameIn(row)).join(' or ') + (tied.length > 2 ? ' …' : '')),
+      element('span', { className: 'by' }, element('b', null, units.time(best.p50_ns)), next ? `, ${nameIn(row)(next)} ${times(next.p50_ns / best.p50_ns)}` : ', no difference between any'));
+    pick.addEventListener('click', () => state.set({ need: best.need }));
+    return element('li', null, pick);
+  }));
+}
+
+/** "takes 1.4 × as long", with no more digits than anybody reads. */
+function times(ratio) {
+  return `takes ${ratio < 9.95 ? units.ratio(ratio) : `${Math.round(ratio)} ×`} as long`;
+}
 
 function answers(rows) {
-  const title = row => (row.objects ? 'Objects there and back, with their serializer' : scenarioName(row.scenario) === 'call' ? 'Bytes there and back' : capital(scenarioName(row.scenario)));
   const bodyRows = [];
   let group = null;
   for (const row of rows) {
-    if (title(row) !== group) {
-      group = title(row);
+    if (groupTitle(row) !== group) {
+      group = groupTitle(row);
       bodyRows.push(element('tr', null, element('th', { className: 'group', colSpan: 5, scope: 'rowgroup' }, group)));
     }
     bodyRows.push(answer(row));
@@ -29,13 +72,13 @@ function answers(rows) {
   const head = ['message', 'use', 'p50, interval', 'CPU, both ends', 'next best'];
   return element('div', { className: 'scroll' }, element('table', { className: 'answers' },
     element('caption', { className: 'hidden' }, 'The fastest transport for each message'),
-    element('thead', null, element('tr', null, head.map((text, i) => element('th', { scope: 'col', className: i === 2 || i === 3 ? 'n' : null }, text)))),
+    element('thead', null, element('tr', null, head.map((text, i) => element('th', { scope: 'col', className: i >= 2 ? 'n' : null }, text)))),
     element('tbody', null, bodyRows)));
 }
 
 function answer(row) {
   const { best, tied, next, mixed, certain } = row.verdict;
-  const name = cell => (row.objects ? `${cell.transport} + ${cell.codec}` : cell.transport);
+  const name = nameIn(row);
   const asked = row.cells.some(cell => cell.need === question.need?.key);
   const use = !certain
     ? element('td', { className: 'tie' }, element('b', null, name(best)), ' fastest seen; too few launches to tell')
@@ -49,7 +92,7 @@ function answer(row) {
     use,
     element('td', { className: 'n' }, units.time(best.p50_ns), best.p50_ci ? element('small', null, units.interval(best.p50_ci, units.time)) : null),
     element('td', { className: 'n cpu' }, best.cpu == null ? '' : units.time(best.cpu)),
-    element('td', { className: 'next' }, next && certain ? `${name(next)}, ${units.ratio(next.p50_ns / best.p50_ns)} as long` : ''));
+    element('td', { className: 'n next' }, next && certain ? [name(next), element('small', null, times(next.p50_ns / best.p50_ns))] : ''));
 }
 
 function listed(names) {
@@ -65,25 +108,29 @@ function capital(text) {
 function drawDecision(figure) {
   const need = question.need;
   const cells = question.cells(c => c.pair === question.pair && c.need === need?.key);
-  const verdict = decide(cells);
   const title = need ? needName(need) : '';
   figure.querySelector('figcaption').replaceChildren(title, element('small', null, `${pairName(question.pair)}; median and its interval, shorter is better, logarithmic axis`));
+  drawRanking(figure, cells, c => c.transport, `Median time by transport for ${title}, ${pairName(question.pair)}`);
+}
+
+/** Cells that answer one question, the fastest on top; in colour those that win. */
+function drawRanking(figure, cells, nameOf, label) {
+  const verdict = decide(cells);
   const ranked = verdict?.ranked ?? [];
   charts.draw(figure, {
-    height: 70 + 30 * ranked.length,
-    label: `Median time by transport for ${title}, ${pairName(question.pair)}`,
+    height: 46 + 30 * ranked.length, label,
     nothing: ranked.length === 0 ? 'Not measured for this pair over these transports.' : null,
-    rows: () => [['transport', 'p50', 'interval', 'p99', 'CPU, both ends'], ...ranked.map(c => [c.transport, units.time(c.p50_ns), units.interval(c.p50_ci, units.time), units.time(c.p99_ns), units.time(c.cpu)])],
+    rows: () => [['', 'p50', 'interval', 'p99', 'CPU, both ends'], ...ranked.map(c => [nameOf(c), units.time(c.p50_ns), units.interval(c.p50_ci, units.time), units.time(c.p99_ns), units.time(c.cpu)])],
     option(width) {
       const t = charts.theme();
       const winner = cell => verdict.certain && verdict.tied.includes(cell);
       const color = cell => (winner(cell) ? t.accent : t.muted);
       const figures = ranked.flatMap(c => [c.p50_ns, ...(c.p50_ci ?? [])]);
       return {
-        grid: { left: 8, right: 74, top: 8, bottom: 30, containLabel: true },
+        grid: { left: 8, right: 74, top: 8, bottom: 8, containLabel: true },
         xAxis: charts.logAxis('', units.tick, figures),
-        yAxis: charts.categoryAxis(ranked.map(c => c.transport), { inverse: true, axisLabel: { interval: 0, width: width < 500 ? 110 : 190, overflow: 'truncate' } }),
-        tooltip: { trigger: 'item', formatter: item => charts.tip(ranked[item.dataIndex].transport, charts.describe(ranked[item.dataIndex])) },
+        yAxis: charts.categoryAxis(ranked.map(nameOf), { inverse: true, axisLabel: { interval: 0, width: width < 500 ? 110 : 190, overflow: 'truncate' } }),
+        tooltip: { trigger: 'item', formatter: item => charts.tip(nameOf(ranked[item.dataIndex]), charts.describe(ranked[item.dataIndex])) },
         series: [
           ...[true, false].map(won => charts.whiskers('interval', won ? t.accent : t.muted, ranked.flatMap((c, i) => (c.p50_ci && winner(c) === won ? [[i, ...c.p50_ci]] : [])), true)),
           {
