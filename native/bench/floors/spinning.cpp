@@ -26,8 +26,8 @@ Layout in_turns(Sizes sizes) {
 }
 
 // An eighth of the message, within what is worth a line of its own and what leaves something to overlap; and a window so
-// large that a place is used again only after its bytes have left the nearest cache. Two threads of one core that go
-// through a window of 64 kB take three times as long as through this one (measured, docs/measurement.md).
+// large that a place is used again only after its bytes have left the nearest cache. Two threads of one core take three
+// times as long through a window of 128 kB (docs/performance.md).
 Pieces in_pieces(Sizes sizes) {
     constexpr size_t fewest_bytes = size_t{1} << 12, most_bytes = size_t{1} << 15, window = size_t{1} << 21;
     const size_t piece = std::clamp(std::bit_ceil(std::max(sizes.request, sizes.reply) / 8), fewest_bytes, most_bytes);

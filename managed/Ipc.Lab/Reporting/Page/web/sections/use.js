@@ -11,7 +11,7 @@ section('use', 'What to use for what', (body, changed) => {
     return;
   }
   const figure = element('figure', { className: 'stays' }, element('figcaption', { id: 'decision-title' }));
-  body.replaceChildren(about, glance(rows), element('div', { className: 'two first' }, answers(rows), element('div', null, figure)));
+  body.replaceChildren(glance(rows), about, element('div', { className: 'two first' }, answers(rows), element('div', null, figure)));
   drawDecision(figure);
 }, 'Answers');
 
@@ -31,7 +31,9 @@ function glimpses(rows) {
   const shown = [];
   for (const title of new Set(choice.map(groupTitle))) {
     const group = choice.filter(row => groupTitle(row) === title);
-    shown.push(...(title === 'Bytes there and back' && group.length > 1 ? [group.find(row => row.workload === '64') ?? group[0], group.at(-1)] : [group[0]]));
+    // Of other kinds the message that most were measured with.
+    const widest = group.reduce((most, row) => (row.cells.length > most.cells.length ? row : most));
+    shown.push(...(title === 'Bytes there and back' && group.length > 1 ? [group.find(row => row.workload === '64') ?? group[0], group.at(-1)] : [widest]));
   }
   return shown.slice(0, 6);
 }
@@ -39,7 +41,7 @@ function glimpses(rows) {
 // Read from across a room: what wins, how long it takes, by how much.
 function glance(rows) {
   const shown = glimpses(rows);
-  if (shown.length === 0) return [];
+  if (shown.length === 0) return '';
   return element('ul', { className: 'glance', 'aria-label': 'The answers at a glance' }, shown.map(row => {
     const { best, tied, next } = row.verdict;
     const pick = element('button', { type: 'button', title: 'Show this message in all charts', 'aria-pressed': String(row.cells.some(c => c.need === question.need?.key)) },
