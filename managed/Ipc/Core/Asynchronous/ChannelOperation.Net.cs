@@ -187,7 +187,7 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
         try
         {
             channel.ReadinessOf(Sends)?.BeginAttempt();
-            if (!channel.Attempt(this, 0) && (Kind != OperationKind.Submit || !Owner!.GivesUp(this)))
+            if (!channel.Attempt(this, 0) && !IsGivenUp())
                 return false;
         }
         catch (Exception e)
@@ -199,11 +199,14 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
         return true;
     }
 
+    /// <summary>Whether the call whose request this sends was cancelled before anything of it was sent.</summary>
+    private bool IsGivenUp() => Kind == OperationKind.Submit && Owner!.GivesUp(this);
+
     private void Block()
     {
         try
         {
-            while (!channel.Attempt(this, SliceMilliseconds))
+            while (!channel.Attempt(this, SliceMilliseconds) && !IsGivenUp())
             {
                 if (!_cancelled)
                     continue;
