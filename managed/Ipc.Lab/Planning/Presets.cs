@@ -35,8 +35,13 @@ internal static class Presets
            select $"{server.Id}:{client.Id}",
     ];
 
-    /// <summary>Every side of this runtime with every other.</summary>
-    public static IReadOnlyList<string> NinePairs { get; } = [.. FullPairs.Where(p => !p.Contains("netfx", StringComparison.Ordinal))];
+    /// <summary>Every side without a runtime of its own with every other: native, managed and bound.</summary>
+    public static IReadOnlyList<string> NinePairs { get; } =
+    [
+        .. from server in Registry.Sides from client in Registry.Sides
+           where server.Runtime is null && client.Runtime is null
+           select $"{server.Id}:{client.Id}",
+    ];
 
     public static Preset Get(string id) => All.First(p => p.Id == Choices.Check("preset", id, All.Select(q => q.Id)));
 

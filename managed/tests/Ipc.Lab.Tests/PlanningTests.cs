@@ -106,9 +106,10 @@ public sealed class PlanningTests
         Assert.Equal(Registry.Workloads.Select(w => w.Id).Order(), cells.Select(c => c.Workload).Distinct().Order());
         Assert.Equal(Registry.Codecs.Select(c => c.Id).Order(), cells.Select(c => c.Codec).Distinct().Order());
         Assert.Equal(Grid.AllWaits.Order(), cells.Where(c => !c.IsAlone).Select(c => c.Transport).Distinct().Order());
-        // Nine pairs of native, managed and bound, three of each of the two sides of runtime netfx.
+        // Nine pairs of native, managed and bound; three of each side with a runtime of its own: hosted and the two of netfx.
         Assert.Equal(Presets.FullPairs.Order(), cells.Select(c => c.Pair).Distinct().Order());
-        Assert.Equal(9 + (2 * 3), Presets.FullPairs.Count);
+        Assert.Equal(9 + (3 * 3), Presets.FullPairs.Count);
+        Assert.Equal(9, Presets.NinePairs.Count);
         foreach (var wait in Grid.AllWaits.Where(w => Grid.KindOf(w) is "channel" or "call"))
             Assert.All(Presets.NinePairs, pair => Assert.Contains(new Cell(wait, pair, "raw", "call", "64"), cells));
         // Of curves some, each of them whole, but for what findings ask.
@@ -269,7 +270,7 @@ public sealed class PlanningTests
         Assert.Contains("'lazy'", MistakeOf(new() { Transports = ["shm?wait=lazy"] }), StringComparison.Ordinal);
         Assert.Contains("'colour'", MistakeOf(new() { Transports = ["shm?colour=red"] }), StringComparison.Ordinal);
         Assert.Equal("pair 'native' is not of the form server:client, e.g. native:managed", MistakeOf(new() { Pairs = ["native"] }));
-        Assert.Equal("there is no side 'java'; the sides are native, managed, bound, managed-netfx, bound-netfx", MistakeOf(new() { Pairs = ["native:java"] }));
+        Assert.Equal("there is no side 'java'; the sides are native, managed, bound, hosted, managed-netfx, bound-netfx", MistakeOf(new() { Pairs = ["native:java"] }));
         Assert.StartsWith("there is no workload '2k'; the workloads are 0.1k-1k, ", MistakeOf(new() { Workloads = ["2k"] }), StringComparison.Ordinal);
         Assert.Equal("there is no preset 'fast'; the presets are quick, seed, reference, full", MistakeOf(new() { Preset = "fast" }));
         Assert.Equal("workload 'push-1k' has no codec 'json'; it takes raw", MistakeOf(new() { Workloads = ["push-1k"], Codecs = ["json"] }));

@@ -86,7 +86,7 @@ public sealed class RealPeersTests : IDisposable
     // Over every transport, at two of the depths each, one with bytes and one with objects: all pairs together meet all of them. Whoever submits more than are asked for has
     // the rest answered, too.
     [Theory]
-    [MemberData(nameof(Pairs))]
+    [MemberData(nameof(MessagePairs))]
     public async Task EveryPairHasCallsInFlight(string pair)
     {
         const int calls = 300;
