@@ -1,12 +1,12 @@
-# Sourced by test.sh and test-windows.sh after count-tests.sh: builds and suites side by side. Most suites wait most of their time, for
-# a peer that was killed or for a time-out to pass; what the processors have left then goes to the builds of suites still to come.
+# Sourced by test.sh and test-windows.sh after count-tests.sh: runs builds and suites side by side. Suites wait most of their time, for
+# a killed peer to be noticed or a time-out to expire; meanwhile the processors compile what later suites need.
 
 job_names=()
 declare -A job_uses job_needs job_command job_state job_name_of
 jobs_folder=$logs/jobs
 
-# job NAME 'RESOURCE...' 'NEEDED-JOB...' COMMAND...: it begins as soon as what it needs has ended well and nobody else uses a resource of
-# its own; of several, the first told. COMMAND is a function or a script.
+# job NAME 'RESOURCE...' 'NEEDED-JOB...' COMMAND...: declares a job. It starts once the jobs it needs have succeeded and no running job uses
+# one of its resources. If several are ready, the one declared first starts. COMMAND is a function or a script.
 job() {
     job_names+=("$1")
     job_uses[$1]=$2
@@ -15,7 +15,7 @@ job() {
     job_command[$1]=$(printf '%q ' "${@:4}")
 }
 
-# build NAME COMMAND...: a step at the lowest priority, so that suites beside it wait for nobody.
+# build NAME COMMAND...: a step at idle priority, so that it takes no processor time from the suite that runs beside it.
 build() {
     local name=$1
     shift
@@ -23,7 +23,7 @@ build() {
     step "$name" "$@"
 }
 
-# What a job needs of other jobs: yes, no, or lost when one of them has failed.
+# Whether a job can start: yes, no, or lost if a job that it needs has failed.
 _job_is_ready() {
     local name=$1 other resource
     for other in ${job_needs[$name]}; do
@@ -50,7 +50,7 @@ _start_job() {
     (
         set +m
         passed=0 failed=0 skipped=0
-        # What is Wine's, or another job's, stays.
+        # Wine's server, and what belongs to other jobs, must outlive this one.
         end_more() { :; }
         trap end_suite EXIT
         trap 'exit 143' TERM
@@ -70,11 +70,11 @@ _end_job() {
         counts=(0 1 0)
     fi
     passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
-    # A suite with failures has run; only what never came to its end keeps others from beginning.
+    # A suite with failed tests counts as done; only a job that did not finish keeps others from starting.
     if [ "$code" -eq 0 ]; then job_state[$name]=done; else job_state[$name]=failed; fi
 }
 
-# Runs what job() has told, and returns when all of it has ended; the counts are added to passed, failed and skipped.
+# Runs all declared jobs and returns when they have ended. Their counts are added to passed, failed and skipped.
 run_jobs() {
     local name code process going
     rm -rf "$jobs_folder"
@@ -104,7 +104,7 @@ run_jobs() {
     done
 }
 
-# On any end of this script, Ctrl-C too: nothing that it started goes on. A job's own suite is a group of its own, which `timeout` ends.
+# Whenever this script ends, also by Ctrl-C, it ends everything it started. A job's suite is a process group of its own, which `timeout` ends.
 end_jobs() {
     local process
     for process in "${!job_name_of[@]}"; do kill -TERM -- "-$process" 2>/dev/null || true; done

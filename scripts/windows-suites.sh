@@ -77,8 +77,8 @@ windows_leftovers() {
     fi
 }
 
-# windows_jobs CONFORMANCE-SUITE: tells run_jobs what is built for Windows and played under Wine; the job that builds the suite's program
-# is another's.
+# windows_jobs CONFORMANCE-SUITE: declares the jobs that build for Windows and run under Wine. CONFORMANCE-SUITE is the job that builds the
+# conformance suite's program.
 windows_jobs() {
     end_more() { /usr/lib/wine/wineserver -k 2>/dev/null || true; }
     job build-windows-native compiler '' build build-windows-native "$root/scripts/native.sh" windows-mingw
@@ -88,6 +88,6 @@ windows_jobs() {
     job windows-native suites 'windows-begin build-windows-native' windows_native
     job windows-conformance suites "windows-begin build-windows-native-32-bit build-windows-managed $1" windows_conformance
     job windows-lab suites 'windows-begin build-windows-managed' windows_lab
-    # Jobs are begun as they were told: this is the last of Wine's.
+    # Jobs start in the order of their declaration: this is the last one that uses Wine.
     job windows-leftovers suites 'windows-native windows-conformance windows-lab' windows_leftovers
 }
