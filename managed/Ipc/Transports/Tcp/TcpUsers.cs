@@ -5,6 +5,8 @@ namespace Ipc;
 /// <summary>Whose the other end of a loopback connection is, from the system's own table of sockets.</summary>
 internal static class TcpUsers
 {
+    private const int LooksAtOnce = 3;
+
     /// <summary>Whether an accepted connection comes from this user. A client that is gone again counts as unknown.</summary>
     public static bool IsOwnClient(IPEndPoint? client, IPEndPoint server, Func<bool> hasEnded)
     {
@@ -18,8 +20,9 @@ internal static class TcpUsers
     /// <summary>Refuses a server that belongs to another user, or of which that cannot be said.</summary>
     public static void CheckServer(IPEndPoint client, IPEndPoint server, IpcAddress address, Func<bool> hasEnded)
     {
-        // Until the server accepts, its end has no owner yet; then whoever listens there is asked for.
-        var owner = Persistently(() => TcpOwners.Here.OwnerOf(server, client, out _) ?? TcpOwners.Here.OwnerOfListener(server), () => false);
+        // Until the server accepts, its end has no owner yet; then whoever listens there is asked for. A server that has ended has neither.
+        var looks = 0;
+        var owner = Persistently(() => TcpOwners.Here.OwnerOf(server, client, out _) ?? TcpOwners.Here.OwnerOfListener(server), () => ++looks >= LooksAtOnce && hasEnded());
         if (owner == TcpOwners.Here.Self)
             return;
         if (owner is null && hasEnded())
@@ -33,7 +36,6 @@ internal static class TcpUsers
     {
         // A socket can be missed while others come and go, and again while many do.
         const int Looks = 10;
-        const int LooksAtOnce = 3;
         string? owner = null;
         for (var i = 0; owner is null && i < Looks; i++)
         {

@@ -11,9 +11,10 @@ namespace {
 
 // The table is no snapshot: a socket can be missed while others come and go, and again while many do.
 constexpr int most_looks = 10;
+constexpr int looks_at_once = 3;
 
 void pause_before(int look) {
-    if (look >= 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (look >= looks_at_once) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 // The socket that says whose a server is, as far as one look through the table tells.
@@ -76,6 +77,7 @@ Status check_loopback_server(SocketNumber connection, const std::string& address
                         "the server at %s belongs to %s, not to this one: run both as the same user, or "
                         "let anybody connect with users=any",
                         address.c_str(), owner_text(*found).c_str());
+        if (look + 1 >= looks_at_once && has_ended(connection)) break;
     }
     if (has_ended(connection))
         return fail(IPC_NO_SERVER, "the server at %s ended before it accepted this client: start it and connect again",
