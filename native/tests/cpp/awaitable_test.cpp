@@ -114,7 +114,8 @@ TEST_P(AwaitableCall, HundredsGetTheirOwnReplies) {
     std::vector<Running> all;
 #if defined(_WIN32)
     // A submitter over these takes in no replies while it waits for room (ipc_submit), so few calls may be under way.
-    const uint32_t count = GetParam() == "pipe" || GetParam() == "mailslot" ? 8 : 400;
+    const std::string transport = GetParam();
+    const uint32_t count = transport == "pipe" || transport == "mailslot" ? 8 : 400;
 #else
     const uint32_t count = 400;
 #endif
