@@ -132,17 +132,7 @@ internal sealed partial class CallsUnderWay
     private void TakeLonger(IpcCompletion tooSmall)
     {
         var tag = (int)tooSmall.Tag;
-        PendingCall? call;
-        lock (_lock)
-        {
-            call = _byTag[tag];
-            if (call is not null)
-            {
-                if (call == _sending)
-                    _sending = null;
-                call.State = CallState.Receiving;
-            }
-        }
+        var call = BeginReceiving(tag);
         if (call is not null && call.Reply.Length >= tooSmall.Length && _channel.TryComplete(call.Reply.Span, out var completion, 0))
             Take(completion, call.Reply.Span);
         else
@@ -196,22 +186,27 @@ internal sealed partial class CallsUnderWay
         }
     }
 
-    // A call is over; its reply stands in `bytes`, which may be another call's buffer.
-    private void Take(IpcCompletion completion, ReadOnlySpan<byte> bytes)
+    // The call whose reply is being taken, which cannot be cancelled any more; null if its caller has given it up.
+    private PendingCall? BeginReceiving(int tag)
     {
-        var tag = (int)completion.Tag;
-        PendingCall? call;
         lock (_lock)
         {
-            call = _byTag[tag];
+            var call = _byTag[tag];
             if (call is not null)
             {
                 if (call == _sending)
                     _sending = null;
-                // Nobody cancels it any more.
                 call.State = CallState.Receiving;
             }
+            return call;
         }
+    }
+
+    // A call is over; its reply stands in `bytes`, which may be another call's buffer.
+    private void Take(IpcCompletion completion, ReadOnlySpan<byte> bytes)
+    {
+        var tag = (int)completion.Tag;
+        var call = BeginReceiving(tag);
         Exception? failure = completion.Outcome switch
         {
             IpcStatus.Ok when call is not null && completion.Length > call.Reply.Length => TooSmall(call, completion.Length, Keep(bytes[..completion.Length])),
