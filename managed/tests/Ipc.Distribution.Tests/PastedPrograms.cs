@@ -4,7 +4,7 @@ using Xunit;
 
 namespace Ipc.Distribution.Tests;
 
-/// <summary>The programs of a page, in a folder of their own, as somebody pastes them. Only the place of the checkout is put in. The
+/// <summary>The programs of a page, in a folder of their own, as somebody pastes them. Only the place of the checkout is put in, for packages, too. The
 /// processes started here end with it.</summary>
 public abstract partial class PastedPrograms : IDisposable
 {
@@ -31,9 +31,13 @@ public abstract partial class PastedPrograms : IDisposable
         Directory.Delete(_folder, recursive: true);
     }
 
-    // ```language, then a comment with the file's name and nothing else.
-    [GeneratedRegex(@"^```\w+\n(?:/\* |// |# )([\w.]+)(?: \*/)?\n.*?^```$", RegexOptions.Multiline | RegexOptions.Singleline)]
+    // ```language, then a comment that begins with the file's name.
+    [GeneratedRegex(@"^```\w+\n(?:/\* |// |# )(\w+\.\w+)(?: \*/|: [^\n]*)?\n.*?^```$", RegexOptions.Multiline | RegexOptions.Singleline)]
     private static partial Regex NamedBlock();
+
+    // What a program of its own names, and the tests have as a project.
+    [GeneratedRegex(@"^#:package ([\w.]+)@\S+$", RegexOptions.Multiline)]
+    private static partial Regex Package();
 
     /// <summary>Where something of the checkout is.</summary>
     protected string Checkout(string path) => Path.Combine(_root, path);
@@ -45,7 +49,8 @@ public abstract partial class PastedPrograms : IDisposable
         foreach (Match block in NamedBlock().Matches(File.ReadAllText(Path.Combine(_root, page))))
         {
             var text = string.Join('\n', block.Value.Split('\n')[1..^1]) + "\n";
-            File.WriteAllText(Path.Combine(_folder, block.Groups[1].Value), text.Replace("../ipc", _root, StringComparison.Ordinal));
+            text = text.Replace("../ipc", _root, StringComparison.Ordinal);
+            File.WriteAllText(Path.Combine(_folder, block.Groups[1].Value), Package().Replace(text, $"#:project {_root}/managed/$1/$1.csproj"));
             names.Add(block.Groups[1].Value);
         }
         names.Sort(StringComparer.Ordinal);
