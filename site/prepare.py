@@ -20,7 +20,7 @@ CHART = "results/reference/measurements.epyc-2cpu.64.svg"
 FILES = {"measurements.epyc-2cpu.htm": "measurements.epyc-2cpu.htm", "measurements.xlsx": "measurements.xlsx", CHART: "64.svg",
          "managed/packaging/icon.png": "icon.png"}
 
-COMMAND = re.compile(r"^(scripts/|distribution/|dotnet |cmake |sudo |apt-get |git |cc |c\+\+ |npm |npx |export |build/|ipc )")
+COMMAND = re.compile(r"^([A-Z_]+=\S+ |scripts/|distribution/|dotnet |cmake |sudo |apt-get |git |cc |c\+\+ |npm |npx |export |build/|ipc )")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 
 

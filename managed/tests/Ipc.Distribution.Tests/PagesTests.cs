@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Text;
 using System.Text.Json.Nodes;
 using System.Text.RegularExpressions;
@@ -17,12 +18,17 @@ public sealed partial class PagesTests
         ["docs/moving.md"] = nameof(MovingTests),
         ["docs/start.md"] = nameof(StartTests),
         ["docs/abi.md"] = nameof(StartTests),
+        ["docs/hosting.md"] = nameof(HostingTests),
         ["docs/adding-a-transport.md"] = "scripts/try-adding-transport.sh",
     };
 
+    // The pages whose fragments are compiled, by FragmentTests.
+    private static readonly string[] s_fragments = ["docs/dotnet.md", "docs/wcf.md"];
+
     public static TheoryData<string> Pages =>
     [
-        .. new[] { "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md", "distribution/README.md", "lib/README.md", "site/README.md" },
+        .. new[] { "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md" },
+        .. new[] { "examples/README.md", "distribution/README.md", "lib/README.md", "site/README.md" },
         .. Directory.GetFiles(Path.Combine(s_root, "docs"), "*.md").Select(file => $"docs/{Path.GetFileName(file)}").Order(StringComparer.Ordinal),
     ];
 
@@ -51,10 +57,14 @@ public sealed partial class PagesTests
         foreach (Match block in Block().Matches(File.ReadAllText(Path.Combine(s_root, page))))
         {
             if (block.Groups["mark"].Value == "fragment")
+            {
+                Assert.True(s_fragments.Contains(page), $"{page}: nothing compiles its fragments: see {nameof(FragmentTests)}");
                 continue;
+            }
             Assert.True(block.Groups["mark"].Length == 0, $"{page}: '{block.Groups["mark"].Value}' is no mark of a block of code: 'fragment' is one");
             var first = block.Groups["first"].Value;
-            Assert.True(NameOfFile().IsMatch(first), $"{page}: the block that begins with '{first}' has no file's name in its first line: give it one, or mark it as a fragment");
+            Assert.True(NameOfFile().IsMatch(first),
+                $"{page}: the block that begins with '{first}' has no file's name in its first line: give it one, or mark it as a fragment");
             Assert.True(s_compiled.ContainsKey(page), $"{page}: nothing compiles '{first}': write a test and name it here");
         }
     }
@@ -75,6 +85,32 @@ public sealed partial class PagesTests
         var rooms = Room().Matches(page).Select(match => match.Groups[1].Value).ToList();
         Assert.Equal(["native/src/transports", "managed/Ipc/Transports"], rooms.Select(room => Path.GetDirectoryName(Path.GetDirectoryName(room))!));
         Assert.All(rooms, room => Assert.True(Directory.Exists(Path.Combine(s_root, Path.GetDirectoryName(Path.GetDirectoryName(room))!)), room));
+    }
+
+    [Theory]
+    [Trait("system", "linux")]
+    [InlineData("<a href='b.html#there'>", 0, "2 pages, 1 links, 0 of them wrong")]
+    [InlineData("<a href='/base/b.html#missing'>", 1, "b.html has nothing of that name")]
+    [InlineData("<a href='c.html'>", 1, "c.html leads nowhere")]
+    [InlineData("<img src='/b.html'>", 1, "is outside /base/")]
+    public void The_check_of_the_site_finds_a_broken_link(string link, int code, string said)
+    {
+        var site = Directory.CreateTempSubdirectory("ipc-site-");
+        try
+        {
+            File.WriteAllText(Path.Combine(site.FullName, "a.html"), link);
+            File.WriteAllText(Path.Combine(site.FullName, "b.html"), "<h2 id='there'>");
+            var start = new ProcessStartInfo("python3", [Path.Combine(s_root, "site/check_links.py"), site.FullName, "/base/"]) { RedirectStandardOutput = true };
+            using var check = Process.Start(start)!;
+            var output = check.StandardOutput.ReadToEnd();
+            check.WaitForExit();
+            Assert.Equal(code, check.ExitCode);
+            Assert.Contains(said, output, StringComparison.Ordinal);
+        }
+        finally
+        {
+            site.Delete(recursive: true);
+        }
     }
 
     // Headings as the anchors that both the repository's pages and the site give them.
