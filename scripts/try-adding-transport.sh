@@ -1,19 +1,28 @@
 #!/usr/bin/env bash
 # Walks docs/adding-a-transport.md: puts the files of that page into a copy of the tree, builds both languages there, and runs the conformance
-# suite's calls and messages over the new transport, every pair of sides. Takes some minutes. The last line is `N passed, N failed`.
-#   scripts/try-adding-transport.sh
+# suite's messages, calls, closing and deaths over the new transport, every pair of sides. Takes some minutes. The last line is
+# `N passed, N failed`.
+#   scripts/try-adding-transport.sh [--build | --built]     --build: only builds, --built: only runs what was built so
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$root/scripts/count-tests.sh"
-"$root/scripts/bootstrap.sh"
+case ${1:-} in
+    "" | --build | --built) ;;
+    *) echo "usage: scripts/try-adding-transport.sh [--build | --built]" >&2; exit 2 ;;
+esac
+tree=$root/build/added-transport/tree
 
-copy=$root/build/added-transport
-rm -rf "$copy/tree"
-mkdir -p "$copy/tree"
-(cd "$root" && git ls-files -z --cached --others --exclude-standard | xargs -0 -I{} sh -c 'test ! -e "{}" || printf "%s\0" "{}"' | tar --null -T - -cf -) | tar -C "$copy/tree" -xf -
+copy_tree() {
+    rm -rf "$tree" && mkdir -p "$tree"
+    # What is in the folder, committed or not, and what is deleted not.
+    git -C "$root" ls-files -z --cached --others --exclude-standard | (cd "$root" && while IFS= read -r -d '' file; do
+        [ ! -e "$file" ] || printf '%s\0' "$file"
+    done | tar --null -T - -cf -) | tar -C "$tree" -xf -
+}
 
 # The page's blocks: one of JSON is the registry's row, one that begins with a path is that file.
-python3 - "$copy/tree" <<'PROGRAM'
+put_files() {
+    python3 - "$tree" <<'PROGRAM'
 import re, sys
 from pathlib import Path
 tree = Path(sys.argv[1])
@@ -33,12 +42,26 @@ for language, text in blocks:
         files += 1
 assert files == 2, files
 PROGRAM
+}
 
-cd "$copy/tree"
-step added-native scripts/native.sh release --target ipc ipc-test-puppet
-step added-managed dotnet build managed/tests/Ipc.Conformance.Tests -c Release -nologo -v quiet
-step added-follows dotnet run --project managed/Ipc.Distribution -c Release -v quiet
-root=$copy/tree run_xunit Ipc.Conformance.Tests added-transport 'system!=windows&(FullyQualifiedName~MessageTests|FullyQualifiedName~CallTests|FullyQualifiedName~ClosingTests|FullyQualifiedName~DeathTests)&DisplayName~"example"'
-grep -q 'example://' docs/addresses.md
-test -x distribution/examplebytessrv.sh
+build() {
+    copy_tree && put_files || return 1
+    cd "$tree"
+    scripts/native.sh release --target ipc ipc-test-puppet &&
+        dotnet build managed/tests/Ipc.Conformance.Tests -c Release -nologo -v quiet &&
+        dotnet run --project managed/Ipc.Distribution -c Release -v quiet
+}
+
+if [ "${1:-}" != --built ]; then
+    "$root/scripts/bootstrap.sh"
+    step added-transport-build build
+fi
+[ "${1:-}" != --build ] || exit 0
+
+# What the page says follows from the registry's row alone.
+grep -q 'example://' "$tree/docs/addresses.md"
+test -x "$tree/distribution/examplebytessrv.sh"
+root=$tree run_xunit Ipc.Conformance.Tests added-transport \
+    'system!=windows&DisplayName~"example"&(FullyQualifiedName~MessageTests|FullyQualifiedName~CallTests|FullyQualifiedName~ClosingTests|FullyQualifiedName~DeathTests)'
+[ "$failed" -gt 0 ] || rm -rf "$tree"
 finish

@@ -20,6 +20,7 @@ public sealed partial class FragmentTests : PastedPrograms
             #:package Ipc.Hosting@0.1.0
             #:package Ipc.AspNetCore@0.1.0
             #:package Grpc.Net.Client@{{grpc}}
+            using System.Buffers;
             using System.Text.Json.Serialization;
             using Grpc.Net.Client;
             using Ipc;
@@ -63,7 +64,8 @@ public sealed partial class FragmentTests : PastedPrograms
 
             internal sealed class Prices
             {
-                public ValueTask AnswerAsync(ReadOnlyMemory<byte> request, ReplyWriter reply, CancellationToken cancellationToken) => ValueTask.CompletedTask;
+                public ValueTask AnswerAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken) =>
+                    ValueTask.CompletedTask;
             }
             """);
         Run("dotnet", "build", "-c", "Release", "fragments.cs");

@@ -100,8 +100,8 @@ public sealed partial class PagesTests
         {
             File.WriteAllText(Path.Combine(site.FullName, "a.html"), link);
             File.WriteAllText(Path.Combine(site.FullName, "b.html"), "<h2 id='there'>");
-            var start = new ProcessStartInfo("python3", [Path.Combine(s_root, "site/check_links.py"), site.FullName, "/base/"]) { RedirectStandardOutput = true };
-            using var check = Process.Start(start)!;
+            string[] arguments = [Path.Combine(s_root, "site/check_links.py"), site.FullName, "/base/"];
+            using var check = Process.Start(new ProcessStartInfo("python3", arguments) { RedirectStandardOutput = true })!;
             var output = check.StandardOutput.ReadToEnd();
             check.WaitForExit();
             Assert.Equal(code, check.ExitCode);

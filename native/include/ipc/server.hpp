@@ -4,6 +4,10 @@
 
 #include "ipc/channel.hpp"
 
+#if !IPC_HAS_EXCEPTIONS
+#    error "ipc/server.hpp needs exceptions: ipc/ipc.hpp leaves it out where there are none, and the try_ functions of ipc::Channel do without"
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
