@@ -15,7 +15,7 @@ from pathlib import Path
 
 # Files of the tree that are pages, or files beside the pages.
 PAGES = {"README.md": "overview.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md",
-         "examples/README.md": "examples.md"}
+         "examples/README.md": "examples.md", "packaging/README.md": "packaging.md"}
 CHART = "results/reference/measurements.epyc-2cpu.64.svg"
 FILES = {"measurements.epyc-2cpu.htm": "measurements.epyc-2cpu.htm", "measurements.xlsx": "measurements.xlsx", CHART: "64.svg",
          "managed/packaging/icon.png": "icon.png"}

@@ -28,7 +28,7 @@ public sealed partial class PagesTests
     public static TheoryData<string> Pages =>
     [
         .. new[] { "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md" },
-        .. new[] { "examples/README.md", "distribution/README.md", "lib/README.md", "site/README.md" },
+        .. new[] { "examples/README.md", "distribution/README.md", "lib/README.md", "packaging/README.md", "site/README.md" },
         .. Directory.GetFiles(Path.Combine(s_root, "docs"), "*.md").Select(file => $"docs/{Path.GetFileName(file)}").Order(StringComparer.Ordinal),
     ];
 
