@@ -20,6 +20,8 @@ CHART = "results/reference/measurements.epyc-2cpu.64.svg"
 FILES = {"measurements.epyc-2cpu.htm": "measurements.epyc-2cpu.htm", "measurements.xlsx": "measurements.xlsx", CHART: "64.svg",
          "managed/packaging/icon.png": "icon.png"}
 
+# VitePress puts it before links to pages and pictures, but not before those to other files.
+BASE = os.environ.get("DOCS_BASE", "/")
 COMMAND = re.compile(r"^([A-Z_]+=\S+ |scripts/|distribution/|dotnet |cmake |sudo |apt-get |git |cc |c\+\+ |npm |npx |export |build/|ipc )")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 
@@ -50,7 +52,7 @@ def rewrite(text: str, page: str, tree: Path) -> str:
         if (inside := site_path(path)) is not None:
             return f"{picture}[{words}](/{inside}{fragment})"
         if path in FILES:
-            return f"{picture}[{words}](/{FILES[path]}{fragment})" + ("" if picture else '{target="_blank"}')
+            return f"![{words}](/{FILES[path]})" if picture else f'[{words}]({BASE}{FILES[path]}{fragment}){{target="_blank"}}'
         return f"[{words}]({repository}/{path}{fragment})" if repository else words
 
     fenced, lines = False, []
@@ -122,7 +124,7 @@ def front_page(tree: Path) -> str:
     machine = re.search(r"^<!-- machine -->\n(.*?)\n<!-- /machine -->$", readme, re.DOTALL | re.MULTILINE)
     if machine is None:
         raise SystemExit("README.md: the front page takes the sentence about the machine from between <!-- machine --> and <!-- /machine -->")
-    return (tree / "site/index.md").read_text().replace("MACHINE", machine.group(1)).replace("TABLE", table)
+    return (tree / "site/index.md").read_text().replace("MACHINE", machine.group(1)).replace("TABLE", table).replace("BASE", BASE)
 
 
 def main(tree_name: str, source_name: str, csharp_name: str) -> None:
