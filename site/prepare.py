@@ -50,6 +50,8 @@ def rewrite(text: str, page: str, tree: Path) -> str:
             raise SystemExit(f"{page}: the link to {match.group(3)} leads nowhere")
         fragment = f"#{anchor}" if anchor else ""
         if (inside := site_path(path)) is not None:
+            if re.fullmatch(r"(docs/)?[\w-]+\.md", words):
+                words = re.search(r"^# (.+)$", (tree / path).read_text(), re.MULTILINE).group(1)
             return f"{picture}[{words}](/{inside}{fragment})"
         if path in FILES:
             return f"![{words}](/{FILES[path]})" if picture else f'[{words}]({BASE}{FILES[path]}{fragment}){{target="_blank"}}'
