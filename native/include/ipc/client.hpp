@@ -5,7 +5,8 @@
 #include "ipc/channel.hpp"
 
 #if !IPC_HAS_EXCEPTIONS
-#    error "ipc/client.hpp needs exceptions: ipc/ipc.hpp leaves it out where there are none, and the try_ functions of ipc::Channel do without"
+#    error                                                                                                             \
+        "ipc/client.hpp needs exceptions: ipc/ipc.hpp leaves it out where there are none, and the try_ functions of ipc::Channel do without"
 #endif
 
 #include <algorithm>
