@@ -5,8 +5,7 @@
 #include "ipc/channel.hpp"
 
 #if !IPC_HAS_EXCEPTIONS
-#    error                                                                                                             \
-        "ipc/server.hpp needs exceptions: ipc/ipc.hpp leaves it out where there are none, and the try_ functions of ipc::Channel do without"
+#    error "ipc/server.hpp needs exceptions; without them use the try_ functions of ipc::Channel"
 #endif
 
 #include <algorithm>
