@@ -73,8 +73,8 @@ internal static class Presets
             .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["reconnect"], ["64"]),
             .. Grid.Cross(["pipe"], MainPairs, ["raw"], ["startup"], ["64"]),
             .. Grid.Cross(["shm"], alike, ["custom"], ["batch"], Choices.Workloads("batch")),
-            .. Grid.Cross(["shm"], NinePairs, ["raw"], ["pipelined-1", "pipelined"], ["64"]),
-            .. Grid.Cross(["unix", "pipe"], alike, ["raw"], ["pipelined-1", "pipelined"], ["64"]),
+            .. Grid.Cross(["shm", "unix", "pipe"], NinePairs, ["raw"], ["pipelined-1", "pipelined-8", "pipelined"], ["64"]),
+            .. Grid.Cross(Grid.AllWaits, ["native:native"], ["raw"], ["idle"], ["64"]),
             .. Grid.Cross(["shm", "shm?wait=spin", "shm?wait=block"], ["native:native"], ["raw"], ["paced"], ["paced-100", "paced-1k", "paced-10k", "paced-100k"]),
             .. CellsOfFindings(),
         ];
