@@ -3,14 +3,22 @@
 # library, what CMake and pkg-config read). What is installed knows no path of the machine that built it, so the tree may be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+# Package managers that know one kind of library for each program install that alone; find_package then gives it as ipc::ipc.
+set(IPC_INSTALL both CACHE STRING "Which kinds of the library are installed: both, shared or static")
+set_property(CACHE IPC_INSTALL PROPERTY STRINGS both shared static)
+if(NOT IPC_INSTALL MATCHES "^(both|shared|static)$")
+  message(FATAL_ERROR "IPC_INSTALL is '${IPC_INSTALL}'; it may be both, shared or static.")
+endif()
 
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Fast inter-process communication between C++ and C#")
 set(ipc_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ipc)
 
-install(TARGETS ipc EXPORT ipc
-  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+if(NOT IPC_INSTALL STREQUAL "static")
+  install(TARGETS ipc EXPORT ipc
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endif()
 # Beside libipc; where the host pack of the .NET SDK is missing, it is not built.
 if(TARGET ipc_hosting)
   install(TARGETS ipc_hosting EXPORT ipc
@@ -18,8 +26,10 @@ if(TARGET ipc_hosting)
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 endif()
-install(TARGETS ipc_static EXPORT ipc
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+if(NOT IPC_INSTALL STREQUAL "shared")
+  install(TARGETS ipc_static EXPORT ipc
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endif()
 # Beside libipc, which looks for them nowhere else.
 foreach(module IN LISTS ipc_module_targets)
   install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT modules)
@@ -50,6 +60,12 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ipcConfig.cmake ${CMAKE_CURRENT_BINARY
 if(NOT WIN32)
   file(RELATIVE_PATH ipc_pc_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
   string(REGEX REPLACE "/$" "" ipc_pc_prefix ${ipc_pc_prefix})
+  set(ipc_pc_flags)
+  set(ipc_pc_libraries "\nLibs.private: -lstdc++ -lpthread -ldl")
+  if(IPC_INSTALL STREQUAL "static")
+    set(ipc_pc_flags " -DIPC_STATIC")
+    set(ipc_pc_libraries " -lstdc++ -lpthread -ldl")
+  endif()
   configure_file(${CMAKE_CURRENT_LIST_DIR}/ipc.pc.in ${CMAKE_CURRENT_BINARY_DIR}/ipc.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ipc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endif()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the documentation as a static site in build/site: the pages of docs/, the API reference of C, C++ and C#, search. Checks every link.
-# Needs Node 18 or later and npm, which nothing else here does, and Debian's doxygen.
+# Needs Node 18 or later with npm, which nothing else here does, and doxygen; as root it installs them, otherwise it prints the one line to run.
 #   scripts/docs.sh [--no-build]      --no-build: the .NET libraries are built already
 # DOCS_BASE: the path the site will have on its host, /ipc/ say (default /). DOCS_REPOSITORY: where the pages' links to files of the
 # repository lead, https://host/owner/name/blob/main say (default: such links become plain text).
@@ -11,9 +11,13 @@ case ${1:-} in
     "" | --no-build) ;;
     *) echo "usage: scripts/docs.sh [--no-build]" >&2; exit 2 ;;
 esac
-install_packages install-docs doxygen python3
-if ! command -v npm >/dev/null; then
-    echo "The site needs Node 18 or later with npm: get it from https://nodejs.org or by 'apt-get install nodejs npm'" >&2
+needed=(doxygen python3)
+# Node often comes from elsewhere than Debian's packages.
+command -v npm >/dev/null || needed+=(nodejs npm)
+install_packages install-docs "${needed[@]}"
+node_version=$(node -p 'process.versions.node')
+if [ "${node_version%%.*}" -lt 18 ]; then
+    echo "The site needs Node 18 or later; 'node' is version $node_version. Get a newer one from https://nodejs.org." >&2
     exit 1
 fi
 

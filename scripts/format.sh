@@ -19,7 +19,7 @@ if ! command -v clang-format >/dev/null; then
 fi
 
 # The frozen headers are what was released, to the byte.
-mapfile -t sources < <(find "$root/native" "$root/examples" "$root/interop/hosting" -path '*/abi/frozen' -prune -o \
+mapfile -t sources < <(find "$root/native" "$root/examples" "$root/interop/hosting" "$root/packaging" -path '*/abi/frozen' -prune -o \
     -type f \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) -print)
 
 code=0

@@ -95,12 +95,12 @@ def statuses(member) -> list[str]:
     return lines
 
 
-def write_group(out: list[str], members, said: str, level: str) -> None:
+def write_group(out: list[str], members, said: str, language: str) -> None:
     if members[0].get("kind") == "enum":
-        out += ["", f"{level} Statuses", "", *statuses(members[0])]
+        out += ["", "### Statuses", "", *statuses(members[0])]
         return
     names = list(dict.fromkeys(member.findtext("name") for member in members))
-    out += ["", f"{level} {', '.join(escape(name) for name in names)}", "", "```cpp", *(declaration(member) for member in members), "```"]
+    out += ["", f"### {', '.join(escape(name) for name in names)}", "", f"```{language}", *(declaration(member) for member in members), "```"]
     if said:
         out += ["", said]
 
@@ -120,7 +120,7 @@ def c_page(folder: Path) -> str:
         if here:
             out += ["", f"## {escape(title)}"]
             for group, said in groups_of(here):
-                write_group(out, group, said, "###")
+                write_group(out, group, said, "c")
     return "\n".join(out) + "\n"
 
 
@@ -143,10 +143,10 @@ def cpp_page(folder: Path) -> str:
         if said := description(compound):
             out += ["", said]
         for group, said in groups_of(public):
-            write_group(out, group, said, "###")
+            write_group(out, group, said, "cpp")
     out += ["", "## Free functions and constants"]
     for group, said in groups_of(free):
-        write_group(out, group, said, "###")
+        write_group(out, group, said, "cpp")
     return "\n".join(out) + "\n"
 
 

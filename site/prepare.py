@@ -15,12 +15,14 @@ from pathlib import Path
 
 # Files of the tree that are pages, or files beside the pages.
 PAGES = {"README.md": "overview.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md",
-         "examples/README.md": "examples.md"}
+         "examples/README.md": "examples.md", "packaging/README.md": "packaging.md"}
 CHART = "results/reference/measurements.epyc-2cpu.64.svg"
 FILES = {"measurements.epyc-2cpu.htm": "measurements.epyc-2cpu.htm", "measurements.xlsx": "measurements.xlsx", CHART: "64.svg",
          "managed/packaging/icon.png": "icon.png"}
 
-FENCE = re.compile(r"^(```|    )")
+# VitePress puts it before links to pages and pictures, but not before those to other files.
+BASE = os.environ.get("DOCS_BASE", "/")
+COMMAND = re.compile(r"^([A-Z_]+=\S+ |scripts/|distribution/|dotnet |cmake |sudo |apt-get |git |cc |c\+\+ |npm |npx |export |build/|ipc )")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 
 
@@ -48,17 +50,44 @@ def rewrite(text: str, page: str, tree: Path) -> str:
             raise SystemExit(f"{page}: the link to {match.group(3)} leads nowhere")
         fragment = f"#{anchor}" if anchor else ""
         if (inside := site_path(path)) is not None:
+            if re.fullmatch(r"(docs/)?[\w-]+\.md", words):
+                words = re.search(r"^# (.+)$", (tree / path).read_text(), re.MULTILINE).group(1)
             return f"{picture}[{words}](/{inside}{fragment})"
         if path in FILES:
-            return f"{picture}[{words}](/{FILES[path]}{fragment})" + ("" if picture else '{target="_blank"}')
+            return f"![{words}](/{FILES[path]})" if picture else f'[{words}]({BASE}{FILES[path]}{fragment}){{target="_blank"}}'
         return f"[{words}]({repository}/{path}{fragment})" if repository else words
 
     fenced, lines = False, []
-    for line in text.splitlines():
+    for line in fence_indented(text).splitlines():
         if line.startswith("```"):
             fenced = not fenced
-        lines.append(line if fenced or FENCE.match(line) else LINK.sub(link, line))
+        lines.append(line if fenced else LINK.sub(link, line))
     return without_braces("\n".join(lines)) + "\n"
+
+
+def fence_indented(text: str) -> str:
+    """Code that is marked by four spaces as a fenced block, which the site highlights and lets scroll by itself."""
+    out, code, fenced, listed = [], [], False, False
+    for line in [*text.splitlines(), ""]:
+        if not fenced and not listed and line.startswith("    ") and (code or not out or not out[-1].strip()):
+            code.append(line[4:])
+            continue
+        if code and not line.strip():
+            code.append("")
+            continue
+        if code:
+            language = "sh" if any(COMMAND.match(part) for part in code) else "text"
+            trailing = next(place for place, part in enumerate(reversed(code)) if part)
+            body = code[:-trailing] if trailing else code
+            out += [f"```{language}", *body, "```", *[""] * trailing]
+            code = []
+        if line.startswith("```"):
+            fenced = not fenced
+        elif line.strip():
+            # What is indented below an item of a list belongs to the item.
+            listed = not fenced and (bool(re.match(r"\s*([-*]|\d+\.) ", line)) or (listed and line.startswith(" ")))
+        out.append(line)
+    return "\n".join(out)
 
 
 def without_braces(text: str) -> str:
@@ -94,8 +123,10 @@ def csharp(pages: Path, out: Path) -> None:
 def front_page(tree: Path) -> str:
     readme = (tree / "README.md").read_text()
     table = re.search(r"<!-- measured: call raw 64 -->(.*?)<!-- /measured -->", readme, re.DOTALL).group(1).strip()
-    machine = re.search(r"^Median time of one call.*?\)\.", readme, re.MULTILINE).group(0)
-    return (tree / "site/index.md").read_text().replace("MACHINE", machine).replace("TABLE", table)
+    machine = re.search(r"^<!-- machine -->\n(.*?)\n<!-- /machine -->$", readme, re.DOTALL | re.MULTILINE)
+    if machine is None:
+        raise SystemExit("README.md: the front page takes the sentence about the machine from between <!-- machine --> and <!-- /machine -->")
+    return (tree / "site/index.md").read_text().replace("MACHINE", machine.group(1)).replace("TABLE", table).replace("BASE", BASE)
 
 
 def main(tree_name: str, source_name: str, csharp_name: str) -> None:

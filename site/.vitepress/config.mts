@@ -7,13 +7,19 @@ const source = resolve(__dirname, '../source')
 
 const page = (text: string, link: string) => ({ text, link })
 
-// One entry for each C# type, in the sidebar of the reference.
-const types = () =>
-  readdirSync(resolve(source, 'api/csharp'))
-    .filter((file) => file.endsWith('.md') && file !== 'index.md')
-    .map((file) => ({ file, title: readFileSync(resolve(source, 'api/csharp', file), 'utf8').match(/^# (.*)$/m)![1] }))
-    .filter(({ title }) => !title.startsWith('Namespace'))
-    .map(({ file, title }) => page(title.replace(/^\w+ /, '').replace(/\\/g, ''), `/api/csharp/${file.slice(0, -3)}`))
+// One group for each namespace of C#, with an entry for each type.
+const namespaces = () => {
+  const folder = resolve(source, 'api/csharp')
+  const groups = new Map<string, ReturnType<typeof page>[]>()
+  for (const file of readdirSync(folder).filter((file) => file.endsWith('.md')).sort()) {
+    const text = readFileSync(resolve(folder, file), 'utf8')
+    const [, kind, title] = text.match(/^# (\w+) (.*?)(?: \{#.*\})?$/m)!
+    if (kind === 'Namespace') continue
+    const space = text.match(/^Namespace: \[([\w.]+)\]/m)![1]
+    groups.set(space, [...(groups.get(space) ?? []), page(title.replace(/\\/g, ''), `/api/csharp/${file.slice(0, -3)}`)])
+  }
+  return [...groups].map(([space, items]) => ({ text: `C#: ${space}`, collapsed: space !== 'Ipc', items })).sort((a, b) => (a.text < b.text ? -1 : 1))
+}
 
 export default defineConfig({
   title: 'ipc',
@@ -33,16 +39,16 @@ export default defineConfig({
     sidebar: {
       '/api/': [
         { text: 'Reference', items: [page('Overview', '/api/'), page('C', '/api/c'), page('C++', '/api/cpp')] },
-        { text: 'C#', items: types() },
+        ...namespaces(),
       ],
       '/': [
         {
           text: 'Begin',
-          items: [page('Start in five minutes', '/start'), page('Installing', '/installing'), page('Choosing a transport', '/choosing'), page('Questions and answers', '/faq'), page('Moving to ipc', '/moving')],
+          items: [page('Overview', '/overview'), page('Start in five minutes', '/start'), page('Installing', '/installing'), page('Choosing a transport', '/choosing'), page('Questions and answers', '/faq'), page('Moving to ipc', '/moving'), page('Examples', '/examples')],
         },
         {
           text: 'Use',
-          items: [page('The .NET surface', '/dotnet'), page('The C ABI', '/abi'), page('Addresses', '/addresses'), page('What is promised', '/reliability'), page('Names', '/names'), page('WCF', '/wcf'), page('MS-RPC', '/msrpc')],
+          items: [page('The .NET surface', '/dotnet'), page('The C ABI', '/abi'), page('.NET inside C++', '/hosting'), page('Addresses', '/addresses'), page('What is promised', '/reliability'), page('Names', '/names'), page('WCF', '/wcf'), page('MS-RPC', '/msrpc')],
         },
         {
           text: 'Measure',
@@ -50,7 +56,7 @@ export default defineConfig({
         },
         {
           text: 'Inside',
-          items: [page('Architecture', '/architecture'), page('Adding a transport', '/adding-a-transport'), page('Wire formats', '/wire-formats'), page('Runner and peer', '/peer-protocol'), page('Windows', '/windows')],
+          items: [page('Architecture', '/architecture'), page('Adding a transport', '/adding-a-transport'), page('Wire formats', '/wire-formats'), page('Runner and peer', '/peer-protocol'), page('Windows', '/windows'), page('Contributing', '/contributing'), page('Security', '/security'), page('Changelog', '/changelog')],
         },
       ],
     },

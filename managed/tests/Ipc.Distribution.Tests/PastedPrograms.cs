@@ -4,8 +4,9 @@ using Xunit;
 
 namespace Ipc.Distribution.Tests;
 
-/// <summary>The programs of a page, in a folder of their own, as somebody pastes them. Only the place of the checkout is put in. The
+/// <summary>The programs of a page, in a folder of their own, as somebody pastes them. Only the place of the checkout is put in, for packages too. The
 /// processes started here end with it.</summary>
+[Collection("programs of pages")] // one at a time, because their projects are built in the same place
 public abstract partial class PastedPrograms : IDisposable
 {
     protected static readonly TimeSpan Patience = TimeSpan.FromMinutes(4);
@@ -31,9 +32,15 @@ public abstract partial class PastedPrograms : IDisposable
         Directory.Delete(_folder, recursive: true);
     }
 
-    // ```language, then a comment with the file's name and nothing else.
-    [GeneratedRegex(@"^```\w+\n(?:/\* |// |# )([\w.]+)(?: \*/)?\n.*?^```$", RegexOptions.Multiline | RegexOptions.Singleline)]
+    // ```language, then a comment that begins with the file's name.
+    [GeneratedRegex(@"^```\w+\n(?:/\* |// |# |<!-- )(\w+\.\w+)(?: \*/| -->|: [^\n]*)?\n.*?^```$", RegexOptions.Multiline | RegexOptions.Singleline)]
     private static partial Regex NamedBlock();
+
+    // What a program of its own names, and the tests have as a project.
+    [GeneratedRegex(@"^#:package (Ipc[\w.]*)@\S+$", RegexOptions.Multiline)]
+    private static partial Regex Package();
+    [GeneratedRegex("<PackageReference Include=\"(Ipc[\\w.]*)\" Version=\"[^\"]*\" />")]
+    private static partial Regex PackageReference();
 
     /// <summary>Where something of the checkout is.</summary>
     protected string Checkout(string path) => Path.Combine(_root, path);
@@ -45,11 +52,20 @@ public abstract partial class PastedPrograms : IDisposable
         foreach (Match block in NamedBlock().Matches(File.ReadAllText(Path.Combine(_root, page))))
         {
             var text = string.Join('\n', block.Value.Split('\n')[1..^1]) + "\n";
-            File.WriteAllText(Path.Combine(_folder, block.Groups[1].Value), text.Replace("../ipc", _root, StringComparison.Ordinal));
+            Save(block.Groups[1].Value, text);
             names.Add(block.Groups[1].Value);
         }
         names.Sort(StringComparer.Ordinal);
         return names;
+    }
+
+    /// <summary>Saves one program, with the checkout in place of what it names.</summary>
+    protected void Save(string name, string program)
+    {
+        program = program.Replace("../ipc", _root, StringComparison.Ordinal);
+        program = Package().Replace(program, $"#:project {_root}/managed/$1/$1.csproj");
+        program = PackageReference().Replace(program, $"<ProjectReference Include=\"{_root}/managed/$1/$1.csproj\" />");
+        File.WriteAllText(Path.Combine(_folder, name), program);
     }
 
     protected Process Start(params string[] command)

@@ -4,6 +4,10 @@
 
 #include "ipc/channel.hpp"
 
+#if !IPC_HAS_EXCEPTIONS
+#    error "ipc/server.hpp needs exceptions; without them use the try_ functions of ipc::Channel"
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
