@@ -66,22 +66,28 @@ internal sealed class Comparer
                 .Select(placement => new PlacedLaunches(placement, [.. a[placement].Where(l => figure(l) > 0)], [.. b[placement].Where(l => figure(l) > 0)]))
                 .Where(p => p.First.Count > 0 && p.Second.Count > 0),
         ];
-        var each = placements.SelectMany(p => Estimate([p], figure, drift) is { } ratio ? (PlacedRatio[])[new([p], ratio)] : []).ToList();
-        return each.Count > 0 ? each : Estimate(placements, figure, drift) is { } together ? [new(placements, together)] : [];
+        var each = placements.SelectMany(p => Estimate(p, figure, drift) is { } ratio ? (PlacedRatio[])[new([p], ratio)] : []).ToList();
+        return each.Count > 0 ? each : Together(placements, figure, drift) is { } together ? [new(placements, together)] : [];
     }
 
-    private RatioEstimate? Estimate(List<PlacedLaunches> placements, Func<LaunchFigures, double?> figure, double drift)
+    private RatioEstimate? Estimate(PlacedLaunches of, Func<LaunchFigures, double?> figure, double drift)
     {
         if (_paired)
-        {
-            var pairs = placements.SelectMany(p => LaunchPairs.Of(p.First, p.Second, figure)).ToList();
-            return pairs.Count >= RatioEstimate.LeastLaunches ? RatioEstimate.Paired(pairs, drift) : null;
-        }
-        var figures = placements.ConvertAll(p => ((double[])[.. p.First.Select(l => figure(l)!.Value)], (double[])[.. p.Second.Select(l => figure(l)!.Value)]));
-        if (figures is not [var (a, b)])
-            return RatioEstimate.Stratified(figures, drift);
+            return Paired(LaunchPairs.Of(of.First, of.Second, figure), drift);
+        var (a, b) = Figures(of, figure);
         return Math.Min(a.Length, b.Length) >= RatioEstimate.LeastLaunches ? RatioEstimate.Unpaired(a, b, drift) : null;
     }
+
+    private RatioEstimate? Together(List<PlacedLaunches> placements, Func<LaunchFigures, double?> figure, double drift) =>
+        _bounds.Count == 0 ? null
+        : _paired ? Paired([.. placements.SelectMany(p => LaunchPairs.Of(p.First, p.Second, figure))], drift)
+        : RatioEstimate.Stratified(placements.ConvertAll(p => Figures(p, figure)), drift);
+
+    private static RatioEstimate? Paired(List<(double, double)> pairs, double drift) =>
+        pairs.Count >= RatioEstimate.LeastLaunches ? RatioEstimate.Paired(pairs, drift) : null;
+
+    private static (double[] First, double[] Second) Figures(PlacedLaunches of, Func<LaunchFigures, double?> figure) =>
+        ([.. of.First.Select(l => figure(l)!.Value)], [.. of.Second.Select(l => figure(l)!.Value)]);
 
     private IEnumerable<(CellResult? Base, CellResult? New)> Cells()
     {
@@ -158,7 +164,7 @@ internal sealed class Comparer
         var (a, b) = (LaunchesOf(first), LaunchesOf(second));
         var alike = string.Join(" and ", a.Select(g => g.Key).Union(b.Select(g => g.Key)).OrderBy(Distance)
             .Select(placement => $"{(placement is null ? "" : $"{placement} ")}{a[placement].Count()} and {b[placement].Count()}"));
-        return $"too few settled launches{(_bounds.Count > 0 ? " of like placement" : "")}: {(alike.Length > 0 ? alike : "none")}, and {RatioEstimate.LeastLaunches} of each run are needed";
+        return $"too few settled launches{(_bounds.Count > 0 ? " of like placement" : "")}: {(alike.Length > 0 ? alike : "none")}, and {RatioEstimate.LeastLaunches} of each are needed";
     }
 
     private static string WhyNot(CellResult? first, CellResult? second) =>

@@ -14,6 +14,9 @@ internal sealed record RatioEstimate(double Ratio, double[] Interval, double Sta
     /// <summary>Fewer launches on either side say nothing worth an interval.</summary>
     public const int LeastLaunches = 5;
 
+    // Over several placements the chance of all of them is known together, so that a few launches of either run are enough if the others are not few.
+    private const int LeastOfStrata = 3;
+    private const int LeastDegrees = 5;
     private const int Resamples = 1000;
     // Fixed, so that the same results always give the same verdicts.
     private const int Seed = 16;
@@ -46,10 +49,10 @@ internal sealed record RatioEstimate(double Ratio, double[] Interval, double Sta
     {
         // A launch whose placement has only one of it says nothing of chance.
         var used = placements.Where(p => p.First.Length > 1 && p.Second.Length > 1).Select(p => (First: Logarithms(p.First), Second: Logarithms(p.Second))).ToList();
-        if (Math.Min(used.Sum(p => p.First.Length), used.Sum(p => p.Second.Length)) < LeastLaunches)
-            return null;
         double[] deviations = [.. used.SelectMany(p => Deviations(p.First).Concat(Deviations(p.Second)))];
         var degrees = deviations.Length - (2 * used.Count);
+        if (degrees < LeastDegrees || Math.Min(used.Sum(p => p.First.Length), used.Sum(p => p.Second.Length)) < LeastOfStrata)
+            return null;
         // Deviations from the few launches' own mean are smaller than those from the true one.
         var scale = Math.Sqrt(deviations.Length / (double)degrees);
         var random = new MersenneTwister(Seed);

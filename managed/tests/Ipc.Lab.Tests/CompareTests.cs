@@ -167,8 +167,8 @@ public sealed class CompareTests
             all += comparison.Cells.DistinctBy(c => c.Cell).Count();
             Assert.InRange(comparison.Summary.Faster + comparison.Summary.Slower, 0, 2);
         }
-        // Five near ones of eight in either half have 65 of 100 cells; five pairs of either placement nearly all.
-        Assert.InRange(compared / (double)all, 0.98, 1);
+        // Five near ones of eight in either half have 65 of 100 cells; five pairs of either placement 95.
+        Assert.InRange(compared / (double)all, 0.93, 1);
     }
 
     [Theory]
@@ -188,8 +188,8 @@ public sealed class CompareTests
             found += comparison.Transports.Single(t => t.Transport == "unix").Verdict == CellVerdict.Slower ? 1 : 0;
             Assert.All(comparison.Transports.Where(t => t.Transport != "unix"), t => Assert.Equal(CellVerdict.NoDifference, t.Verdict));
         }
-        // By chance the launches of the two runs may be of unlike placement; interleaved runs then launch the cell again (PlacementTests).
-        Assert.InRange(compared / (double)all, twin is null ? 0.9 : 0.8, 1);
+        // Launches of unlike placement make no pair: a run in turns launches those cells again (PlacementTests), which these have not been.
+        Assert.InRange(compared / (double)all, twin is null ? 0.85 : 0.55, 1);
         Assert.InRange(named / (double)all, 0, 0.02);
         Assert.Equal(10, found);
     }

@@ -44,7 +44,10 @@ const units = (() => {
   }
 
   return {
-    unknown, time, tick, interval,
+    unknown,
+    time,
+    tick,
+    interval,
     rate: value => scaled(value, '/s'),
     rateTick: value => plain(scaled(value, '/s')),
     bytes: value => scaled(value, 'B'),
