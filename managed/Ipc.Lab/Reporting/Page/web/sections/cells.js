@@ -16,7 +16,7 @@ const cellTable = (() => {
     {
       key: 'floor',
       title: '× floor',
-      text: c => (c.floor_ratio == null ? units.unknown : units.ratio(c.floor_ratio).replace(' ×', '')),
+      text: c => (c.floor_ratio == null ? units.unknown : units.ratio(c.floor_ratio).replace('\u00a0×', '')),
       by: c => c.floor_ratio,
     },
     { key: 'cpu', title: 'CPU', text: c => units.time(c.cpu), by: c => c.cpu },

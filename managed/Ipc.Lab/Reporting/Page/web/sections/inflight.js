@@ -71,7 +71,7 @@ function drawInFlight(figure, cells) {
         units.rateTick,
         c =>
           charts.tip(`${c.transport}, ${inFlightOf(c)} in flight`, [
-            `${units.rate(c.ops_per_s)} calls, ${units.ratio(gain(c))} × one at a time`,
+            `${units.rate(c.ops_per_s)} calls, ${units.ratio(gain(c))} the rate of one at a time`,
             ...charts.describe(c),
           ]),
       );

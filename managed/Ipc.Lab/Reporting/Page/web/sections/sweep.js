@@ -100,7 +100,7 @@ section(
           axis(),
           c => c.floor_ratio,
           c => c.floor_ratio_ci,
-          v => `${+v.toPrecision(2)} ×`,
+          v => `${+v.toPrecision(2)}\u00a0×`,
           c =>
             charts.tip(`${c.transport}, ${sizeName(c.workload)}`, [
               `${units.ratio(c.floor_ratio)} its floor (${c.floor}, ${units.time(c.floor_ns)})`,

@@ -85,7 +85,7 @@ function glance(rows) {
 
 /** "takes 1.4 × as long", with no more digits than anybody reads. */
 function times(ratio) {
-  return `takes ${ratio < 9.95 ? units.ratio(ratio) : `${Math.round(ratio)} ×`} as long`;
+  return `takes ${ratio < 9.95 ? units.ratio(ratio) : `${Math.round(ratio)}\u00a0×`} as long`;
 }
 
 function answers(rows) {
