@@ -12,12 +12,17 @@ case ${1:-} in
 esac
 tree=$root/build/added-transport/tree
 
+# What is in the folder, committed or not. A tree that was downloaded has no git.
 copy_tree() {
     rm -rf "$tree" && mkdir -p "$tree"
-    # What is in the folder, committed or not, and what is deleted not.
-    git -C "$root" ls-files -z --cached --others --exclude-standard | (cd "$root" && while IFS= read -r -d '' file; do
-        [ ! -e "$file" ] || printf '%s\0' "$file"
-    done | tar --null -T - -cf -) | tar -C "$tree" -xf -
+    if git -C "$root" rev-parse --git-dir >/dev/null 2>&1; then
+        git -C "$root" ls-files -z --cached --others --exclude-standard | (cd "$root" && while IFS= read -r -d '' file; do
+            [ ! -e "$file" ] || printf '%s\0' "$file"
+        done | tar --null -T - -cf -) | tar -C "$tree" -xf -
+    else
+        (cd "$root" && tar --exclude=./build --exclude=./artifacts --exclude=./nuget --exclude=node_modules --exclude=bin --exclude=obj -cf - .) |
+            tar -C "$tree" -xf -
+    fi
 }
 
 # The page's blocks: one of JSON is the registry's row, one that begins with a path is that file.

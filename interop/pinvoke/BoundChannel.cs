@@ -42,14 +42,31 @@ internal sealed unsafe partial class BoundChannel : IpcChannel
 
     public override int Receive(Span<byte> buffer, int timeoutMilliseconds = Timeout.Infinite)
     {
-        nuint length;
+        NativeStatus.Check(ReceiveInto(buffer, out var length, timeoutMilliseconds));
+        return length;
+    }
+
+    // A time-out costs no exception: a loop that looks at several channels in turn meets one after the other.
+    public override bool TryReceive(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
+    {
+        var status = ReceiveInto(buffer, out length, timeoutMilliseconds);
+        if (status == IpcStatus.TimedOut)
+            return false;
+        NativeStatus.Check(status);
+        return true;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private IpcStatus ReceiveInto(Span<byte> buffer, out int length, int timeoutMilliseconds)
+    {
+        nuint received = 0;
         IpcStatus status;
         var byTheDoor = Enter(ref _gate.Doors.Receiver);
         fixed (byte* bytes = buffer)
-            status = NativeMethods.Receive(_channel, bytes, (nuint)buffer.Length, &length, timeoutMilliseconds);
+            status = NativeMethods.Receive(_channel, bytes, (nuint)buffer.Length, &received, timeoutMilliseconds);
         _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
-        NativeStatus.Check(status);
-        return (int)length;
+        length = (int)received;
+        return status;
     }
 
     public override Span<byte> Reserve(int length, int timeoutMilliseconds = Timeout.Infinite)

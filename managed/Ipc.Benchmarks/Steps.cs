@@ -60,7 +60,7 @@ public class Ways
     public string Side { get; set; } = "";
 
     /// <summary>How both ends wait.</summary>
-    [Params("spin", "adaptive")]
+    [Params("spin", "adaptive", "block")]
     public string Wait { get; set; } = "";
 
     [GlobalSetup]
@@ -75,6 +75,10 @@ public class Ways
         _ends.Client.Send(_buffer);
         return _ends.Server.Receive(_buffer);
     }
+
+    /// <summary>Nothing is there: what a loop pays that looks at several sources in turn.</summary>
+    [Benchmark]
+    public bool EmptyPoll() => _ends.Server.TryReceive(_buffer, out _, 0);
 
     /// <summary>Neither written nor read: what is left is what lending 4 MB costs.</summary>
     [Benchmark]

@@ -3,6 +3,7 @@ using System.CommandLine.Help;
 using System.Text;
 using Ipc.Lab;
 using Ipc.Lab.Commands;
+using Ipc.Lab.Reporting;
 
 return await Program.RunAsync(args).ConfigureAwait(false);
 
@@ -17,7 +18,7 @@ internal static partial class Program
         // Not a RootCommand: that would call itself after the assembly.
         var root = new Command("ipc", "Measures inter-process communication between C++ and C# on this machine.")
         {
-            new HelpOption(), new VersionOption(),
+            new HelpOption { Action = new HelpAction { MaxWidth = Terminal.HelpWidth() } }, new VersionOption(),
             ListCommand.Create(), RunCommand.Create(), ReportCommand.Create(), CompareCommand.Create(), MatrixCommand.Create(), AdviseCommand.Create(),
             ServeCommand.Create(), DriveCommand.Create(), DoctorCommand.Create(),
         };
@@ -48,7 +49,7 @@ internal static partial class Program
         var what = parsed.UnmatchedTokens.Count > 0
             ? $"`{command}` does not know '{parsed.UnmatchedTokens[0]}'"
             : ErrorMessage.OneLine(parsed.Errors[0].Message);
-        return $"{what}; `{command} --help` says what there is";
+        return $"{what}; see `{command} --help`";
     }
 
     private static async Task<int> RefuseAsync(string errorMessage)

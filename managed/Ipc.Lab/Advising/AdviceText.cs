@@ -19,9 +19,9 @@ internal static class AdviceText
                 TextLines.Write(output, new string(' ', width + 4), why);
         }
         if (advice.Ranking.Select(r => r.Placement).Distinct().Count() > 1)
-            TextLines.Write(output, "  ", $"Not all in one placement: {string.Join(", ", advice.Ranking.Select(r => $"{r.Transport} {r.Placement ?? "unknown"}"))}. Where the host put the processors is part of the distances.");
+            TextLines.Write(output, "  ", $"Not all in the same placement: {string.Join(", ", advice.Ranking.Select(r => $"{r.Transport} {r.Placement ?? "unknown"}"))}. So part of the difference is where the host put the processors.");
         if (advice.Ranking.Count == 0)
-            output.WriteLine("  nothing fits all of this together; what stands in the way:");
+            output.WriteLine("  no transport meets all of these needs; the reasons:");
         output.WriteLine();
         output.WriteLine("Excluded:");
         // Many share their reason: one line each.

@@ -39,13 +39,13 @@ internal static class Candidates
                 return missing;
         }
         if (need.Network && !transport.Network)
-            return "it stays on one machine, and may have to cross a network";
+            return "it works within one machine only, and the ends may be on two";
         if (need.Network && need.KeepOut)
-            return "over a network nobody tells one user from another (users=any), and another user must be kept out";
+            return "over a network users cannot be told apart (users=any), and other users must be kept out";
         if ((need.KeepOut || need.SurviveCrash) && !transport.Hardened)
-            return "its library trusts what stands in shared memory, so that a process that misbehaves or dies can hurt the other";
+            return "its library trusts the contents of shared memory, so a process that misbehaves or dies can harm the other";
         if (Math.Max(need.RequestBytes, need.ReplyBytes) > LargestOf(transport))
-            return $"a message has at most {transport.LargestMessage} there";
+            return $"its messages are at most {transport.LargestMessage} long";
         return Planner.WhySkipped(new Cell(transport.Id, need.Pair, "raw", need.Scenario, need.Workload.Id), null, programs);
     }
 
@@ -56,7 +56,7 @@ internal static class Candidates
         var specs = new List<Candidate>
         {
             need.Sleeps && wait.Default == "adaptive"
-                ? new Candidate($"{transport.Id}?wait=block", "at this rate a receiver sleeps between two messages, and spinning before would only cost")
+                ? new Candidate($"{transport.Id}?wait=block", "at this rate a receiver sleeps between two messages, so spinning first would only cost time")
                 : new Candidate(transport.Id, null),
         };
         if (need.SpareCore && choices.Split(',').Contains("spin"))

@@ -40,8 +40,8 @@ internal sealed record Need(
         Choices.Side(Server, []);
         Choices.Side(Client, []);
         if (RequestBytes < 0 || ReplyBytes < 0)
-            throw new UserMistakeException("a message has no fewer than 0 bytes");
-        return Rate is <= 0 ? throw new UserMistakeException("a rate is above 0 a second; omit it for as fast as they go") : this;
+            throw new UserMistakeException("--request and --reply are 0 bytes or more");
+        return Rate is <= 0 ? throw new UserMistakeException("--rate must be above 0; omit it for as fast as possible") : this;
     }
 
     private static double Distance(int a, int b) => Math.Abs(Math.Log((a + 16.0) / (b + 16.0)));

@@ -17,18 +17,18 @@ internal static class AdviseCommand
     private static readonly TimeSpan s_floorsBound = TimeSpan.FromMinutes(5);
 
     private static readonly Option<string?> s_pattern = Options.Text("--pattern", string.Join(", ", Need.Patterns) + " (one way, from many); calls when omitted");
-    private static readonly Option<int?> s_request = Options.Number<int>("--request", "bytes of a request or message; 1000 when omitted");
-    private static readonly Option<int?> s_reply = Options.Number<int>("--reply", "bytes of a reply; 10000 when omitted");
-    private static readonly Option<double?> s_rate = Options.Number<double>("--rate", "messages a second that must be managed; as fast as they go when omitted");
-    private static readonly Option<string?> s_server = Options.Text("--server", "side of the server or receiver: native (C++), managed (.NET), ...; native when omitted");
-    private static readonly Option<string?> s_client = Options.Text("--client", "side of the client or sender; managed when omitted");
+    private static readonly Option<int?> s_request = Options.Number<int>("--request", "bytes of a request or message; 1000 when omitted", "BYTES");
+    private static readonly Option<int?> s_reply = Options.Number<int>("--reply", "bytes of a reply; 10000 when omitted", "BYTES");
+    private static readonly Option<double?> s_rate = Options.Number<double>("--rate", "messages a second it must keep up with; as fast as possible when omitted");
+    private static readonly Option<string?> s_server = Options.Text("--server", "side of the server or receiver: native (C++), managed (.NET), ...; native when omitted", "SIDE");
+    private static readonly Option<string?> s_client = Options.Text("--client", "side of the client or sender; managed when omitted", "SIDE");
     private static readonly Option<string?> s_platform = Options.Text("--platform", "linux, windows or both; this system when omitted");
-    private static readonly Option<bool> s_anyUser = Options.Flag("--any-user", "another user of the machine need not be kept out");
-    private static readonly Option<bool> s_mayHang = Options.Flag("--crash-is-fatal", "neither end must outlive a crash of the other");
+    private static readonly Option<bool> s_anyUser = Options.Flag("--any-user", "other users of the machine need not be kept out");
+    private static readonly Option<bool> s_mayHang = Options.Flag("--crash-is-fatal", "neither end needs to survive a crash of the other");
     private static readonly Option<bool> s_network = Options.Flag("--network", "the ends may be on two machines later");
     private static readonly Option<bool> s_core = Options.Flag("--spare-core", "a processor may be kept busy while nothing happens");
-    private static readonly Option<string?> s_from = Options.File("--from", "results to use, a run's folder or one of runs; results in the current folder when omitted");
-    private static readonly Option<bool> s_measure = Options.Flag("--measure", "measure anew even where results are there");
+    private static readonly Option<string?> s_from = Options.File("--from", "results to use: the folder of a run, or one that holds runs; ./results when omitted");
+    private static readonly Option<bool> s_measure = Options.Flag("--measure", "measure again even if there are results");
     private static readonly Option<bool> s_json = Options.Flag("--json", "the whole answer as JSON");
 
     public static Command Create()
@@ -71,13 +71,13 @@ internal static class AdviseCommand
         var pattern = console.Prompt(new SelectionPrompt<string>().Title("What do the processes do? (clients: many send to one)").AddChoices(Need.Patterns));
         var request = console.Prompt(new TextPrompt<int>("Bytes of a request or message?").DefaultValue(1000));
         var reply = pattern == "calls" ? console.Prompt(new TextPrompt<int>("Bytes of a reply?").DefaultValue(10_000)) : 0;
-        var rate = console.Prompt(new TextPrompt<double>("Messages a second that must be managed? (0: as fast as they go)").DefaultValue(0));
+        var rate = console.Prompt(new TextPrompt<double>("Messages a second it must keep up with? (0: as fast as possible)").DefaultValue(0));
         var server = console.Prompt(new SelectionPrompt<string>().Title("How is the server or receiver written? (native: C++, managed: .NET)").AddChoices(sides));
         var client = console.Prompt(new SelectionPrompt<string>().Title("And the client or sender?").AddChoices(sides));
         var platform = console.Prompt(new SelectionPrompt<string>().Title("On which system?").AddChoices([Registry.Platform, .. Need.Platforms.Where(p => p != Registry.Platform)]));
         return new Need(
             pattern, request, reply, rate > 0 ? rate : null, server, client, platform,
-            console.Confirm("Must another user of the machine be kept out?"), console.Confirm("Must either end survive a crash of the other?"),
+            console.Confirm("Must other users of the machine be kept out?"), console.Confirm("Must either end survive a crash of the other?"),
             console.Confirm("May the ends be on two machines later?", defaultValue: false), console.Confirm("May a processor be kept busy while nothing happens?", defaultValue: false));
     }
 

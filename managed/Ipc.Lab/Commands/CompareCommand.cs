@@ -12,13 +12,13 @@ internal static class CompareCommand
     public static Command Create()
     {
         var first = new Argument<string>("base") { Description = "a results folder or its results.json; or the folder of one `ipc run --against`, alone", HelpName = "BASE" };
-        var second = new Argument<string?>("new") { Description = "the results that are held against it", HelpName = "NEW", Arity = ArgumentArity.ZeroOrOne };
+        var second = new Argument<string?>("new") { Description = "the results to compare with it", HelpName = "NEW", Arity = ArgumentArity.ZeroOrOne };
         var json = Options.Flag("--json", "everything as JSON, with a verdict per cell");
         var markdown = Options.Flag("--markdown", "Markdown for a pull request");
         var all = Options.Flag("--all", "show every cell, not only those that differ");
-        var anyway = Options.Flag("--anyway", "compare different machines or settings all the same; what differs is named in the output");
-        var tolerate = Options.Number<double>("--tolerate", "percent by which a cell may be slower without the exit code becoming 1; 0 when omitted");
-        var command = new Command("compare", "Compares two runs: ratios with intervals; exits with 1 if anything became slower or fails only now.")
+        var anyway = Options.Flag("--anyway", "compare even if machines or settings differ; the output names the differences");
+        var tolerate = Options.Number<double>("--tolerate", "percent by which a cell may be slower without the exit code becoming 1; 0 when omitted", "PERCENT");
+        var command = new Command("compare", "Compares two runs: ratios with intervals; exits with 1 if anything became slower or has begun to fail.")
         {
             first, second, json, markdown, all, anyway, tolerate,
         };

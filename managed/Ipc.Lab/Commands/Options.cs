@@ -7,17 +7,18 @@ namespace Ipc.Lab.Commands;
 /// <summary>Options several commands share, made alike.</summary>
 internal static class Options
 {
-    public static Option<string?> Text(string name, string help) => new(name) { Description = help };
+    /// <param name="value">What stands for the value in the help.</param>
+    public static Option<string?> Text(string name, string help, string value = "NAME") => new(name) { Description = help, HelpName = value };
 
     public static Option<bool> Flag(string name, string help) => new(name) { Description = help };
 
     /// <summary>A list separated by commas.</summary>
-    public static Option<string?> List(string name, string help) => new(name) { Description = help + ", separated by commas" };
+    public static Option<string?> List(string name, string help) => new(name) { Description = help + ", separated by commas", HelpName = "LIST" };
 
     /// <summary>A file or folder. A script's empty variable is not one.</summary>
-    public static Option<string?> File(string name, string help, bool valueMayBeMissing = false)
+    public static Option<string?> File(string name, string help, bool valueMayBeMissing = false, string value = "DIR")
     {
-        var option = new Option<string?>(name) { Description = help, Arity = valueMayBeMissing ? ArgumentArity.ZeroOrOne : ArgumentArity.ExactlyOne };
+        var option = new Option<string?>(name) { Description = help, HelpName = value, Arity = valueMayBeMissing ? ArgumentArity.ZeroOrOne : ArgumentArity.ExactlyOne };
         option.Validators.Add(result =>
         {
             if (result.Tokens.Any(t => string.IsNullOrWhiteSpace(t.Value)))
@@ -28,9 +29,10 @@ internal static class Options
 
     /// <summary>A number; anything else is refused in words a user knows.</summary>
     /// <remarks>A comma is refused, not skipped as a separator of thousands: half of the world writes 0,5 for a half.</remarks>
-    public static Option<T?> Number<T>(string name, string help) where T : struct, INumber<T> => new(name)
+    public static Option<T?> Number<T>(string name, string help, string value = "N") where T : struct, INumber<T> => new(name)
     {
         Description = help,
+        HelpName = value,
         CustomParser = result =>
         {
             var text = result.Tokens[0].Value;

@@ -8,7 +8,8 @@ internal static class PeerOptions
 {
     public static Option<string[]> Create() => new("--peer")
     {
-        Description = "a peer of your own by docs/peer-protocol.md, as name=command, e.g. python='python3 peer.py'; the name is its side in --pair and in results",
+        HelpName = "NAME=COMMAND",
+        Description = "a peer of your own (docs/peer-protocol.md), e.g. python='python3 peer.py'; the name is its side in --pair and in the results",
     };
 
     public static IReadOnlyList<ForeignPeer> Read(ParseResult parsed, Option<string[]> option)

@@ -32,12 +32,24 @@ internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs
     }
 
     /// <summary>An interrupted run, or two whose launches alternate.</summary>
-    public static async Task<IReadOnlyList<PreparedRun>> ResumeAsync(string folder, bool allowDebug, CancellationToken stop)
+    /// <param name="against">The other tree, for those who name it again; null for the one that the plan names.</param>
+    public static async Task<IReadOnlyList<PreparedRun>> ResumeAsync(string folder, string? against, bool allowDebug, CancellationToken stop)
     {
+        CheckAgainst(folder, against);
         var runs = new List<PreparedRun>();
         foreach (var half in TwinFolder.Is(folder) ? (string[])[TwinFolder.New(folder), TwinFolder.Base(folder)] : [folder])
             runs.Add(await ResumeOneAsync(new ResultsFolder(half), allowDebug, stop).ConfigureAwait(false));
         return runs;
+    }
+
+    private static void CheckAgainst(string folder, string? against)
+    {
+        if (against is null)
+            return;
+        if (!TwinFolder.Is(folder))
+            throw new UserMistakeException($"the run in '{folder}' does not alternate with another tree; omit --against, or start a new run in another folder");
+        if (new ResultsFolder(TwinFolder.Base(folder)).ReadPlan().Plan.Tree is { } tree && tree != Path.GetFullPath(against))
+            throw new UserMistakeException($"the run in '{folder}' alternates with '{tree}', not with '{against}'; omit --against, or start a new run in another folder");
     }
 
     private static (Programs Other, Plan Plan) PlanOfOther(Plan plan, string against)

@@ -9,9 +9,9 @@ namespace Ipc.Lab.Commands;
 /// <summary>`ipc report`: what was measured, as files people look at.</summary>
 internal static class ReportCommand
 {
-    private static readonly Argument<string[]> s_folders = new("DIR") { Description = "folders of runs, or results.json files; of several machines if wished", Arity = ArgumentArity.OneOrMore };
-    private static readonly Option<string?> s_out = Options.Text("--out", "folder to write to; the current one when omitted");
-    private static readonly Option<string[]> s_fill = new("--fill") { Description = "Markdown files whose marked tables (<!-- measured: call raw 64 --> to <!-- /measured -->) and findings (<!-- findings --> to <!-- /findings -->) are made anew", AllowMultipleArgumentsPerToken = true };
+    private static readonly Argument<string[]> s_folders = new("DIR") { Description = "folders of runs, or results.json files; they may be of several machines", Arity = ArgumentArity.OneOrMore };
+    private static readonly Option<string?> s_out = Options.File("--out", "folder to write to; the current one when omitted");
+    private static readonly Option<string[]> s_fill = new("--fill") { HelpName = "FILES", Description = "Markdown files whose marked tables (<!-- measured: call raw 64 --> to <!-- /measured -->) and findings (<!-- findings --> to <!-- /findings -->) are rewritten", AllowMultipleArgumentsPerToken = true };
 
     public static Command Create()
     {
@@ -22,8 +22,6 @@ internal static class ReportCommand
 
     private static int Run(string[] folders, string destination, string[] filled)
     {
-        if (destination.Length == 0)
-            throw new UserMistakeException("--out needs a folder");
         var runs = folders.Select(f => Path.GetFullPath(f)).Distinct()
             .Select(f => new ReportRun(NameOf(f), ResultsReader.Read(f))).ToList();
         var machines = MachineReport.Of(runs);

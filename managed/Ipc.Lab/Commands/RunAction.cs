@@ -22,7 +22,7 @@ internal static class RunAction
         try
         {
             runs = destination.Resume
-                ? await PreparedRun.ResumeAsync(folder, request.AllowDebug, interruption.Stop).ConfigureAwait(false)
+                ? await PreparedRun.ResumeAsync(folder, destination.Against, request.AllowDebug, interruption.Stop).ConfigureAwait(false)
                 : await PreparedRun.StartAsync(folder, request, destination.Against, interruption.Stop).ConfigureAwait(false);
         }
         catch (OperationCanceledException)

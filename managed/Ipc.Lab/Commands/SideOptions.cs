@@ -24,13 +24,13 @@ internal sealed class SideOptions
 
     private readonly Option<string?> _side = Options.Text("--side", string.Join(", ", Registry.Sides.Select(s => s.Id)) + "; native when omitted");
     private readonly Option<string?> _transport = Options.Text("--transport", $"transport, as transport://{SharedName}");
-    private readonly Option<string?> _address = Options.Text("--address", "full address, e.g. shm://prices?wait=spin");
+    private readonly Option<string?> _address = Options.Text("--address", "full address, e.g. shm://prices?wait=spin", "ADDRESS");
     private readonly Option<string?> _codec = Options.Text("--codec", "codec; the workload's first when omitted");
     private readonly Option<string?> _workload = Options.Text("--workload", "workload; 1k-10k when omitted");
     private readonly Option<string?> _scenario = Options.Text("--scenario", "scenario; the workload's first when omitted");
-    private readonly Option<double?> _seconds = Options.Number<double>("--seconds", "measured seconds (client)");
+    private readonly Option<double?> _seconds = Options.Number<double>("--seconds", "measured seconds (client)", "S");
     private readonly Option<long?> _count = Options.Number<long>("--count", "measure exactly so many operations instead (client)");
-    private readonly Option<int?> _pin = Options.Number<int>("--pin", "CPU of this process");
+    private readonly Option<int?> _pin = Options.Number<int>("--pin", "CPU of this process", "CPU");
     private readonly Option<long?> _seed = Options.Number<long>("--seed", "decides payloads; must be the same on both sides");
     private readonly Option<bool> _once = Options.Flag("--once", "end when the first client leaves (server)");
 

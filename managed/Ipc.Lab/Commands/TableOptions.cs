@@ -6,11 +6,12 @@ namespace Ipc.Lab.Commands;
 /// <summary>The options by which a user's own table is named and read; `ipc run`, `serve` and `drive` share them.</summary>
 internal sealed class TableOptions
 {
-    private readonly Option<string?> _table = Options.File("--table", "a CSV file of your own for workload table, UTF-8, RFC 4180 quotes; its first column is the id");
-    private readonly Option<string> _separator = new("--table-separator") { Description = "one character between its fields, e.g. ',' or '\\t'", DefaultValueFactory = _ => ";" };
+    private readonly Option<string?> _table = Options.File("--table", "a CSV file of your own for workload table, UTF-8, RFC 4180 quotes; its first column is the id", value: "FILE");
+    private readonly Option<string> _separator = new("--table-separator") { HelpName = "C", Description = "the character between its fields, e.g. ',' or '\\t'", DefaultValueFactory = _ => ";" };
     private readonly Option<string> _header = new("--table-header")
     {
-        Description = "first: its first row names the fields; none: they are numbered from 1; or the names, separated by semicolons",
+        HelpName = "NAMES",
+        Description = "what names the fields: first (its first row), none (1, 2, 3 ...), or the names themselves, separated by semicolons",
         DefaultValueFactory = _ => "first",
     };
     private readonly Option<string?> _ids = Options.List("--ids", "rows to ask for, the first eight when omitted");

@@ -55,17 +55,39 @@ internal sealed class Comparer
         .GroupBy(l => l.Round).Select(g => g.Last())
         .ToLookup(PlacementOf);
 
-    /// <summary>The ratio of one figure of two groups of launches, or null if they are too few.</summary>
-    public RatioEstimate? Estimate(IEnumerable<LaunchFigures> first, IEnumerable<LaunchFigures> second, Func<LaunchFigures, double?> figure, double drift)
+    /// <summary>The ratios of one figure of a cell: one for each placement that has launches enough in both runs; where none has, one of them all,
+    /// whose differences are still between launches of one placement; none where even these are too few.</summary>
+    public IEnumerable<PlacedRatio> Estimates(CellResult first, CellResult second, Func<LaunchFigures, double?> figure, double drift)
+    {
+        var (a, b) = (LaunchesOf(first), LaunchesOf(second));
+        List<PlacedLaunches> placements =
+        [
+            .. a.Select(g => g.Key).Intersect(b.Select(g => g.Key)).OrderBy(Distance)
+                .Select(placement => new PlacedLaunches(placement, [.. a[placement].Where(l => figure(l) > 0)], [.. b[placement].Where(l => figure(l) > 0)]))
+                .Where(p => p.First.Count > 0 && p.Second.Count > 0),
+        ];
+        var each = placements.SelectMany(p => Estimate(p, figure, drift) is { } ratio ? (PlacedRatio[])[new([p], ratio)] : []).ToList();
+        return each.Count > 0 ? each : Together(placements, figure, drift) is { } together ? [new(placements, together)] : [];
+    }
+
+    private RatioEstimate? Estimate(PlacedLaunches of, Func<LaunchFigures, double?> figure, double drift)
     {
         if (_paired)
-        {
-            var pairs = LaunchPairs.Of(first, second, figure);
-            return pairs.Count >= RatioEstimate.LeastLaunches ? RatioEstimate.Paired(pairs, drift) : null;
-        }
-        double[] a = [.. first.Select(figure).OfType<double>().Where(v => v > 0)], b = [.. second.Select(figure).OfType<double>().Where(v => v > 0)];
+            return Paired(LaunchPairs.Of(of.First, of.Second, figure), drift);
+        var (a, b) = Figures(of, figure);
         return Math.Min(a.Length, b.Length) >= RatioEstimate.LeastLaunches ? RatioEstimate.Unpaired(a, b, drift) : null;
     }
+
+    private RatioEstimate? Together(List<PlacedLaunches> placements, Func<LaunchFigures, double?> figure, double drift) =>
+        _bounds.Count == 0 ? null
+        : _paired ? Paired([.. placements.SelectMany(p => LaunchPairs.Of(p.First, p.Second, figure))], drift)
+        : RatioEstimate.Stratified(placements.ConvertAll(p => Figures(p, figure)), drift);
+
+    private static RatioEstimate? Paired(List<(double, double)> pairs, double drift) =>
+        pairs.Count >= RatioEstimate.LeastLaunches ? RatioEstimate.Paired(pairs, drift) : null;
+
+    private static (double[] First, double[] Second) Figures(PlacedLaunches of, Func<LaunchFigures, double?> figure) =>
+        ([.. of.First.Select(l => figure(l)!.Value)], [.. of.Second.Select(l => figure(l)!.Value)]);
 
     private IEnumerable<(CellResult? Base, CellResult? New)> Cells()
     {
@@ -83,28 +105,21 @@ internal sealed class Comparer
             yield return new CellVerdict { Cell = (first ?? second)!.Cell, Reason = WhyNot(first, second), NewlyFailed = first?.Status == "ok" && second?.Status == "failed" };
             yield break;
         }
-        var (a, b) = (LaunchesOf(first), LaunchesOf(second));
         var drift = _drift.GetValueOrDefault(MachineDrift.KeyOf(first));
-        var compared = new List<CellVerdict>();
-        foreach (var placement in a.Select(g => g.Key).Union(b.Select(g => g.Key)).Order(StringComparer.Ordinal))
+        var compared = Estimates(first, second, l => l.P50Ns, drift).Select(e => new CellVerdict
         {
-            if (Estimate(a[placement], b[placement], l => l.P50Ns, drift) is not { } ratio)
-                continue;
-            compared.Add(new CellVerdict
-            {
-                Cell = first.Cell,
-                Placement = placement,
-                Ratio = ratio.Ratio,
-                Interval = ratio.Interval,
-                P = ratio.P,
-                Estimate = ratio,
-                BaseP50Ns = Medians.Of(a[placement].Select(l => l.P50Ns!.Value)),
-                NewP50Ns = Medians.Of(b[placement].Select(l => l.P50Ns!.Value)),
-                BaseLaunches = a[placement].Count(),
-                NewLaunches = b[placement].Count(),
-            });
-        }
-        foreach (var one in compared.Count > 0 ? compared : [new CellVerdict { Cell = first.Cell, Reason = TooFew(a, b) }])
+            Cell = first.Cell,
+            Placement = e.Name,
+            Ratio = e.Ratio.Ratio,
+            Interval = e.Ratio.Interval,
+            P = e.Ratio.P,
+            Estimate = e.Ratio,
+            BaseP50Ns = e.Figure(p => p.First),
+            NewP50Ns = e.Figure(p => p.Second),
+            BaseLaunches = e.Placements.Sum(p => p.First.Count),
+            NewLaunches = e.Placements.Sum(p => p.Second.Count),
+        }).ToList();
+        foreach (var one in compared.Count > 0 ? compared : [new CellVerdict { Cell = first.Cell, Reason = TooFew(first, second) }])
             yield return one;
     }
 
@@ -142,10 +157,14 @@ internal sealed class Comparer
         _bounds.Count == 0 || launch.LineNs is not { } line ? null
         : (_bounds.Count == 1 ? s_twoPlacements : s_threePlacements)[_bounds.Count(bound => line > bound)];
 
-    private string TooFew(ILookup<string?, LaunchFigures> first, ILookup<string?, LaunchFigures> second)
+    private static int Distance(string? placement) => Array.IndexOf(s_threePlacements, placement);
+
+    private string TooFew(CellResult first, CellResult second)
     {
-        var most = $"{first.Max(g => (int?)g.Count()) ?? 0} and {second.Max(g => (int?)g.Count()) ?? 0}";
-        return $"too few settled launches{(_bounds.Count > 0 ? " of one placement" : "")}: {most}, and {RatioEstimate.LeastLaunches} are needed";
+        var (a, b) = (LaunchesOf(first), LaunchesOf(second));
+        var alike = string.Join(" and ", a.Select(g => g.Key).Union(b.Select(g => g.Key)).OrderBy(Distance)
+            .Select(placement => $"{(placement is null ? "" : $"{placement} ")}{a[placement].Count()} and {b[placement].Count()}"));
+        return $"too few settled launches{(_bounds.Count > 0 ? " of like placement" : "")}: {(alike.Length > 0 ? alike : "none")}, and {RatioEstimate.LeastLaunches} of each are needed";
     }
 
     private static string WhyNot(CellResult? first, CellResult? second) =>

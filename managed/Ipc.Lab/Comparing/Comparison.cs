@@ -36,7 +36,7 @@ internal sealed record VerdictCounts(int Faster, int Slower, int NoDifference, i
 /// <param name="Ratio">The mean (geometric) of its cells' ratios.</param>
 internal sealed record TransportVerdict(string Transport, string Verdict, double Ratio, double[] Interval, double PAdjusted, int Faster, int Slower, int Cells);
 
-/// <summary>One cell in one placement.</summary>
+/// <summary>One cell in one placement, or in several together.</summary>
 internal sealed record CellVerdict
 {
     public const string Faster = "faster";
@@ -56,7 +56,8 @@ internal sealed record CellVerdict
     public string Scenario { get; init; } = "";
     public string Workload { get; init; } = "";
     public long? Count { get; init; }
-    /// <summary>near, middle or far, found in the line times of both runs together; null where they were not measured or are all alike.</summary>
+    /// <summary>near, middle or far, found in the line times of both runs together; several ("near and far") where none by itself has launches enough;
+    /// null where they were not measured or are all alike.</summary>
     public string? Placement { get; init; }
     /// <summary>faster, slower or no difference; null where the cell could not be compared, for <see cref="Reason"/>.</summary>
     public string? Verdict { get; init; }
@@ -72,6 +73,7 @@ internal sealed record CellVerdict
     public RatioEstimate? Estimate { get; init; }
     /// <summary>P adjusted to the number of cells.</summary>
     public double? PAdjusted { get; init; }
+    /// <summary>Null where the ratio is of several placements, as <see cref="NewP50Ns"/> then is.</summary>
     public double? BaseP50Ns { get; init; }
     public double? NewP50Ns { get; init; }
     public int BaseLaunches { get; init; }

@@ -51,17 +51,17 @@ internal static class ComparisonText
         var verdict = compared == 0 ? "nothing could be compared"
             : s.Slower + s.Faster == 0 ? $"no difference in {compared} of {compared} cells"
             : $"{(s.Slower > 0 ? $"{s.Slower} slower, " : "")}{(s.Faster > 0 ? $"{s.Faster} faster, " : "")}{s.NoDifference} without a difference, of {compared} cells";
-        return verdict + (s.NewlyFailed > 0 ? $"; {s.NewlyFailed} that failed only now" : "") + (s.NotCompared > s.NewlyFailed ? $"; {s.NotCompared - s.NewlyFailed} not compared" : "");
+        return verdict + (s.NewlyFailed > 0 ? $"; {s.NewlyFailed} newly failed" : "") + (s.NotCompared > s.NewlyFailed ? $"; {s.NotCompared - s.NewlyFailed} not compared" : "");
     }
 
     private static IEnumerable<string> Conditions(Comparison comparison)
     {
         yield return $"base {comparison.Base.Path} ({comparison.Base.Launches} launches a cell), new {comparison.New.Path} ({comparison.New.Launches}), {comparison.New.Machine}; ratios are new by base, above 1 is slower";
-        var drift = comparison.Drift.Count == 0 ? "floors were not measured around launches, so that a change of the machine would not be told from one of the programs"
-            : $"the floors, which are no part of either, changed by {comparison.Drift.Max(d => d.Value) * 100:0.0} % at most";
-        yield return $"{(comparison.Paired ? "interleaved, compared round by round" : "measured one after the other")}; {drift}; {comparison.Correction} at {comparison.Level:0.##}, differences under {comparison.LeastDifference * 100:0} % are none";
+        var drift = comparison.Drift.Count == 0 ? "floors were not measured around launches, so a change of the machine cannot be told from a change of the programs"
+            : $"the floors, which belong to neither, changed by at most {comparison.Drift.Max(d => d.Value) * 100:0.0} %";
+        yield return $"{(comparison.Paired ? "interleaved, compared round by round" : "measured one after the other")}; {drift}; {comparison.Correction} at {comparison.Level:0.##}, differences under {comparison.LeastDifference * 100:0} % do not count";
         foreach (var unlike in comparison.Unlike)
-            yield return $"UNLIKE all the same: {unlike}";
+            yield return $"DIFFERENT: {unlike}";
         foreach (var run in (ComparedRun[])[comparison.Base, comparison.New])
         {
             if (!run.Complete)
@@ -93,7 +93,7 @@ internal static class ComparisonText
         output.WriteLine("|---|---:|---:|---:|---|");
         foreach (var c in cells)
         {
-            var verdict = c.NewlyFailed ? "**failed only now**" : c.Verdict is CellVerdict.NoDifference or null ? c.Verdict ?? "not compared" : $"**{c.Verdict}**";
+            var verdict = c.NewlyFailed ? "**newly failed**" : c.Verdict is CellVerdict.NoDifference or null ? c.Verdict ?? "not compared" : $"**{c.Verdict}**";
             output.WriteLine($"| {verdict} | {RatioOf(c)} | {Units.Time(c.BaseP50Ns)} | {Units.Time(c.NewP50Ns)} | `{c.Name}`{(c.Reason is { } why ? $": {why.Replace("|", "\\|", StringComparison.Ordinal)}" : "")} |");
         }
     }

@@ -17,12 +17,7 @@ internal static class MachineDrift
         {
             if (first is not { Status: "ok", Floor: { } floor } || second is not { Status: "ok" })
                 continue;
-            var (a, b) = (comparer.LaunchesOf(first), comparer.LaunchesOf(second));
-            foreach (var placement in a.Select(g => g.Key))
-            {
-                if (comparer.Estimate(a[placement], b[placement], FloorAround, drift: 0) is { } ratio)
-                    controls.Add((floor, ratio));
-            }
+            controls.AddRange(comparer.Estimates(first, second, FloorAround, drift: 0).Select(e => (floor, e.Ratio)));
         }
         var drift = controls.GroupBy(c => c.Floor).ToDictionary(g => g.Key, g => Spread([.. g.Select(c => c.Ratio)]));
         if (controls.Count > 0)

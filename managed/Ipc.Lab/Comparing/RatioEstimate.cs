@@ -14,6 +14,9 @@ internal sealed record RatioEstimate(double Ratio, double[] Interval, double Sta
     /// <summary>Fewer launches on either side say nothing worth an interval.</summary>
     public const int LeastLaunches = 5;
 
+    // Over several placements the chance of all of them is known together, so that a few launches of either run are enough if the others are not few.
+    private const int LeastOfStrata = 3;
+    private const int LeastDegrees = 5;
     private const int Resamples = 1000;
     // Fixed, so that the same results always give the same verdicts.
     private const int Seed = 16;
@@ -38,6 +41,26 @@ internal sealed record RatioEstimate(double Ratio, double[] Interval, double Sta
         double[] differences = [.. pairs.Select(p => Math.Log(p.Second / p.First))];
         var error = ErrorOfMedian(differences, Resolution([.. pairs.Select(p => p.First)]));
         return Of(Median(differences), error * error, drift, differences.Length - 1);
+    }
+
+    /// <summary>Launches of two runs in several placements, none of which has enough by itself: differences are taken inside each placement only. Null if they are too few.</summary>
+    /// <param name="placements">Each with the figures of the first run's launches and of the second's, all positive.</param>
+    public static RatioEstimate? Stratified(IReadOnlyList<(double[] First, double[] Second)> placements, double drift)
+    {
+        // A launch whose placement has only one of it says nothing of chance.
+        var used = placements.Where(p => p.First.Length > 1 && p.Second.Length > 1).Select(p => (First: Logarithms(p.First), Second: Logarithms(p.Second))).ToList();
+        double[] deviations = [.. used.SelectMany(p => Deviations(p.First).Concat(Deviations(p.Second)))];
+        var degrees = deviations.Length - (2 * used.Count);
+        if (degrees < LeastDegrees || Math.Min(used.Sum(p => p.First.Length), used.Sum(p => p.Second.Length)) < LeastOfStrata)
+            return null;
+        // Deviations from the few launches' own mean are smaller than those from the true one.
+        var scale = Math.Sqrt(deviations.Length / (double)degrees);
+        var random = new MersenneTwister(Seed);
+        double[] Drawn(int count) => [.. Enumerable.Range(0, count).Select(_ => scale * deviations[random.Next(deviations.Length)])];
+        var resampled = Enumerable.Range(0, Resamples).Select(_ => Difference([.. used.Select(p => (Drawn(p.First.Length), Drawn(p.Second.Length)))])).ToArray();
+        var least = Resolution([.. placements.SelectMany(p => p.First)]);
+        var error = Math.Max(StandardDeviation(resampled), least);
+        return Of(Difference(used), error * error, drift, degrees);
     }
 
     /// <summary>The mean ratio of several cells: chance averages out between them, the machine's drift does not.</summary>
@@ -70,10 +93,20 @@ internal sealed record RatioEstimate(double Ratio, double[] Interval, double Sta
             Array.Sort(drawn);
             medians[i] = (drawn[(drawn.Length - 1) / 2] + drawn[drawn.Length / 2]) / 2;
         }
-        var mean = medians.Average();
-        var error = Math.Sqrt(medians.Sum(m => (m - mean) * (m - mean)) / (Resamples - 1));
-        return Math.Max(error, resolution);
+        return Math.Max(StandardDeviation(medians), resolution);
     }
+
+    // The median of all differences between a launch of the one and a launch of the other run in the same placement (Hodges and Lehmann's).
+    private static double Difference(IReadOnlyList<(double[] First, double[] Second)> placements) =>
+        Median([.. from p in placements from a in p.First from b in p.Second select b - a]);
+
+    private static IEnumerable<double> Deviations(double[] figures)
+    {
+        var mean = figures.Average();
+        return figures.Select(f => f - mean);
+    }
+
+    private static double StandardDeviation(double[] figures) => Math.Sqrt(Deviations(figures).Sum(d => d * d) / (figures.Length - 1));
 
     private static double[] Logarithms(IReadOnlyList<double> figures) => [.. figures.Select(f => Math.Log(f))];
 

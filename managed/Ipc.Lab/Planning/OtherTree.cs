@@ -22,7 +22,7 @@ internal sealed class OtherTree
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw new UserMistakeException($"'{_root}' is no checkout of ipc: there is no registry.json; name the root of one that is built");
+            throw new UserMistakeException($"'{_root}' is not a checkout of ipc: it has no registry.json; name the root of one that is built");
         }
         catch (Exception e) when (e is JsonException or InvalidOperationException or NullReferenceException)
         {

@@ -1,10 +1,15 @@
+using Ipc.Lab.Statistics;
+
 namespace Ipc.Lab.Planning;
 
-/// <summary>Keeps a run within its budget: shortens launches as far as they still measure something, and says when no further round fits.</summary>
+/// <summary>Keeps a run within its budget: shortens launches as far as they still measure something, and says when no further round fits. Rounds without which
+/// no figure would have an interval may overrun it by two minutes: without them the time would have been spent for nothing.</summary>
 internal sealed class Pace(Schedule schedule, int launchesPerRound)
 {
     /// <summary>Below this a launch measures nothing worth keeping.</summary>
     public const double LeastSeconds = 0.03;
+
+    private const double MostOverrunSeconds = 110;
 
     /// <summary>Starting two processes, shaking hands and ending them, until launches have shown what it really takes.</summary>
     private const double AssumedOverheadSeconds = 0.2;
@@ -20,7 +25,7 @@ internal sealed class Pace(Schedule schedule, int launchesPerRound)
         var rounds = schedule.Launches - round;
         if (schedule.BudgetSeconds is not { } budget)
             return rounds;
-        while (rounds > 0 && rounds * launchesPerRound * (_overheadSeconds + (2 * LeastSeconds)) > budget - elapsedSeconds)
+        while (rounds > 0 && rounds * launchesPerRound * (_overheadSeconds + (2 * LeastSeconds)) > budget + OverrunFor(round + rounds) - elapsedSeconds)
             rounds--;
         return round == 0 ? Math.Max(1, rounds) : rounds;
     }
@@ -35,9 +40,11 @@ internal sealed class Pace(Schedule schedule, int launchesPerRound)
         return new LaunchTiming(Shortened(schedule.WarmupSeconds, share), Shortened(schedule.Seconds, share));
     }
 
-    /// <summary>Whether one more launch fits into what is left.</summary>
+    private static double OverrunFor(int rounds) => rounds <= MedianInterval.LeastLaunches ? MostOverrunSeconds : 0;
+
+    /// <summary>Whether one more launch fits into what is left, for a cell that has too few.</summary>
     public bool HasRoomForAnother(double elapsedSeconds) =>
-        schedule.BudgetSeconds is not { } budget || elapsedSeconds + _overheadSeconds + (2 * LeastSeconds) <= budget;
+        schedule.BudgetSeconds is not { } budget || elapsedSeconds + _overheadSeconds + (2 * LeastSeconds) <= budget + MostOverrunSeconds;
 
     /// <summary>Learns from a launch: how long it took, and what of it it was told to take.</summary>
     public void Learn(double tookSeconds, LaunchTiming told) =>

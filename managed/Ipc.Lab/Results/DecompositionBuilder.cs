@@ -4,6 +4,8 @@ namespace Ipc.Lab.Results;
 /// objects (codec raw), and the floors. What these do not add up to is shown as such.</summary>
 internal sealed class DecompositionBuilder(IReadOnlyList<CellResult> cells, FloorFigures? floors)
 {
+    private static readonly string[] s_overTheAbi = ["bound", "hosted"];
+
     private readonly ILookup<(string Transport, string Pair, string Workload), CellResult> _raw = cells
         .Where(c => c is { Status: "ok", Scenario: "call", Codec: "raw", Count: null, P50Ns: not null }).ToLookup(c => (c.Transport, c.Pair, c.Workload));
 
@@ -46,12 +48,29 @@ internal sealed class DecompositionBuilder(IReadOnlyList<CellResult> cells, Floo
         if (whole is not { } ns)
             return null;
         if (floor == "slot")
-            return [new("transfer", ns, how)];
+        {
+            return BoundaryOf(cell) is not { } boundary ? [new("transfer", ns, how)]
+                // The floor knows nothing of it; a call with bytes contains it.
+                : [boundary, new("transfer", cell.Codec == "raw" ? ns : ns - boundary.Ns, cell.Codec == "raw" ? how : $"{how}, less the boundary")];
+        }
         if (floors?.For("futex", cell.Workload) is not { } asleep || floors.For("slot", cell.Workload) is not { } awake)
             return null;
         var wakeUp = Math.Clamp(asleep - awake, 0, ns);
         return [new("transfer", ns - wakeUp, $"{how}, less the wake-up"), new("wake-up", wakeUp, "the slots' round trip by futex, less by spinning")];
     }
+
+    // What C# adds that calls the C library: the same call with bytes, less that of C++ over the same library. Null where no side does, where that call was not measured in
+    // this placement, and where the transport sleeps: a wake-up varies by a hundred times as much.
+    private DecompositionStep? BoundaryOf(CellResult cell)
+    {
+        if (!cell.Pair.Split(':').Any(s_overTheAbi.Contains))
+            return null;
+        var native = string.Join(':', cell.Pair.Split(':').Select(side => s_overTheAbi.Contains(side) ? "native" : side));
+        return RawOf(cell, cell.Pair) is { } over && RawOf(cell, native) is { } without
+            ? new DecompositionStep("boundary", Math.Max(0, over - without), $"a raw call of this size, less that of {native}: P/Invoke and what the binding checks") : null;
+    }
+
+    private double? RawOf(CellResult cell, string pair) => _raw[(cell.Transport, pair, cell.Workload)].FirstOrDefault(c => c.Placement == cell.Placement)?.P50Ns;
 
     // The bound side has the managed codecs.
     private Func<string, double>? PhasesOf(string side, CellResult cell)

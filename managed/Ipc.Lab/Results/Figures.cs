@@ -92,7 +92,7 @@ internal sealed record Decomposition(IReadOnlyList<DecompositionStep> Steps, dou
 /// <param name="How">How it was measured, for people.</param>
 internal sealed record DecompositionStep(string Name, double Ns, string How)
 {
-    public static IReadOnlyList<string> Names { get; } = ["translate", "encode", "decode", "transfer", "wake-up"];
+    public static IReadOnlyList<string> Names { get; } = ["translate", "encode", "decode", "boundary", "transfer", "wake-up"];
 }
 
 /// <summary>One launch by itself: what comparisons resample, and the evidence for what was left out.</summary>

@@ -83,7 +83,8 @@ internal sealed class RunSession(
     // Found in the launches of both trees together: the machine is one, and what is near in one half must be near in the other.
     private PlacementsBuilder Placements() => new(_launches.Concat(_other?._launches ?? []).Where(l => l.Status != "failed"));
 
-    // Cells that have too few launches of any one placement for an interval, in either tree, are launched again, as often as they were planned to be at most.
+    // Cells that have too few launches of any one placement for an interval (of two trees: too few that can be held against each other) are launched again, as
+    // often as they were planned to be at most.
     private async Task MakeUpAsync(Pace pace, CancellationToken stop)
     {
         if (_plan.Schedule.Launches < MedianInterval.LeastLaunches)
@@ -93,9 +94,10 @@ internal sealed class RunSession(
             var lacking = WhereTooFew(round);
             if (lacking.Count == 0 || !pace.HasRoomForAnother(Elapsed))
                 return;
-            watcher.Note($"{lacking.Count} cells have fewer than {MedianInterval.LeastLaunches} launches of one placement and are launched again");
+            watcher.Note($"{lacking.Count} cells have fewer than {MedianInterval.LeastLaunches} {(Twin is null ? "launches of one placement" : "like launches in both trees")} and are launched again");
             await RunRoundAsync(round, lacking, 0, pace, stop).ConfigureAwait(false);
             WriteResults();
+            Twin?.WriteResults();
         }
     }
 
@@ -103,16 +105,16 @@ internal sealed class RunSession(
     {
         var placements = Placements();
         RunSession[] both = Twin is null ? [this] : [this, Twin];
-        return [.. LaunchOrder.Of(_plan, round).Where(cell => MostOfOnePlacement([.. both.Where(tree => !tree.IsDone(cell, round))], cell, placements) is < MedianInterval.LeastLaunches)];
+        return [.. LaunchOrder.Of(_plan, round).Where(cell => Usable([.. both.Where(tree => !tree.IsDone(cell, round))], cell, placements) is < MedianInterval.LeastLaunches)];
     }
 
-    // Of two trees: so many as both have. Null where there is nothing to be launched again.
-    private static int? MostOfOnePlacement(IReadOnlyList<RunSession> trees, int cell, PlacementsBuilder placements)
+    // Of one tree: the launches of the commonest placement. Of two: how many pairs of like placement, whichever that is. Null where there is nothing to be launched again.
+    private static int? Usable(IReadOnlyList<RunSession> trees, int cell, PlacementsBuilder placements)
     {
         if (!trees.Any(tree => tree._launches.Any(l => l.Cell == cell)))
             return null;
         var counts = trees.Select(tree => tree._launches.Where(l => l.Cell == cell && l.Status == "ok" && !placements.Moved(l)).CountBy(l => placements.LabelOf(l) ?? "").ToDictionary()).ToList();
-        return counts[0].Select(group => counts.Min(tree => tree.GetValueOrDefault(group.Key))).DefaultIfEmpty(0).Max();
+        return counts is [var one] ? one.Values.DefaultIfEmpty(0).Max() : counts[0].Sum(group => counts.Min(tree => tree.GetValueOrDefault(group.Key)));
     }
 
     private async Task RunRoundAsync(int round, List<int> todo, int launchesAfter, Pace pace, CancellationToken stop)

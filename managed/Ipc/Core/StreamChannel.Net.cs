@@ -11,17 +11,9 @@ internal sealed partial class StreamChannel
 
     private protected override bool AwaitWhole(Deadline deadline)
     {
-        if (!_hasFrame)
-        {
-            if (_toSkip > 0)
-                SkipRest(deadline);
-            while (_end - _start < HeaderSize)
-            {
-                if (!TryFillForHeader(deadline))
-                    return false;
-            }
-            ReadHeader();
-        }
+        if (!AwaitFrame(deadline))
+            return false;
+        NextFrame(deadline);
         return TryComplete(deadline);
     }
 }

@@ -129,11 +129,23 @@ internal sealed partial class StreamChannel : FramedChannel
     {
         if (_hasFrame)
             return _frame;
-        if (_toSkip > 0)
-            SkipRest(deadline);
-        while (_end - _start < HeaderSize)
-            FillForHeader(deadline);
+        if (!AwaitFrame(deadline))
+            throw NothingCame();
         return ReadHeader();
+    }
+
+    protected override bool AwaitFrame(Deadline deadline)
+    {
+        if (_hasFrame)
+            return true;
+        if (!TrySkipRest(deadline))
+            return false;
+        while (_end - _start < HeaderSize)
+        {
+            if (!TryFillForHeader(deadline))
+                return false;
+        }
+        return true;
     }
 
     private FrameInfo ReadHeader()
@@ -167,12 +179,6 @@ internal sealed partial class StreamChannel : FramedChannel
 
     private IpcException Garbage() =>
         Fail(IpcStatus.NotOurProtocol, $"what came from {_address} is no frame of ipc: check that the peer uses the same transport");
-
-    private void FillForHeader(Deadline deadline)
-    {
-        if (!TryFillForHeader(deadline))
-            throw NothingCame();
-    }
 
     // False: timed out.
     private bool TryFillForHeader(Deadline deadline)
@@ -296,12 +302,21 @@ internal sealed partial class StreamChannel : FramedChannel
         _hasFrame = false;
     }
 
-    private void SkipRest(Deadline deadline)
+    // False: timed out.
+    private bool TrySkipRest(Deadline deadline)
     {
+        if (_toSkip == 0)
+            return true;
         // Nothing of the next frame is in the buffer yet, or there would be nothing to skip.
         while (_toSkip > 0)
-            _toSkip -= Received(_stream.Receive(_buffer.AsSpan(0, (int)Math.Min(_toSkip, BufferSize)), false, deadline), deadline);
+        {
+            var count = _stream.Receive(_buffer.AsSpan(0, (int)Math.Min(_toSkip, BufferSize)), false, deadline);
+            if (count == ByteStream.TimedOut)
+                return false;
+            _toSkip -= Received(count, deadline);
+        }
         _start = _end = 0;
+        return true;
     }
 
     // ---- the end

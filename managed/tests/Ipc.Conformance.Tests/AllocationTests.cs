@@ -36,6 +36,30 @@ public class AllocationTests
         Assert.True(server < Counted, $"the server allocated {server.ToString(CultureInfo.InvariantCulture)} bytes over {Counted} rounds");
     }
 
+    [Theory, MemberData(nameof(DotNetSides))]
+    public async Task PollingAllocatesNothing(string transport, string side)
+    {
+        using var listener = Listen(transport, side);
+        var connecting = Task.Run(() => Connect(listener.Address, side));
+        using var server = listener.Accept(5000);
+        using var client = await connecting;
+        var allocated = AllocatedByPolling(server);
+        Assert.True(allocated < Counted, $"{allocated.ToString(CultureInfo.InvariantCulture)} bytes over {Counted} polls that found nothing");
+    }
+
+    private static long AllocatedByPolling(IpcChannel channel)
+    {
+        var buffer = new byte[100];
+        long before = 0;
+        for (var i = 0; i < Warmup + Counted; i++)
+        {
+            if (i == Warmup)
+                before = GC.GetAllocatedBytesForCurrentThread();
+            Assert.False(channel.TryReceive(buffer, out _));
+        }
+        return GC.GetAllocatedBytesForCurrentThread() - before;
+    }
+
     private static IpcListener Listen(string transport, string side)
     {
         var name = Registry.Transport(transport).NameForm.StartsWith("port", StringComparison.Ordinal)
@@ -45,9 +69,12 @@ public class AllocationTests
         return side == "bound" ? NativeIpc.Listen(address) : ManagedIpc.Listen(address);
     }
 
+    private static IpcChannel Connect(string address, string side) =>
+        side == "bound" ? NativeIpc.Connect(address, 5000) : ManagedIpc.Connect(address, 5000);
+
     private static long Call(string address, string side)
     {
-        using var channel = side == "bound" ? NativeIpc.Connect(address, 5000) : ManagedIpc.Connect(address, 5000);
+        using var channel = Connect(address, side);
         var (request, reply) = (new byte[3000], new byte[3000]);
         long before = 0;
         for (var i = 0; i < Warmup + Counted; i++)

@@ -32,7 +32,7 @@ public sealed class AdviseTests : IDisposable
         Assert.Contains("its kind is queue; pattern 'calls' needs channel or call", not["queue"], StringComparison.Ordinal);
         Assert.Contains("not on linux", not["com"], StringComparison.Ordinal);
         Assert.Equal(Registry.Transports.Count, fit.Length + not.Count);
-        Assert.Contains("trusts what stands in shared memory", CandidatesFor(s_calls with { Client = "native" }).Not["boost-mq"], StringComparison.Ordinal);
+        Assert.Contains("trusts the contents of shared memory", CandidatesFor(s_calls with { Client = "native" }).Not["boost-mq"], StringComparison.Ordinal);
     }
 
     [Fact]
@@ -119,7 +119,7 @@ public sealed class AdviseTests : IDisposable
         (ranking, _) = Ranking.Of(s_calls, candidates, [InBoth("unix", 1000, 2200, 8), CellOf("pipe", 1900) with { Placement = "far" }]);
         using var text = new StringWriter();
         AdviceText.Write(text, new Advice(1, s_calls, "64", [], ranking, [], null, null, null));
-        Assert.Contains("Not all in one placement: unix near, pipe far.", text.ToString(), StringComparison.Ordinal);
+        Assert.Contains("Not all in the same placement: unix near, pipe far.", text.ToString(), StringComparison.Ordinal);
     }
 
     [Fact]

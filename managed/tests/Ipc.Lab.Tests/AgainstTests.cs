@@ -67,8 +67,13 @@ public sealed class AgainstTests : IDisposable
             var launches = Path.Combine(_folder.Path, "out", half, "launches.jsonl");
             await File.WriteAllLinesAsync(launches, (await File.ReadAllLinesAsync(launches)).Take(11));
         }
-        var resumed = await RunAsync("run", "--resume", "out");
-        Assert.Equal(0, resumed.Code);
+        var elsewhere = await RunAsync("run", "--resume", "out", "--against", "elsewhere");
+        Assert.Equal(2, elsewhere.Code);
+        Assert.Contains("tree', not with 'elsewhere'; omit --against", elsewhere.Errors, StringComparison.Ordinal);
+
+        // Whoever repeats the line that was interrupted names the tree again.
+        var resumed = await RunAsync("run", "--resume", "out", "--against", "tree");
+        Assert.Equal(("", 0), (resumed.Code == 0 ? "" : resumed.Errors, resumed.Code));
         Assert.StartsWith("no difference in 4 of 4 cells", resumed.Output, StringComparison.Ordinal);
     }
 
@@ -99,9 +104,9 @@ public sealed class AgainstTests : IDisposable
 
         var told = await RunAsync("compare", "a", "b", "--anyway");
         Assert.Equal(0, told.Code);
-        Assert.Contains("UNLIKE all the same: measured time of a launch", told.Output, StringComparison.Ordinal);
+        Assert.Contains("DIFFERENT: measured time of a launch", told.Output, StringComparison.Ordinal);
 
         Assert.Contains("a second folder must be named", (await RunAsync("compare", "a")).Errors, StringComparison.Ordinal);
-        Assert.Contains("is no checkout of ipc", (await RunAsync(Against("a"))).Errors, StringComparison.Ordinal);
+        Assert.Contains("is not a checkout of ipc", (await RunAsync(Against("a"))).Errors, StringComparison.Ordinal);
     }
 }

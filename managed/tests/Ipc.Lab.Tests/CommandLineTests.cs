@@ -71,6 +71,35 @@ public sealed class CommandLineTests : IDisposable
         Assert.Contains("nothing was measured: ", errors, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("")]
+    [InlineData("list")]
+    [InlineData("run")]
+    [InlineData("report")]
+    [InlineData("compare")]
+    [InlineData("matrix")]
+    [InlineData("advise")]
+    [InlineData("serve")]
+    [InlineData("drive")]
+    [InlineData("doctor")]
+    public async Task HelpFitsAPageAlsoInAFile(string command)
+    {
+        var (code, output, errors) = await RunAsync([.. command.Split(' ', StringSplitOptions.RemoveEmptyEntries), "--help"]);
+
+        Assert.Equal((0, ""), (code, errors));
+        Assert.All(output.Split('\n'), line => Assert.InRange(line.TrimEnd().Length, 0, 120));
+        // What stands for a value says what kind it is, rather than repeating the option's name.
+        Assert.DoesNotMatch(@"--([a-z-]+) <\1>", output);
+    }
+
+    [Fact]
+    public async Task ARunThatDoesNotAlternateIsNotResumedAgainstATree()
+    {
+        await PlanAsync();
+
+        AssertOneErrorMessage("does not alternate with another tree; omit --against", await RunAsync("run", "--resume", "results", "--against", "."));
+    }
+
     [Fact]
     public async Task ResultsGoToTheCurrentFolder()
     {

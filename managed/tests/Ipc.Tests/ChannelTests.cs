@@ -184,4 +184,21 @@ public sealed class ChannelTests
         Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => pair.Server.ReceiveRequest(Pair.Patience)));
         Assert.Equal(IpcStatus.NotOurProtocol, Pair.StatusOf(() => pair.Server.Send([1])));
     }
+
+    /// <summary>Each end may call the other. A request that a closed channel keeps from being answered keeps nobody from being told of his own calls.</summary>
+    [Theory]
+    [MemberData(nameof(Pair.Transports), MemberType = typeof(Pair))]
+    public void ClosingWithARequestUnansweredEndsEachCallOnce(string transport)
+    {
+        using var pair = new Pair(transport);
+        pair.Client.Submit([1], 0, Pair.Patience);
+        Assert.Equal(1, pair.Server.ReceiveRequest(Pair.Patience).Length);
+        pair.Server.Submit([2], 7, Pair.Patience);
+        var buffer = new byte[16];
+        Assert.Equal(IpcStatus.WrongState, Pair.StatusOf(() => pair.Server.TryComplete(buffer, out _)));
+        pair.Server.Close();
+        Assert.True(pair.Server.TryComplete(buffer, out var completion));
+        Assert.Equal((7ul, IpcStatus.Closed), (completion.Tag, completion.Outcome));
+        Assert.Equal(IpcStatus.Closed, Pair.StatusOf(() => pair.Server.TryComplete(buffer, out _)));
+    }
 }

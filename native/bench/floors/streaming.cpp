@@ -74,7 +74,8 @@ double streamed_rtt_ns(const Setup& setup, Sizes sizes, Pieces pieces) {
     Shared memory(2 * Window::size(pieces));
     Window requests(memory.bytes(), pieces), replies(memory.bytes() + Window::size(pieces), pieces);
     std::vector<char> to_send(sizes.request + 1, 'q'), received(sizes.reply + 1);
-    auto serve = [&] {
+    // Copies: a window knows how far its own side has come, and on Windows the server is a thread of this process.
+    auto serve = [sizes, requests, replies]() mutable {
         std::vector<char> in(sizes.request + 1), out(sizes.reply + 1, 'r');
         while (requests.read(in.data(), sizes.request)) replies.write(out.data(), sizes.reply);
     };

@@ -111,6 +111,16 @@ void abi_send_receive(benchmark::State& state) {
 }
 BENCHMARK(abi_send_receive)->ArgName("bytes")->Arg(0)->Arg(32)->Arg(64)->Arg(1000)->Arg(10'000)->Arg(60'000);
 
+// Nothing is there: what a loop pays that looks at several sources in turn.
+void empty_poll(benchmark::State& state, const char* options) {
+    Channels pair(options);
+    char buffer[64];
+    for (auto _ : state) benchmark::DoNotOptimize(pair.server.try_receive(buffer, sizeof buffer, 0).status());
+}
+BENCHMARK_CAPTURE(empty_poll, spin, "wait=spin");
+BENCHMARK_CAPTURE(empty_poll, adaptive, "wait=adaptive");
+BENCHMARK_CAPTURE(empty_poll, block, "wait=block");
+
 // A lent message is neither written nor read here: what is left is what lending costs, whatever the size.
 void abi_loan(benchmark::State& state) {
     Channels pair("wait=spin&size=16M");

@@ -354,6 +354,29 @@ TEST_P(InFlight, ClosingHereEndsEachCallOnce) {
     EXPECT_EQ(ipc_submit(client_, "x", 1, 1, 0), IPC_CLOSED);
 }
 
+// Each end may call the other. A request that a closed channel keeps from being answered keeps nobody from being told of his own calls.
+TEST_P(InFlight, ClosingWithARequestUnansweredEndsEachCallOnce) {
+    ASSERT_EQ(ipc_submit(client_, "x", 1, 0, patience_ms), IPC_OK) << ipc_last_error();
+    const void* request = nullptr;
+    size_t length = 0;
+    ASSERT_EQ(ipc_receive_request(server_, &request, &length, patience_ms), IPC_OK) << ipc_last_error();
+    std::vector<uint64_t> submitted; // as many of three as there is room for; shm-event has room for one
+    for (uint64_t tag = 0; tag < 3 && ipc_submit(server_, "y", 1, tag, 0) == IPC_OK; ++tag) submitted.push_back(tag);
+    ASSERT_FALSE(submitted.empty()) << ipc_last_error();
+    uint64_t tag = 0;
+    ipc_status outcome = IPC_OK;
+    char buffer[16];
+    EXPECT_EQ(ipc_complete(server_, &tag, &outcome, buffer, sizeof buffer, &length, 0), IPC_WRONG_STATE);
+    ipc_channel_close(server_);
+    std::vector<uint64_t> tags;
+    while (ipc_complete(server_, &tag, &outcome, buffer, sizeof buffer, &length, patience_ms) == IPC_OK) {
+        EXPECT_EQ(outcome, IPC_CLOSED) << ipc_last_error();
+        tags.push_back(tag);
+    }
+    std::sort(tags.begin(), tags.end());
+    EXPECT_EQ(tags, submitted);
+}
+
 TEST_P(InFlight, ThePeersEndComesAfterTheRepliesItSent) {
     const std::vector<uint64_t> tokens = submit_and_put_off(20);
     std::vector<uint64_t> tags;

@@ -15,7 +15,7 @@ internal static class MeasuredSheet
         var cells = Ordered(machine, wanted);
         if (cells.Count == 0)
             return null;
-        var sheet = new Sheet(name) { Widths = [16, 16, 14, 14, 24, 20, 11, 11, 12, 11, 11, 12, 12, 12, 14, 10, 12, 11, 12, 11], Frozen = (3, 0) };
+        var sheet = new Sheet(name) { Widths = [16, 16, 14, 14, 24, 20, 11, 11, 14, 11, 11, 12, 12, 12, 16, 10, 12, 11, 12, 11], Frozen = (3, 0) };
         sheet.Add(new Value($"{title}: {machine.Label}", Look.Title));
         sheet.Add(new Value("One figure is the median over launches; intervals are of the same statistic. Charts stand to the right.", Look.Note));
         sheet.AddHead(s_head);

@@ -33,7 +33,9 @@ internal sealed class PuppetProcess : IDisposable
             start.Environment[name] = value;
         _process = Process.Start(start)!;
         Name = $"{side} puppet {_process.Id.ToString(CultureInfo.InvariantCulture)}";
-        new Thread(ReadAnswers) { IsBackground = true, Name = Name }.Start();
+        // Taken here: once the process object is disposed, which may be before the reader is scheduled again, it gives no output any more.
+        var output = _process.StandardOutput;
+        new Thread(() => ReadAnswers(output)) { IsBackground = true, Name = Name }.Start();
         _process.ErrorDataReceived += (_, line) => Keep("stderr", line.Data);
         _process.BeginErrorReadLine();
     }
@@ -143,9 +145,9 @@ internal sealed class PuppetProcess : IDisposable
             FailAll();
     }
 
-    private void ReadAnswers()
+    private void ReadAnswers(StreamReader output)
     {
-        while (_process.StandardOutput.ReadLine() is { } line)
+        while (output.ReadLine() is { } line)
         {
             Keep("<", line);
             var space = line.IndexOf(' ', StringComparison.Ordinal);

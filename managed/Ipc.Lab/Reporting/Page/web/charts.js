@@ -8,9 +8,12 @@ const charts = (() => {
   const drawn = new Map();
   const waiting = new WeakMap();
 
-  const near = new IntersectionObserver(entries => {
-    for (const entry of entries) if (entry.isIntersecting) waiting.get(entry.target)?.();
-  }, { rootMargin: '300px' });
+  const near = new IntersectionObserver(
+    entries => {
+      for (const entry of entries) if (entry.isIntersecting) waiting.get(entry.target)?.();
+    },
+    { rootMargin: '300px' },
+  );
   const sized = new ResizeObserver(entries => {
     for (const entry of entries) drawn.get(entry.target)?.redraw();
   });
@@ -19,7 +22,16 @@ const charts = (() => {
     const wanted = document.documentElement.dataset.theme;
     const style = getComputedStyle(document.documentElement);
     const read = name => style.getPropertyValue(name).trim();
-    return { dark: wanted === 'dark', text: read('--text'), muted: read('--muted'), line: read('--line'), grid: read('--grid'), back: read('--back'), accent: read('--accent'), font: getComputedStyle(document.body).fontFamily };
+    return {
+      dark: wanted === 'dark',
+      text: read('--text'),
+      muted: read('--muted'),
+      line: read('--line'),
+      grid: read('--grid'),
+      back: read('--back'),
+      accent: read('--accent'),
+      font: getComputedStyle(document.body).fontFamily,
+    };
   }
 
   /** The same colour and sign for a transport wherever it is drawn. */
@@ -37,7 +49,14 @@ const charts = (() => {
   /** Whiskers. Each item: [at, low, high]; `across` when figures lie on the horizontal axis. */
   function whiskers(name, color, items, across = false) {
     return {
-      type: 'custom', name, silent: true, z: 3, data: items, itemStyle: { color }, tooltip: { show: false }, clip: true,
+      type: 'custom',
+      name,
+      silent: true,
+      z: 3,
+      data: items,
+      itemStyle: { color },
+      tooltip: { show: false },
+      clip: true,
       encode: across ? { y: 0, x: [1, 2] } : { x: 0, y: [1, 2] },
       renderItem(_, api) {
         const at = api.value(0);
@@ -62,9 +81,18 @@ const charts = (() => {
     const known = figures.flat().filter(v => v > 0);
     const [low, high] = [Math.min(...known) / 1.25, Math.max(...known) * 1.25];
     return {
-      type: 'log', name, nameLocation: 'middle', min: known.length ? low : 1, max: known.length ? high : 10, nameTextStyle: { color: t.muted }, minorTick: { show: false },
-      axisLabel: { color: t.muted, formatter: format, hideOverlap: true, customValues: ticksBetween(low, high) }, axisTick: { customValues: ticksBetween(low, high) },
-      axisLine: { show: true, lineStyle: { color: t.line } }, splitLine: { lineStyle: { color: t.grid } }, ...further,
+      type: 'log',
+      name,
+      nameLocation: 'middle',
+      min: known.length ? low : 1,
+      max: known.length ? high : 10,
+      nameTextStyle: { color: t.muted },
+      minorTick: { show: false },
+      axisLabel: { color: t.muted, formatter: format, hideOverlap: true, customValues: ticksBetween(low, high) },
+      axisTick: { customValues: ticksBetween(low, high) },
+      axisLine: { show: true, lineStyle: { color: t.line } },
+      splitLine: { lineStyle: { color: t.grid } },
+      ...further,
     };
   }
 
@@ -85,7 +113,14 @@ const charts = (() => {
 
   function categoryAxis(names, further = {}) {
     const t = theme();
-    return { type: 'category', data: names, axisTick: { show: false }, axisLine: { lineStyle: { color: t.line } }, axisLabel: { color: t.text, ...further.axisLabel }, ...without(further, 'axisLabel') };
+    return {
+      type: 'category',
+      data: names,
+      axisTick: { show: false },
+      axisLine: { lineStyle: { color: t.line } },
+      axisLabel: { color: t.text, ...further.axisLabel },
+      ...without(further, 'axisLabel'),
+    };
   }
 
   function without(object, key) {
@@ -94,7 +129,12 @@ const charts = (() => {
 
   /** A tooltip's content, from lines of text. */
   function tip(title, lines) {
-    return element('div', { className: 'tip' }, element('b', null, title), lines.map(line => element('div', null, line)));
+    return element(
+      'div',
+      { className: 'tip' },
+      element('b', null, title),
+      lines.map(line => element('div', null, line)),
+    );
   }
 
   function describe(cell) {
@@ -157,7 +197,10 @@ const charts = (() => {
   function whole(option) {
     const t = theme();
     return {
-      animation: false, backgroundColor: 'transparent', textStyle: { color: t.text, fontFamily: t.font }, ...option,
+      animation: false,
+      backgroundColor: 'transparent',
+      textStyle: { color: t.text, fontFamily: t.font },
+      ...option,
       tooltip: { confine: true, backgroundColor: t.back, borderColor: t.line, textStyle: { color: t.text }, ...option.tooltip },
     };
   }
@@ -173,16 +216,54 @@ const charts = (() => {
     details.addEventListener('toggle', () => {
       if (!details.open || details.querySelector('table')) return;
       const [head, ...body] = rows();
-      details.append(element('div', { className: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, element('table', null,
-        element('thead', null, element('tr', null, head.map(title => element('th', { scope: 'col' }, title)))),
-        element('tbody', null, body.map(row => element('tr', null, row.map(value => element('td', null, value))))))));
+      details.append(
+        element(
+          'div',
+          { className: 'scroll', tabindex: '0', role: 'region', 'aria-label': label },
+          element(
+            'table',
+            null,
+            element(
+              'thead',
+              null,
+              element(
+                'tr',
+                null,
+                head.map(title => element('th', { scope: 'col' }, title)),
+              ),
+            ),
+            element(
+              'tbody',
+              null,
+              body.map(row =>
+                element(
+                  'tr',
+                  null,
+                  row.map(value => element('td', null, value)),
+                ),
+              ),
+            ),
+          ),
+        ),
+      );
     });
     return details;
   }
 
   // Fingers and narrow screens: names above the lines instead of beside them.
   function legend(width, names) {
-    return { show: true, top: 0, left: 0, right: 0, type: 'plain', data: names, itemWidth: 16, itemHeight: 9, itemGap: width < 600 ? 8 : 14, textStyle: { color: theme().text, fontSize: 12 } };
+    return {
+      show: true,
+      top: 0,
+      left: 0,
+      right: 0,
+      type: 'plain',
+      data: names,
+      itemWidth: 16,
+      itemHeight: 9,
+      itemGap: width < 600 ? 8 : 14,
+      textStyle: { color: theme().text, fontSize: 12 },
+    };
   }
 
   // How high a legend of these names stands at this width.
@@ -203,7 +284,19 @@ const charts = (() => {
   window.addEventListener('beforeprint', () => all(job => job.now()));
 
   return {
-    theme, look, hue, whiskers, logAxis, categoryAxis, tip, describe, draw, legend, legendHeight,
-    redrawAll: () => all(job => job.redraw(true)), drawAllNow: () => all(job => job.now()), count: () => drawn.size,
+    theme,
+    look,
+    hue,
+    whiskers,
+    logAxis,
+    categoryAxis,
+    tip,
+    describe,
+    draw,
+    legend,
+    legendHeight,
+    redrawAll: () => all(job => job.redraw(true)),
+    drawAllNow: () => all(job => job.now()),
+    count: () => drawn.size,
   };
 })();

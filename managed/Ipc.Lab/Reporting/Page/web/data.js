@@ -48,10 +48,17 @@ function needsOf(cells) {
   const rank = (list, id) => list.findIndex(entry => entry.id === id);
   const found = new Map();
   for (const cell of cells) {
-    if (!found.has(cell.need)) found.set(cell.need, { key: cell.need, scenario: cell.scenario, workload: cell.workload, codec: cell.codec, count: cell.count });
+    if (!found.has(cell.need))
+      found.set(cell.need, { key: cell.need, scenario: cell.scenario, workload: cell.workload, codec: cell.codec, count: cell.count });
   }
-  return [...found.values()].sort((a, b) => rank(data.scenarios, a.scenario) - rank(data.scenarios, b.scenario)
-    || sizeOf(a.workload) - sizeOf(b.workload) || rank(data.workloads, a.workload) - rank(data.workloads, b.workload) || rank(data.codecs, a.codec) - rank(data.codecs, b.codec) || (a.count ?? 0) - (b.count ?? 0));
+  return [...found.values()].sort(
+    (a, b) =>
+      rank(data.scenarios, a.scenario) - rank(data.scenarios, b.scenario) ||
+      sizeOf(a.workload) - sizeOf(b.workload) ||
+      rank(data.workloads, a.workload) - rank(data.workloads, b.workload) ||
+      rank(data.codecs, a.codec) - rank(data.codecs, b.codec) ||
+      (a.count ?? 0) - (b.count ?? 0),
+  );
 }
 
 /** Bytes of one operation, both ways; 0 where the workload has no size of its own. */
@@ -76,11 +83,39 @@ function sizeName(workload, oneWay) {
 }
 
 const scenarioNames = {
-  call: 'call', 'one-cpu': 'call, both on one CPU', reconnect: 'connect, call, close', startup: 'process start to first reply', footprint: 'call, memory read', idle: 'call, after an idle second', push: 'push, confirmed by a byte', oneway: 'one-way', 'oneway-batch': 'one-way, batches', fanin: 'four clients into one server', 'push-many': 'push, so many confirmed by a byte',
-  'fanin-2': 'two clients into one server', 'fanin-8': 'eight clients into one server', 'fanin-16': '16 clients into one server', 'fanin-threads': 'four threads of one client into one server', 'fanin-threads-1': 'one thread of one client into one server', 'fanin-threads-2': 'two threads of one client into one server', 'fanin-threads-8': 'eight threads of one client into one server', 'fanin-threads-16': '16 threads of one client into one server', 'broadcast-1': 'broadcast to one', 'broadcast-2': 'broadcast to two', 'broadcast-10': 'broadcast to ten',
-  broadcast: 'broadcast to four', 'ui-idle': 'call from a window, idle', 'ui-busy': 'call from a window, busy', 'ui-blocked': 'call that blocks a window',
-  pipelined: '64 calls in flight', 'pipelined-1': 'call in flight', 'pipelined-8': '8 calls in flight', 'pipelined-256': '256 calls in flight',
-  batch: 'in buckets', paced: 'paced call', serialize: 'codec alone',
+  call: 'call',
+  'one-cpu': 'call, both on one CPU',
+  reconnect: 'connect, call, close',
+  startup: 'process start to first reply',
+  footprint: 'call, memory read',
+  idle: 'call, after an idle second',
+  push: 'push, confirmed by a byte',
+  oneway: 'one-way',
+  'oneway-batch': 'one-way, batches',
+  fanin: 'four clients into one server',
+  'push-many': 'push, so many confirmed by a byte',
+  'fanin-2': 'two clients into one server',
+  'fanin-8': 'eight clients into one server',
+  'fanin-16': '16 clients into one server',
+  'fanin-threads': 'four threads of one client into one server',
+  'fanin-threads-1': 'one thread of one client into one server',
+  'fanin-threads-2': 'two threads of one client into one server',
+  'fanin-threads-8': 'eight threads of one client into one server',
+  'fanin-threads-16': '16 threads of one client into one server',
+  'broadcast-1': 'broadcast to one',
+  'broadcast-2': 'broadcast to two',
+  'broadcast-10': 'broadcast to ten',
+  broadcast: 'broadcast to four',
+  'ui-idle': 'call from a window, idle',
+  'ui-busy': 'call from a window, busy',
+  'ui-blocked': 'call that blocks a window',
+  pipelined: '64 calls in flight',
+  'pipelined-1': 'call in flight',
+  'pipelined-8': '8 calls in flight',
+  'pipelined-256': '256 calls in flight',
+  batch: 'in buckets',
+  paced: 'paced call',
+  serialize: 'codec alone',
 };
 
 function scenarioName(id) {
@@ -93,7 +128,13 @@ function needName(need) {
   return `${sizeName(need.workload, oneWay)} ${scenarioName(need.scenario)}${codec}${need.count == null ? '' : `, ${need.count} of them`}`;
 }
 
-const sideNames = { native: 'C++', managed: 'C#', bound: 'C# over C library', 'managed-netfx': 'C#, .NET Framework/Mono', 'bound-netfx': 'C# over C library, .NET Framework/Mono' };
+const sideNames = {
+  native: 'C++',
+  managed: 'C#',
+  bound: 'C# over C library',
+  'managed-netfx': 'C#, .NET Framework/Mono',
+  'bound-netfx': 'C# over C library, .NET Framework/Mono',
+};
 
 function sideName(id) {
   return sideNames[id] ?? id;

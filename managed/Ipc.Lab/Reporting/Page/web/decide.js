@@ -2,7 +2,8 @@
 
 /**
  * The fastest of comparable cells, all whose intervals overlap its own (between those there is no difference), and the first that is slower.
- * Without an interval of the fastest nothing can be told apart. `mixed`: those that decide were measured in several placements, so that the host's choice of processors is part of the difference.
+ * Without an interval of the fastest nothing can be told apart. `mixed`: those that decide
+ * were measured in several placements, so that the host's choice of processors is part of the difference.
  */
 function decide(cells) {
   const ranked = [...cells].sort((a, b) => a.p50_ns - b.p50_ns);
@@ -32,7 +33,13 @@ function questions(pair) {
     rows.get(key).cells.push(cell);
   }
   const rank = (list, id) => list.findIndex(entry => entry.id === id);
-  return [...rows.values()].sort((a, b) => rank(data.scenarios, a.scenario) - rank(data.scenarios, b.scenario) || a.objects - b.objects
-    || sizeOf(a.workload) - sizeOf(b.workload) || rank(data.workloads, a.workload) - rank(data.workloads, b.workload))
+  return [...rows.values()]
+    .sort(
+      (a, b) =>
+        rank(data.scenarios, a.scenario) - rank(data.scenarios, b.scenario) ||
+        a.objects - b.objects ||
+        sizeOf(a.workload) - sizeOf(b.workload) ||
+        rank(data.workloads, a.workload) - rank(data.workloads, b.workload),
+    )
     .map(row => ({ ...row, verdict: decide(row.cells) }));
 }

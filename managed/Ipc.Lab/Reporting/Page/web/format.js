@@ -44,12 +44,15 @@ const units = (() => {
   }
 
   return {
-    unknown, time, tick, interval,
+    unknown,
+    time,
+    tick,
+    interval,
     rate: value => scaled(value, '/s'),
     rateTick: value => plain(scaled(value, '/s')),
     bytes: value => scaled(value, 'B'),
     bytesTick: value => plain(scaled(value, 'B')),
-    ratio: value => (value == null ? unknown : `${digits(value)} ×`),
+    ratio: value => (value == null ? unknown : `${digits(value)}\u00a0×`),
     count: value => (value == null ? unknown : value.toLocaleString('en')),
     percent: value => (value == null ? unknown : `${+(value * 100).toFixed(1)} %`),
   };

@@ -30,15 +30,24 @@ function fillQuestion() {
   const [server, client] = question.pair.split(':');
   fillSelect(document.getElementById('server'), options(sides('server')), server);
   fillSelect(document.getElementById('client'), options(sides('client')), client);
-  const groups = data.scenarios.filter(s => data.needs.some(n => n.scenario === s.id)).map(s => element('optgroup', { label: capital(scenarioName(s.id)) },
-    data.needs.filter(n => n.scenario === s.id).map(n => element('option', { value: n.key }, needName(n)))));
+  const groups = data.scenarios
+    .filter(s => data.needs.some(n => n.scenario === s.id))
+    .map(s =>
+      element(
+        'optgroup',
+        { label: capital(scenarioName(s.id)) },
+        data.needs.filter(n => n.scenario === s.id).map(n => element('option', { value: n.key }, needName(n))),
+      ),
+    );
   fillSelect(document.getElementById('need'), groups, question.need?.key);
   fillTransports();
 }
 
 function fillTransports() {
   const wanted = state.list('transport');
-  document.querySelector('#transports > summary').textContent = wanted ? `${wanted.filter(t => data.transportNames.includes(t)).length} of ${data.transportNames.length} transports` : 'All transports';
+  document.querySelector('#transports > summary').textContent = wanted
+    ? `${wanted.filter(t => data.transportNames.includes(t)).length} of ${data.transportNames.length} transports`
+    : 'All transports';
   const box = document.getElementById('transport-choices');
   if (box.children.length === 0) {
     box.append(...data.transportNames.map(name => element('label', null, element('input', { type: 'checkbox', value: name }), name)));
@@ -51,7 +60,8 @@ function fillTransports() {
 }
 
 function listen() {
-  for (const id of ['server', 'client', 'need']) document.getElementById(id).addEventListener('change', event => state.set({ [id]: event.target.value }));
+  for (const id of ['server', 'client', 'need'])
+    document.getElementById(id).addEventListener('change', event => state.set({ [id]: event.target.value }));
   document.getElementById('reset').addEventListener('click', () => state.clear());
   document.getElementById('all-transports').addEventListener('click', () => state.set({ transport: null }));
   document.getElementById('no-transports').addEventListener('click', () => state.set({ transport: '-' }));
@@ -60,7 +70,9 @@ function listen() {
     state.set({ theme: next === 'system' ? null : next });
   });
   const choose = document.getElementById('transports');
-  document.addEventListener('click', event => { if (!choose.contains(event.target)) choose.open = false; });
+  document.addEventListener('click', event => {
+    if (!choose.contains(event.target)) choose.open = false;
+  });
   document.addEventListener('keydown', event => {
     if (event.key === 'Escape' && choose.open) {
       choose.open = false;
@@ -68,7 +80,10 @@ function listen() {
     }
   });
   systemDark.addEventListener('change', applyTheme);
-  window.addEventListener('beforeprint', () => { document.documentElement.dataset.screen = document.documentElement.dataset.theme; paper(true); });
+  window.addEventListener('beforeprint', () => {
+    document.documentElement.dataset.screen = document.documentElement.dataset.theme;
+    paper(true);
+  });
   window.addEventListener('afterprint', () => paper(false));
   state.onChange(changed => {
     if (!changed || changed.includes('theme')) applyTheme();
@@ -83,13 +98,22 @@ function fillHead() {
   const failed = data.cells.filter(c => c.status === 'failed').length;
   const unsteady = data.cells.filter(c => c.status === 'unsteady').length;
   document.getElementById('facts').textContent = [
-    m.cpu.model, `${m.cpu.cpus} CPUs`, m.virtualisation === 'none' ? 'bare metal' : `virtual (${m.virtualisation})`, m.system, `kernel ${m.kernel}`, `${data.cells.length} cells`,
+    m.cpu.model,
+    `${m.cpu.cpus} CPUs`,
+    m.virtualisation === 'none' ? 'bare metal' : `virtual (${m.virtualisation})`,
+    m.system,
+    `kernel ${m.kernel}`,
+    `${data.cells.length} cells`,
   ].join(' · ');
-  const banners = [...data.banners,
+  const banners = [
+    ...data.banners,
     failed ? `${failed} of ${data.cells.length} cells failed; they stand in the last table with the reason.` : null,
-    unsteady ? `${unsteady} cells did not settle and stand in no chart.` : null].filter(Boolean);
+    unsteady ? `${unsteady} cells did not settle and stand in no chart.` : null,
+  ].filter(Boolean);
   document.getElementById('banners').replaceChildren(...banners.map(text => element('p', { className: 'banner' }, text)));
-  document.getElementById('made').textContent = `Written by ipc report from ${data.runs.map(r => r.folder).join(', ')}. How each figure is made: docs/measurement.md. Charts: Apache ECharts ${echarts.version}, Apache License 2.0.`;
+  document.getElementById('made').textContent =
+    `Written by ipc report from ${data.runs.map(r => r.folder).join(', ')}. How each figure is made: docs/measurement.md. ` +
+    `Charts: Apache ECharts ${echarts.version}, Apache License 2.0.`;
 }
 
 async function start() {
@@ -98,7 +122,8 @@ async function start() {
   try {
     await readFigures();
   } catch (problem) {
-    document.getElementById('loading').textContent = `The figures in this page cannot be read (${problem.message}). It needs Chrome or Edge 80, Firefox 113 or Safari 16.4, and to be whole.`;
+    document.getElementById('loading').textContent =
+      `The figures in this page cannot be read (${problem.message}). It needs Chrome or Edge 80, Firefox 113 or Safari 16.4, and to be whole.`;
     throw problem;
   }
   chooseUsual();

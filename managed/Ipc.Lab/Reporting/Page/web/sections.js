@@ -22,5 +22,9 @@ function buildSections() {
 function drawSections(changed) {
   const ofTableOnly = changed?.every(key => key.startsWith('in-') || ['find', 'sort', 'order'].includes(key));
   for (const s of sections) if (!ofTableOnly || s.id === 'cells') s.draw(s.body, changed);
-  document.getElementById('contents').replaceChildren(...sections.filter(s => !s.body.parentElement.hidden).map(s => element('li', null, element('a', { href: `#${s.id}` }, s.short))));
+  document
+    .getElementById('contents')
+    .replaceChildren(
+      ...sections.filter(s => !s.body.parentElement.hidden).map(s => element('li', null, element('a', { href: `#${s.id}` }, s.short))),
+    );
 }

@@ -53,15 +53,23 @@ const state = (() => {
 
 /** The question at the top of the page: two sides, a kind of message, and the transports that come into question. */
 const question = {
-  get pair() { return `${state.get('server', question.usual.server)}:${state.get('client', question.usual.client)}`; },
-  get need() { return data.needs.find(n => n.key === state.get('need')) ?? question.usual.need; },
-  get codec() { return question.need?.codec ?? 'raw'; },
+  get pair() {
+    return `${state.get('server', question.usual.server)}:${state.get('client', question.usual.client)}`;
+  },
+  get need() {
+    return data.needs.find(n => n.key === state.get('need')) ?? question.usual.need;
+  },
+  get codec() {
+    return question.need?.codec ?? 'raw';
+  },
   allows(cell) {
     const wanted = state.list('transport');
     return !wanted || wanted.includes(cell.transport);
   },
   /** Sound cells over the transports that come into question. */
-  cells(test) { return data.sound.filter(c => !c.alone && question.allows(c) && test(c)); },
+  cells(test) {
+    return data.sound.filter(c => !c.alone && question.allows(c) && test(c));
+  },
   usual: { server: null, client: null, need: null },
 };
 

@@ -1,19 +1,30 @@
 // What to use for what: the answer, before anything else.
-section('use', 'What to use for what', (body, changed) => {
-  if (changed && !changed.some(key => ['server', 'client', 'need', 'transport'].includes(key))) return;
-  const rows = questions(question.pair).filter(row => row.verdict);
-  const pair = question.pair.split(':');
-  const about = element('p', { className: 'about' },
-    `Server in ${sideName(pair[0])}, client in ${sideName(pair[1])}. The fastest by median (p50) is named only if its interval lies clear of all others; `
-    + 'where intervals overlap there is no difference, and any of those named will do.');
-  if (rows.length === 0) {
-    body.replaceChildren(about, element('p', { className: 'nothing' }, 'Nothing was measured for this pair over these transports; choose another above.'));
-    return;
-  }
-  const figure = element('figure', { className: 'stays' }, element('figcaption', { id: 'decision-title' }));
-  body.replaceChildren(glance(rows), about, element('div', { className: 'two first' }, answers(rows), element('div', null, figure)));
-  drawDecision(figure);
-}, 'Answers');
+section(
+  'use',
+  'What to use for what',
+  (body, changed) => {
+    if (changed && !changed.some(key => ['server', 'client', 'need', 'transport'].includes(key))) return;
+    const rows = questions(question.pair).filter(row => row.verdict);
+    const pair = question.pair.split(':');
+    const about = element(
+      'p',
+      { className: 'about' },
+      `Server in ${sideName(pair[0])}, client in ${sideName(pair[1])}. The fastest by median (p50) is named only if its interval lies clear of all others; ` +
+        'where intervals overlap there is no difference, and any of those named will do.',
+    );
+    if (rows.length === 0) {
+      body.replaceChildren(
+        about,
+        element('p', { className: 'nothing' }, 'Nothing was measured for this pair over these transports; choose another above.'),
+      );
+      return;
+    }
+    const figure = element('figure', { className: 'stays' }, element('figcaption', { id: 'decision-title' }));
+    body.replaceChildren(glance(rows), about, element('div', { className: 'two first' }, answers(rows), element('div', null, figure)));
+    drawDecision(figure);
+  },
+  'Answers',
+);
 
 const nameIn = row => cell => (row.objects ? `${cell.transport} + ${cell.codec}` : cell.transport);
 
@@ -33,7 +44,9 @@ function glimpses(rows) {
     const group = choice.filter(row => groupTitle(row) === title);
     // Of other kinds the message that most were measured with.
     const widest = group.reduce((most, row) => (row.cells.length > most.cells.length ? row : most));
-    shown.push(...(title === 'Bytes there and back' && group.length > 1 ? [group.find(row => row.workload === '64') ?? group[0], group.at(-1)] : [widest]));
+    shown.push(
+      ...(title === 'Bytes there and back' && group.length > 1 ? [group.find(row => row.workload === '64') ?? group[0], group.at(-1)] : [widest]),
+    );
   }
   return shown.slice(0, 6);
 }
@@ -42,21 +55,37 @@ function glimpses(rows) {
 function glance(rows) {
   const shown = glimpses(rows);
   if (shown.length === 0) return '';
-  return element('ul', { className: 'glance', 'aria-label': 'The answers at a glance' }, shown.map(row => {
-    const { best, tied, next } = row.verdict;
-    const pick = element('button', { type: 'button', title: 'Show this message in all charts', 'aria-pressed': String(row.cells.some(c => c.need === question.need?.key)) },
-      element('span', { className: 'what' }, groupTitle(row)),
-      element('span', { className: 'size' }, sizeName(row.workload, isOneWay(best))),
-      element('span', { className: 'winner' }, tied.length === 1 ? nameIn(row)(best) : tied.slice(0, 2).map(nameIn(row)).join(' or ') + (tied.length > 2 ? ' …' : '')),
-      element('span', { className: 'by' }, element('b', null, units.time(best.p50_ns)), next ? `, ${nameIn(row)(next)} ${times(next.p50_ns / best.p50_ns)}` : ', no difference between any'));
-    pick.addEventListener('click', () => state.set({ need: best.need }));
-    return element('li', null, pick);
-  }));
+  return element(
+    'ul',
+    { className: 'glance', 'aria-label': 'The answers at a glance' },
+    shown.map(row => {
+      const { best, tied, next } = row.verdict;
+      const pick = element(
+        'button',
+        { type: 'button', title: 'Show this message in all charts', 'aria-pressed': String(row.cells.some(c => c.need === question.need?.key)) },
+        element('span', { className: 'what' }, groupTitle(row)),
+        element('span', { className: 'size' }, sizeName(row.workload, isOneWay(best))),
+        element(
+          'span',
+          { className: 'winner' },
+          tied.length === 1 ? nameIn(row)(best) : tied.slice(0, 2).map(nameIn(row)).join(' or ') + (tied.length > 2 ? ' …' : ''),
+        ),
+        element(
+          'span',
+          { className: 'by' },
+          element('b', null, units.time(best.p50_ns)),
+          next ? `, ${nameIn(row)(next)} ${times(next.p50_ns / best.p50_ns)}` : ', no difference between any',
+        ),
+      );
+      pick.addEventListener('click', () => state.set({ need: best.need }));
+      return element('li', null, pick);
+    }),
+  );
 }
 
 /** "takes 1.4 × as long", with no more digits than anybody reads. */
 function times(ratio) {
-  return `takes ${ratio < 9.95 ? units.ratio(ratio) : `${Math.round(ratio)} ×`} as long`;
+  return `takes ${ratio < 9.95 ? units.ratio(ratio) : `${Math.round(ratio)}\u00a0×`} as long`;
 }
 
 function answers(rows) {
@@ -70,10 +99,25 @@ function answers(rows) {
     bodyRows.push(answer(row));
   }
   const head = ['message', 'use', 'p50, interval', 'CPU, both ends', 'next best'];
-  return element('div', { className: 'scroll' }, element('table', { className: 'answers' },
-    element('caption', { className: 'hidden' }, 'The fastest transport for each message'),
-    element('thead', null, element('tr', null, head.map((text, i) => element('th', { scope: 'col', className: i >= 2 ? 'n' : null }, text)))),
-    element('tbody', null, bodyRows)));
+  return element(
+    'div',
+    { className: 'scroll' },
+    element(
+      'table',
+      { className: 'answers' },
+      element('caption', { className: 'hidden' }, 'The fastest transport for each message'),
+      element(
+        'thead',
+        null,
+        element(
+          'tr',
+          null,
+          head.map((text, i) => element('th', { scope: 'col', className: i >= 2 ? 'n' : null }, text)),
+        ),
+      ),
+      element('tbody', null, bodyRows),
+    ),
+  );
 }
 
 function answer(row) {
@@ -82,17 +126,35 @@ function answer(row) {
   const asked = row.cells.some(cell => cell.need === question.need?.key);
   const use = !certain
     ? element('td', { className: 'tie' }, element('b', null, name(best)), ' fastest seen; too few launches to tell')
-    : tied.length === 1 ? element('td', { className: 'use' }, name(best), row.cells.length === 1 ? element('small', null, ' the only one measured') : null)
-    : element('td', { className: 'tie' }, listed(tied.map(name)), element('small', null, ' no difference'));
-  if (mixed) use.append(element('small', { className: 'mixed', title: 'The host placed the two processors nearer for some of these than for others; open the cells to see each placement' }, ' not all in one placement'));
-  const pick = element('button', { className: 'pick', type: 'button', title: 'Show this message in all charts' }, sizeName(row.workload, isOneWay(best)));
+    : tied.length === 1
+      ? element('td', { className: 'use' }, name(best), row.cells.length === 1 ? element('small', null, ' the only one measured') : null)
+      : element('td', { className: 'tie' }, listed(tied.map(name)), element('small', null, ' no difference'));
+  if (mixed)
+    use.append(
+      element(
+        'small',
+        {
+          className: 'mixed',
+          title: 'The host placed the two processors nearer for some of these than for others; open the cells to see each placement',
+        },
+        ' not all in one placement',
+      ),
+    );
+  const pick = element(
+    'button',
+    { className: 'pick', type: 'button', title: 'Show this message in all charts' },
+    sizeName(row.workload, isOneWay(best)),
+  );
   pick.addEventListener('click', () => state.set({ need: best.need }));
-  return element('tr', { className: asked ? 'chosen' : null },
+  return element(
+    'tr',
+    { className: asked ? 'chosen' : null },
     element('th', { scope: 'row' }, pick),
     use,
     element('td', { className: 'n' }, units.time(best.p50_ns), best.p50_ci ? element('small', null, units.interval(best.p50_ci, units.time)) : null),
     element('td', { className: 'n cpu' }, best.cpu == null ? '' : units.time(best.cpu)),
-    element('td', { className: 'n next' }, next && certain ? [name(next), element('small', null, times(next.p50_ns / best.p50_ns))] : ''));
+    element('td', { className: 'n next' }, next && certain ? [name(next), element('small', null, times(next.p50_ns / best.p50_ns))] : ''),
+  );
 }
 
 function listed(names) {
@@ -109,7 +171,9 @@ function drawDecision(figure) {
   const need = question.need;
   const cells = question.cells(c => c.pair === question.pair && c.need === need?.key);
   const title = need ? needName(need) : '';
-  figure.querySelector('figcaption').replaceChildren(title, element('small', null, `${pairName(question.pair)}; median and its interval, shorter is better, logarithmic axis`));
+  figure
+    .querySelector('figcaption')
+    .replaceChildren(title, element('small', null, `${pairName(question.pair)}; median and its interval, shorter is better, logarithmic axis`));
   drawRanking(figure, cells, c => c.transport, `Median time by transport for ${title}, ${pairName(question.pair)}`);
 }
 
@@ -118,9 +182,13 @@ function drawRanking(figure, cells, nameOf, label) {
   const verdict = decide(cells);
   const ranked = verdict?.ranked ?? [];
   charts.draw(figure, {
-    height: 46 + 30 * ranked.length, label,
+    height: 46 + 30 * ranked.length,
+    label,
     nothing: ranked.length === 0 ? 'Not measured for this pair over these transports.' : null,
-    rows: () => [['', 'p50', 'interval', 'p99', 'CPU, both ends'], ...ranked.map(c => [nameOf(c), units.time(c.p50_ns), units.interval(c.p50_ci, units.time), units.time(c.p99_ns), units.time(c.cpu)])],
+    rows: () => [
+      ['', 'p50', 'interval', 'p99', 'CPU, both ends'],
+      ...ranked.map(c => [nameOf(c), units.time(c.p50_ns), units.interval(c.p50_ci, units.time), units.time(c.p99_ns), units.time(c.cpu)]),
+    ],
     option(width) {
       const t = charts.theme();
       const winner = cell => verdict.certain && verdict.tied.includes(cell);
@@ -129,16 +197,33 @@ function drawRanking(figure, cells, nameOf, label) {
       return {
         grid: { left: 8, right: 74, top: 8, bottom: 8, containLabel: true },
         xAxis: charts.logAxis('', units.tick, figures),
-        yAxis: charts.categoryAxis(ranked.map(nameOf), { inverse: true, axisLabel: { interval: 0, width: width < 500 ? 110 : 190, overflow: 'truncate' } }),
+        yAxis: charts.categoryAxis(ranked.map(nameOf), {
+          inverse: true,
+          axisLabel: { interval: 0, width: width < 500 ? 110 : 190, overflow: 'truncate' },
+        }),
         tooltip: { trigger: 'item', formatter: item => charts.tip(nameOf(ranked[item.dataIndex]), charts.describe(ranked[item.dataIndex])) },
         series: [
-          ...[true, false].map(won => charts.whiskers('interval', won ? t.accent : t.muted, ranked.flatMap((c, i) => (c.p50_ci && winner(c) === won ? [[i, ...c.p50_ci]] : [])), true)),
+          ...[true, false].map(won =>
+            charts.whiskers(
+              'interval',
+              won ? t.accent : t.muted,
+              ranked.flatMap((c, i) => (c.p50_ci && winner(c) === won ? [[i, ...c.p50_ci]] : [])),
+              true,
+            ),
+          ),
           {
-            type: 'scatter', symbolSize: 11, z: 4, data: ranked.map((c, i) => ({ value: [c.p50_ns, i], itemStyle: { color: color(c) } })),
+            type: 'scatter',
+            symbolSize: 11,
+            z: 4,
+            data: ranked.map((c, i) => ({ value: [c.p50_ns, i], itemStyle: { color: color(c) } })),
           },
           // The figure stands beyond the whisker's end, where nothing crosses it.
           {
-            type: 'scatter', symbolSize: 0, silent: true, tooltip: { show: false }, data: ranked.map((c, i) => [c.p50_ci?.[1] ?? c.p50_ns, i]),
+            type: 'scatter',
+            symbolSize: 0,
+            silent: true,
+            tooltip: { show: false },
+            data: ranked.map((c, i) => [c.p50_ci?.[1] ?? c.p50_ns, i]),
             label: { show: true, position: 'right', distance: 10, color: t.text, formatter: item => units.time(ranked[item.dataIndex].p50_ns) },
           },
         ],

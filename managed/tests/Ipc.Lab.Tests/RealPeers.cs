@@ -1,0 +1,44 @@
+using Ipc.Lab.Planning;
+using Ipc.Lab.Running;
+using Xunit;
+
+namespace Ipc.Lab.Tests;
+
+/// <summary>Launches with the real peers of a built tree. Its tests are several classes, which run side by side.</summary>
+public abstract class RealPeers : IDisposable
+{
+    private readonly TemporaryFolder _folder = new();
+
+    // Every pair of .NET 10 and native; of the sides that not every machine has, those in which they meet native code and themselves.
+    public static TheoryData<string> Pairs { get; } = [.. PairsOfMessages(), .. ((string[])["native:hosted", "hosted:native", "hosted:hosted"]).Where(IsPlayable)];
+
+    // Side hosted plays what a handler has a part in, which messages without replies have not.
+    public static TheoryData<string> MessagePairs { get; } = [.. PairsOfMessages()];
+
+    private static IEnumerable<string> PairsOfMessages() =>
+    [
+        .. Grid.AllPairs.Where(pair => !pair.Contains("netfx", StringComparison.Ordinal) && !pair.Contains("hosted", StringComparison.Ordinal)),
+        .. ((string[])["native:managed-netfx", "managed-netfx:native", "managed-netfx:managed-netfx", "bound-netfx:bound-netfx"]).Where(IsPlayable),
+    ];
+
+    private static bool IsPlayable(string pair) => pair.Split(':').All(side => Programs.OfThisTree().WhyCannotPlay(side) is null);
+
+    /// <summary>Where a launch may write.</summary>
+    private protected string Folder => _folder.Path;
+
+    public void Dispose()
+    {
+        _folder.Dispose();
+        GC.SuppressFinalize(this);
+    }
+
+    private protected async Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync(Cell cell, Pins? pins = null)
+    {
+        var task = new LaunchTask(
+            cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, pins ?? Pins.None, new LaunchTiming(0.02, 0.02),
+            Path.Combine(Folder, "launch.u32"));
+        return await new Launcher(Programs.OfThisTree(), LaunchBounds.Usual).RunAsync(task, 0, 0, CancellationToken.None);
+    }
+
+    private protected static bool IsPlayed(string transport, string pair) => pair.Split(':').All(side => Registry.WhyNotAvailable(transport, side).Length == 0);
+}
