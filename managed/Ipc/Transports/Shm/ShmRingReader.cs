@@ -6,6 +6,8 @@ namespace Ipc;
 /// <summary>The reader's half of a ring. A record is looked at, then consumed; its room goes back to the writer in portions.</summary>
 internal sealed unsafe class ShmRingReader
 {
+    private const ulong SlotsNotTakenOver = 2; // messages of so few are as fast without
+
     private readonly SharedMemorySegment _segment;
     private readonly ShmRingMemory _memory;
     private readonly RingControl _control;
@@ -13,6 +15,8 @@ internal sealed unsafe class ShmRingReader
     private ulong _dataPosition;
     private ulong _slotsGivenBack;
     private ulong _dataGivenBack;
+    private ulong _takenOver; // up to here
+    private bool _hasLong;    // since then some message took more than SlotsNotTakenOver
     private readonly SpinBudget _spinBudget = new();
     private readonly int _iterations; // between two readings of the clock
     private readonly int _longestInSlots;
@@ -40,7 +44,7 @@ internal sealed unsafe class ShmRingReader
         _iterations = segment.SpinIterations;
         _longestInSlots = _memory.LongestInSlots;
         (_slotPosition, _dataPosition) = (firstSlot, firstData);
-        (_slotsGivenBack, _dataGivenBack) = (firstSlot, firstData);
+        (_slotsGivenBack, _dataGivenBack, _takenOver) = (firstSlot, firstData, firstSlot);
         LookAhead();
         if (firstSlot != 0 || firstData != 0)
             GiveBack();
@@ -233,6 +237,7 @@ internal sealed unsafe class ShmRingReader
     {
         _slotPosition += count;
         LookAhead();
+        _hasLong |= count > SlotsNotTakenOver;
     }
 
     private bool OwesSlots
@@ -247,7 +252,10 @@ internal sealed unsafe class ShmRingReader
         var toEnd = _memory.SlotsToEnd(_slotPosition);
         if (toEnd == _memory.SlotCount)
             return false;
+        if (_hasLong)
+            TakeLinesOver();
         _slotPosition += toEnd;
+        _takenOver = _slotPosition;
         LookAhead();
         if (OwesSlots)
             GiveBackAndWake();
@@ -358,8 +366,24 @@ internal sealed unsafe class ShmRingReader
         _segment.WakeIfParked(_control.WriterParked);
     }
 
+    // Nobody who reads these words needs it: the lines of long messages are written once before they go back, for speed alone, as the
+    // native reader says (ring_reader.cpp). What is stored is this lap's sequence, which is due at no later one.
+    private void TakeLinesOver()
+    {
+        _hasLong = false;
+        for (var position = _takenOver; position != _slotPosition; position++)
+        {
+            var word = (ulong*)_memory.Slot(position);
+            if ((uint)*word != ShmRingMemory.Sequence(position))
+                *word = ShmRingMemory.Sequence(position);
+        }
+    }
+
     private void GiveBack()
     {
+        if (_hasLong)
+            TakeLinesOver();
+        _takenOver = _slotPosition;
         (_slotsGivenBack, _dataGivenBack) = (_slotPosition, _dataPosition);
         // Release: our reading is over before the writer sees the room given back.
         Volatile.Write(ref *_control.DataRead, _dataPosition);

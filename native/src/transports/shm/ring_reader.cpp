@@ -4,7 +4,22 @@
 
 namespace ipc::shm {
 
+// No reader of these words needs it: the lines of long messages are written once before they go back, for speed alone. A call of 1000
+// bytes takes 330 ns with it and 435 without where a line crosses in 50 ns, and 1150 and 1510 where it takes 190 (docs/performance.md).
+// The writer's stores of the next lap then find the lines in this processor's cache alone, and not shared by both. What is stored is this
+// lap's sequence, which is due at no later one.
+void RingReader::take_lines_over() {
+    has_long_ = false;
+    for (uint64_t position = taken_over_; position != slot_position_; ++position) {
+        std::atomic<uint64_t>& word = memory_.slot(position).sequence_and_length;
+        if (Slot::low(word.load(std::memory_order_relaxed)) != sequence_of(position))
+            word.store(sequence_of(position), std::memory_order_relaxed);
+    }
+}
+
 void RingReader::give_back() {
+    if (has_long_) take_lines_over();
+    taken_over_ = slot_position_;
     shared_memory::RingControl& control = segment_.incoming();
     given_slots_ = slot_position_;
     given_data_ = data_position_;
@@ -18,7 +33,9 @@ void RingReader::give_back() {
 bool RingReader::pass_over_rest() {
     const uint64_t to_end = memory_.slots_to_end(slot_position_);
     if (to_end == memory_.slot_count) return false;
+    if (has_long_) take_lines_over();
     slot_position_ += to_end;
+    taken_over_ = slot_position_;
     look_ahead();
     if (owes_slots()) give_back();
     return true;

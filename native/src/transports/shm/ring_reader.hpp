@@ -18,7 +18,7 @@ class RingReader {
         : segment_(segment), memory_(ring_memory(segment, segment.side() ^ 1)),
           longest_in_slots_(memory_.longest_in_slots()),
           iterations_(segment.spins() ? shared_memory::spin_iterations : 1), slot_position_(first_position),
-          given_slots_(first_position) {
+          given_slots_(first_position), taken_over_(first_position) {
         look_ahead();
     }
 
@@ -132,6 +132,7 @@ class RingReader {
     void pass_slots(uint64_t count) {
         slot_position_ += count;
         look_ahead();
+        has_long_ |= count > slots_not_taken_over;
     }
     void consume_data(size_t length) {
         ++slot_position_;
@@ -142,6 +143,9 @@ class RingReader {
     // In portions, so that in a stream of messages the line with the positions seldom crosses between the cores.
     bool owes_slots() const { return slot_position_ - given_slots_ >= memory_.short_lap() / 4; }
     void give_back();
+    // Messages of so few slots are as fast without.
+    static constexpr uint64_t slots_not_taken_over = 2;
+    void take_lines_over();
     bool pass_over_rest();
     Status really_wait_for_record(const Deadline& deadline);
     Status find_elsewhere(Record* record, const Deadline& deadline);
@@ -159,6 +163,7 @@ class RingReader {
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
     uint64_t given_slots_;
+    uint64_t taken_over_; // up to here
     uint64_t given_data_ = 0;
     shared_memory::SpinBudget spin_budget_;
     struct {
@@ -166,6 +171,7 @@ class RingReader {
         size_t each;      // bytes of one message
         size_t taken;     // bytes of those consumed
     } run_;               // the run that is being read
+    bool has_long_ = false; // since taken_over_ some message took more than slots_not_taken_over
 };
 
 } // namespace ipc::shm
