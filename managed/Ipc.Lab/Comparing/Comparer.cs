@@ -162,9 +162,9 @@ internal sealed class Comparer
     private string TooFew(CellResult first, CellResult second)
     {
         var (a, b) = (LaunchesOf(first), LaunchesOf(second));
-        var alike = string.Join(" and ", a.Select(g => g.Key).Union(b.Select(g => g.Key)).OrderBy(Distance)
+        var alike = string.Join(", ", a.Select(g => g.Key).Union(b.Select(g => g.Key)).OrderBy(Distance)
             .Select(placement => $"{(placement is null ? "" : $"{placement} ")}{a[placement].Count()} and {b[placement].Count()}"));
-        return $"too few settled launches{(_bounds.Count > 0 ? " of like placement" : "")}: {(alike.Length > 0 ? alike : "none")}, and {RatioEstimate.LeastLaunches} of each are needed";
+        return $"too few settled launches{(_bounds.Count > 0 ? " of like placement" : "")}: {(alike.Length > 0 ? alike : "none")}; {RatioEstimate.LeastLaunches} of each are needed";
     }
 
     private static string WhyNot(CellResult? first, CellResult? second) =>
