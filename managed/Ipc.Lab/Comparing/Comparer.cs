@@ -105,7 +105,8 @@ internal sealed class Comparer
             yield return new CellVerdict { Cell = (first ?? second)!.Cell, Reason = WhyNot(first, second), NewlyFailed = first?.Status == "ok" && second?.Status == "failed" };
             yield break;
         }
-        var drift = _drift.GetValueOrDefault(MachineDrift.KeyOf(first));
+        // What the machine did between the two launches of a pair, it did to both trees in turns: the spread of the pairs has it already.
+        var drift = _paired ? 0 : _drift.GetValueOrDefault(MachineDrift.KeyOf(first));
         var compared = Estimates(first, second, l => l.P50Ns, drift).Select(e => new CellVerdict
         {
             Cell = first.Cell,
