@@ -15,6 +15,10 @@ export DOTNET_PROCESSOR_COUNT=$(nproc)
 [ $# -gt 0 ] || set -- shm unix
 [ -x "$root/build/release/bin/ipc-peer" ] || { echo "Build first: scripts/build.sh" >&2; exit 2; }
 
+# A mean has in it whatever interrupted the calls: on a busy machine the two need not agree.
+read -r load _ </proc/loadavg
+if awk "BEGIN { exit !($load > 1) }"; then echo "Other programs are running (load average $load): end them, or the means will differ by what they take" >&2; fi
+
 folder=$(mktemp -d)
 end() {
     # The stopwatch runs in a subshell, which leaves the number of its server here.

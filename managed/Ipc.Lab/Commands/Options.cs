@@ -39,7 +39,7 @@ internal static class Options
             var isWhole = typeof(T) != typeof(double);
             if (T.TryParse(text, isWhole ? NumberStyles.Integer : NumberStyles.Float, CultureInfo.InvariantCulture, out var number))
                 return number;
-            result.AddError($"{name} '{text}' is not a number it takes{(!isWhole && text.Contains(',', StringComparison.Ordinal) ? $"; write its decimals after a point, as in {text.Replace(',', '.')}" : "")}");
+            result.AddError($"{name} '{text}' is not a {(isWhole ? "whole " : "")}number{(!isWhole && text.Contains(',', StringComparison.Ordinal) ? $"; write its decimals after a point, as in {text.Replace(',', '.')}" : "")}");
             return null;
         },
     };

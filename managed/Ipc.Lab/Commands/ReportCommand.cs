@@ -22,7 +22,7 @@ internal static class ReportCommand
 
     private static int Run(string[] folders, string destination, string[] filled)
     {
-        var runs = folders.Select(f => Path.GetFullPath(f)).Distinct()
+        var runs = folders.DistinctBy(f => f.Length > 0 ? Path.GetFullPath(f) : f)
             .Select(f => new ReportRun(NameOf(f), ResultsReader.Read(f))).ToList();
         var machines = MachineReport.Of(runs);
         foreach (var file in filled)
@@ -51,6 +51,11 @@ internal static class ReportCommand
         Path.GetRelativePath(Path.GetDirectoryName(Path.GetFullPath(file))!, RepositoryRoot.Find() ?? ".").Replace('\\', '/') is not "." and var up ? $"{up}/" : "";
 
     // The folder's own name; of a results.json the one it lies in.
-    private static string NameOf(string path) =>
-        Path.GetFileName(Directory.Exists(path) ? Path.TrimEndingDirectorySeparator(path) : Path.GetDirectoryName(path)!);
+    private static string NameOf(string path)
+    {
+        if (path.Length == 0)
+            return path;
+        var full = Path.GetFullPath(path);
+        return Path.GetFileName(Directory.Exists(full) ? Path.TrimEndingDirectorySeparator(full) : Path.GetDirectoryName(full)!);
+    }
 }

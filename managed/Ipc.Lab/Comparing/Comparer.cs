@@ -105,7 +105,8 @@ internal sealed class Comparer
             yield return new CellVerdict { Cell = (first ?? second)!.Cell, Reason = WhyNot(first, second), NewlyFailed = first?.Status == "ok" && second?.Status == "failed" };
             yield break;
         }
-        var drift = _drift.GetValueOrDefault(MachineDrift.KeyOf(first));
+        // What the machine did between the two launches of a pair, it did to both trees in turns: the spread of the pairs has it already.
+        var drift = _paired ? 0 : _drift.GetValueOrDefault(MachineDrift.KeyOf(first));
         var compared = Estimates(first, second, l => l.P50Ns, drift).Select(e => new CellVerdict
         {
             Cell = first.Cell,
@@ -162,9 +163,9 @@ internal sealed class Comparer
     private string TooFew(CellResult first, CellResult second)
     {
         var (a, b) = (LaunchesOf(first), LaunchesOf(second));
-        var alike = string.Join(" and ", a.Select(g => g.Key).Union(b.Select(g => g.Key)).OrderBy(Distance)
+        var alike = string.Join(", ", a.Select(g => g.Key).Union(b.Select(g => g.Key)).OrderBy(Distance)
             .Select(placement => $"{(placement is null ? "" : $"{placement} ")}{a[placement].Count()} and {b[placement].Count()}"));
-        return $"too few settled launches{(_bounds.Count > 0 ? " of like placement" : "")}: {(alike.Length > 0 ? alike : "none")}, and {RatioEstimate.LeastLaunches} of each are needed";
+        return $"too few settled launches{(_bounds.Count > 0 ? " of like placement" : "")}: {(alike.Length > 0 ? alike : "none")}; {RatioEstimate.LeastLaunches} of each are needed";
     }
 
     private static string WhyNot(CellResult? first, CellResult? second) =>

@@ -59,7 +59,7 @@ internal static class ComparisonText
         yield return $"base {comparison.Base.Path} ({comparison.Base.Launches} launches a cell), new {comparison.New.Path} ({comparison.New.Launches}), {comparison.New.Machine}; ratios are new by base, above 1 is slower";
         var drift = comparison.Drift.Count == 0 ? "floors were not measured around launches, so a change of the machine cannot be told from a change of the programs"
             : $"the floors, which belong to neither, changed by at most {comparison.Drift.Max(d => d.Value) * 100:0.0} %";
-        yield return $"{(comparison.Paired ? "interleaved, compared round by round" : "measured one after the other")}; {drift}; {comparison.Correction} at {comparison.Level:0.##}, differences under {comparison.LeastDifference * 100:0} % do not count";
+        yield return $"{(comparison.Paired ? "interleaved, compared pair by pair" : "measured one after the other")}; {drift}; {comparison.Correction} at {comparison.Level:0.##}, differences under {comparison.LeastDifference * 100:0} % do not count";
         foreach (var unlike in comparison.Unlike)
             yield return $"DIFFERENT: {unlike}";
         foreach (var run in (ComparedRun[])[comparison.Base, comparison.New])

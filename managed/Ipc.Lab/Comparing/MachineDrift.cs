@@ -3,7 +3,8 @@ using Ipc.Lab.Results;
 namespace Ipc.Lab.Comparing;
 
 /// <summary>By how much the machine itself changed from one run to the other, told by the floors: they are no part of what is compared, so that
-/// whatever their ratio differs from 1 by, beyond their own chance, is the machine's. Each cell's interval is widened by it.</summary>
+/// whatever their ratio differs from 1 by, beyond their own chance, is the machine's. Each cell's interval is widened by it,
+/// unless the launches of both runs were made in turns.</summary>
 internal static class MachineDrift
 {
     /// <summary>For cells that no floor bounds.</summary>

@@ -43,12 +43,14 @@ internal sealed record RatioEstimate(double Ratio, double[] Interval, double Sta
         return Of(Median(differences), error * error, drift, differences.Length - 1);
     }
 
-    /// <summary>Launches of two runs in several placements, none of which has enough by itself: differences are taken inside each placement only. Null if they are too few.</summary>
+    /// <summary>Launches of two runs in several placements, none of which has enough by itself: differences are taken inside each placement only. Null if
+    /// they are too few.</summary>
     /// <param name="placements">Each with the figures of the first run's launches and of the second's, all positive.</param>
     public static RatioEstimate? Stratified(IReadOnlyList<(double[] First, double[] Second)> placements, double drift)
     {
         // A launch whose placement has only one of it says nothing of chance.
-        var used = placements.Where(p => p.First.Length > 1 && p.Second.Length > 1).Select(p => (First: Logarithms(p.First), Second: Logarithms(p.Second))).ToList();
+        var used = placements.Where(p => p.First.Length > 1 && p.Second.Length > 1)
+            .Select(p => (First: Logarithms(p.First), Second: Logarithms(p.Second))).ToList();
         double[] deviations = [.. used.SelectMany(p => Deviations(p.First).Concat(Deviations(p.Second)))];
         var degrees = deviations.Length - (2 * used.Count);
         if (degrees < LeastDegrees || Math.Min(used.Sum(p => p.First.Length), used.Sum(p => p.Second.Length)) < LeastOfStrata)
@@ -57,7 +59,8 @@ internal sealed record RatioEstimate(double Ratio, double[] Interval, double Sta
         var scale = Math.Sqrt(deviations.Length / (double)degrees);
         var random = new MersenneTwister(Seed);
         double[] Drawn(int count) => [.. Enumerable.Range(0, count).Select(_ => scale * deviations[random.Next(deviations.Length)])];
-        var resampled = Enumerable.Range(0, Resamples).Select(_ => Difference([.. used.Select(p => (Drawn(p.First.Length), Drawn(p.Second.Length)))])).ToArray();
+        double Resampled() => Difference([.. used.Select(p => (Drawn(p.First.Length), Drawn(p.Second.Length)))]);
+        var resampled = Enumerable.Range(0, Resamples).Select(_ => Resampled()).ToArray();
         var least = Resolution([.. placements.SelectMany(p => p.First)]);
         var error = Math.Max(StandardDeviation(resampled), least);
         return Of(Difference(used), error * error, drift, degrees);

@@ -8,6 +8,8 @@ internal static class ResultsReader
     /// <param name="path">A results folder, or a results.json.</param>
     public static RunResults Read(string path)
     {
+        if (string.IsNullOrWhiteSpace(path))
+            throw new UserMistakeException("results are named by a folder or a results.json, not by nothing");
         var file = Directory.Exists(path) ? Path.Combine(path, "results.json") : path;
         try
         {
@@ -19,7 +21,15 @@ internal static class ResultsReader
                 throw new UserMistakeException($"'{file}' has schema {number} and this lab reads schema {RunResults.CurrentSchema}; measure again");
             return json.RootElement.Deserialize<RunResults>(LabJson.Indented)!;
         }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException or JsonException)
+        catch (Exception e) when (e is FileNotFoundException or DirectoryNotFoundException)
+        {
+            throw new UserMistakeException($"there are no results: '{file}' does not exist; name the folder of a run or its results.json");
+        }
+        catch (JsonException e)
+        {
+            throw new UserMistakeException($"'{file}' is not a results.json of this lab: {ErrorMessage.Of(e)}");
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw new UserMistakeException($"'{file}' cannot be read as results: {ErrorMessage.Of(e)}");
         }

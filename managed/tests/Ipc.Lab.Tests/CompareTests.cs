@@ -129,6 +129,28 @@ public sealed class CompareTests
     }
 
     [Fact]
+    public void OfRunsInTurnsRestlessFloorsDoNotHideATenth()
+    {
+        // Floors that vary more than the cells, and few cells: their ratios differ from 1 by chance.
+        RunResults Restless(RunResults run, int seed)
+        {
+            var random = new MersenneTwister(seed);
+            LaunchFigures With(LaunchFigures launch) => launch with { FloorBeforeNs = 4000 * Math.Exp(Normal.Sample(random, 0, 0.2)), FloorAfterNs = 4000 };
+            return run with { Cells = [.. run.Cells.Where(c => c.Transport == "unix").Take(3).Select(c => c with { EachLaunch = [.. c.EachLaunch.Select(With)] })] };
+        }
+        var (found, named) = (0, 0);
+        for (var i = 0; i < 20; i++)
+        {
+            var (first, slower, same) = (Run(100 + i, twin: "twins"), Run(200 + i, slower: ("unix", 1.1), twin: "twins"), Run(300 + i, twin: "twins"));
+            found += Compare(Restless(first, i), Restless(slower, 50 + i)).Transports.Count(t => t.Verdict == CellVerdict.Slower);
+            named += Compare(Restless(first, i), Restless(same, 50 + i)).Transports.Count(t => t.Verdict != CellVerdict.NoDifference);
+        }
+
+        Assert.Equal(20, found);
+        Assert.InRange(named, 0, 3);
+    }
+
+    [Fact]
     public void PlacementsAreNeverMixed()
     {
         // Mostly near before, mostly far after: the medians differ by three, the program not at all.

@@ -108,7 +108,7 @@ function fillHead() {
   const banners = [
     ...data.banners,
     failed ? `${failed} of ${data.cells.length} cells failed; they stand in the last table with the reason.` : null,
-    unsteady ? `${unsteady} cells did not settle and stand in no chart.` : null,
+    unsteady ? `${unsteady} cells did not settle and are in no chart.` : null,
   ].filter(Boolean);
   document.getElementById('banners').replaceChildren(...banners.map(text => element('p', { className: 'banner' }, text)));
   document.getElementById('made').textContent =
