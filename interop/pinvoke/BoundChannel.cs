@@ -69,6 +69,22 @@ internal sealed unsafe partial class BoundChannel : IpcChannel
         return status;
     }
 
+    public override bool TryReceive(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
+    {
+        nuint received;
+        IpcStatus status;
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        fixed (byte* bytes = buffer)
+            status = NativeMethods.Receive(_channel, bytes, (nuint)buffer.Length, &received, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
+        length = 0;
+        if (status == IpcStatus.TimedOut)
+            return false;
+        NativeStatus.Check(status);
+        length = (int)received;
+        return true;
+    }
+
     public override Span<byte> Reserve(int length, int timeoutMilliseconds = Timeout.Infinite)
     {
         byte* room;
@@ -106,6 +122,21 @@ internal sealed unsafe partial class BoundChannel : IpcChannel
         _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         NativeStatus.Check(status);
         return new ReadOnlySpan<byte>(message, NativeStatus.Length(length));
+    }
+
+    public override bool TryPeek(out ReadOnlySpan<byte> message, int timeoutMilliseconds = 0)
+    {
+        byte* bytes;
+        nuint length;
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        var status = NativeMethods.Peek(_channel, &bytes, &length, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
+        message = default;
+        if (status == IpcStatus.TimedOut)
+            return false;
+        NativeStatus.Check(status);
+        message = new ReadOnlySpan<byte>(bytes, NativeStatus.Length(length));
+        return true;
     }
 
     public override void Release()
@@ -263,6 +294,17 @@ internal sealed unsafe partial class BoundChannel : IpcChannel
             _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
         }
         NativeStatus.Check(status);
+    }
+
+    internal override int PeerProcess()
+    {
+        if (!OperatingSystem.IsLinux())
+            return 0;
+        nint descriptor;
+        if (NativeMethods.ChannelDescriptor(_channel, &descriptor) != IpcStatus.Ok)
+            return 0;
+        using var theirs = new Descriptor((int)descriptor, owns: false);
+        return LocalSocket.ProcessOf(theirs);
     }
 
     public override void Close()

@@ -31,6 +31,23 @@ internal sealed unsafe class BoundSubscriber : Subscriber
         return (int)length;
     }
 
+    public override bool TryReceive(Span<byte> buffer, out int length, out long lost, int timeoutMilliseconds = 0)
+    {
+        nuint received;
+        ulong count;
+        IpcStatus status;
+        var byTheDoor = Enter();
+        fixed (byte* bytes = buffer)
+            status = NativeMethods.SubscriberReceive(_subscriber, bytes, (nuint)buffer.Length, &received, &count, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Only, byTheDoor);
+        (length, lost) = (0, 0);
+        if (status == IpcStatus.TimedOut)
+            return false;
+        NativeStatus.Check(status);
+        (length, lost) = ((int)received, (long)count);
+        return true;
+    }
+
     public override void Close()
     {
         try

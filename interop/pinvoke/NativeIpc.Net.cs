@@ -4,7 +4,7 @@ public sealed unsafe partial class NativeIpc
 {
     /// <summary>The <c>ipc_channel*</c> (ipc.h) under a channel of this class, for native code in the same process. It is good until the channel is
     /// disposed, which does not wait for native code that uses it.</summary>
-    /// <param name="channel">A channel that <see cref="Connect"/> or a listener of this class has given.</param>
+    /// <param name="channel">A channel that <see cref="Connect(string, int)"/> or a listener of this class has given.</param>
     /// <exception cref="IpcException"><see cref="IpcStatus.InvalidArgument"/>: the channel is pure .NET, and there is no native one under it.</exception>
     public static nint HandleOf(IpcChannel channel)
     {
@@ -28,10 +28,10 @@ public sealed unsafe partial class NativeIpc
     private static BoundChannel Bound(IpcChannel channel) => channel as BoundChannel
         ?? throw new IpcException(IpcStatus.InvalidArgument, "this channel is pure .NET: native code can use one that NativeIpc has connected or accepted");
 
-    /// <summary>As <see cref="Connect"/>, on a thread of the pool, which is free again when the server has accepted.</summary>
+    /// <summary>As <see cref="Connect(string, int)"/>, on a thread of the pool, which is free again when the server has accepted.</summary>
     /// <param name="address">Where the server listens.</param>
     /// <param name="cancellationToken">Ends the wait at once; a connection that comes about nevertheless is closed.</param>
-    /// <exception cref="IpcException">As <see cref="Connect"/>: <see cref="IpcStatus.NoServer"/> comes at once when nobody listens.</exception>
+    /// <exception cref="IpcException">As <see cref="Connect(string, int)"/>: <see cref="IpcStatus.NoServer"/> comes at once when nobody listens.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public static ValueTask<IpcChannel> ConnectAsync(string address, CancellationToken cancellationToken = default) =>
         Connecting.Begin(Connect, address, cancellationToken);

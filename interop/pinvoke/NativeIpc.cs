@@ -2,18 +2,21 @@ using System.Runtime.CompilerServices;
 
 namespace Ipc.Native;
 
-/// <summary>Opens channels through the C ABI (ipc.h, libipc.so or libipc.dll): the `bound` twin of <see cref="ManagedIpc"/>, call for call.
-/// Every member throws <see cref="IpcException"/> with <see cref="IpcStatus.NotAvailable"/> where the native library is missing.</summary>
+/// <summary>Opens channels, queues and broadcasts through the C library (libipc.so or libipc.dll). It has the members of <see cref="ManagedIpc"/>, and
+/// they behave the same.</summary>
+/// <remarks>Where the native library is missing, every member throws an <see cref="IpcException"/> with <see cref="IpcStatus.NotAvailable"/> that says where
+/// it was looked for. Any thread may call any member.</remarks>
 public sealed unsafe partial class NativeIpc : IIpc
 {
     private NativeIpc()
     {
     }
 
-    /// <summary>The same calls as an argument.</summary>
+    /// <summary>The same members as an object, for code that takes either implementation.</summary>
     public static IIpc Instance { get; } = new NativeIpc();
 
-    /// <summary>The ABI version of the library loaded.</summary>
+    /// <summary>The version of the C ABI that the native library implements.</summary>
+    /// <exception cref="IpcException"><see cref="IpcStatus.NotAvailable"/>: the native library is missing.</exception>
     public static Version AbiVersion
     {
         get
@@ -24,7 +27,8 @@ public sealed unsafe partial class NativeIpc : IIpc
         }
     }
 
-    /// <summary>The registry ids of the transports the native library knows.</summary>
+    /// <summary>The transports that the native library knows, for example <c>shm</c>.</summary>
+    /// <exception cref="IpcException"><see cref="IpcStatus.NotAvailable"/>: the native library is missing.</exception>
     public static IReadOnlyList<string> Transports
     {
         get
@@ -34,7 +38,12 @@ public sealed unsafe partial class NativeIpc : IIpc
         }
     }
 
-    /// <summary>A transport's registry entry as JSON text; <see cref="IpcStatus.UnknownTransport"/> if the native library has none.</summary>
+    /// <summary>Describes a transport: its options, its limits and the systems that have it.</summary>
+    /// <param name="transport">The transport, for example <c>shm</c>.</param>
+    /// <returns>A JSON object, the transport's entry in registry.json.</returns>
+    /// <exception cref="ArgumentNullException">The transport is null.</exception>
+    /// <exception cref="IpcException"><see cref="IpcStatus.UnknownTransport"/>; <see cref="IpcStatus.NotAvailable"/>: the native library is
+    /// missing.</exception>
     public static string Describe(string transport)
     {
         ArgumentNullException.ThrowIfNull(transport);
@@ -44,7 +53,7 @@ public sealed unsafe partial class NativeIpc : IIpc
                 $"the native library has no transport '{transport}'; it has {string.Join(", ", Transports)}");
     }
 
-    /// <summary>Listens at an address such as <c>shm://prices?wait=spin</c>.</summary>
+    /// <inheritdoc cref="IIpc.Listen(string)"/>
     public static IpcListener Listen(string address)
     {
         ArgumentNullException.ThrowIfNull(address);
@@ -52,7 +61,7 @@ public sealed unsafe partial class NativeIpc : IIpc
         return Loaded.Listen(address);
     }
 
-    /// <summary>Connects. <see cref="IpcStatus.NoServer"/> comes at once when nobody listens; the time-out bounds the handover.</summary>
+    /// <inheritdoc cref="IIpc.Connect(string, int)"/>
     public static IpcChannel Connect(string address, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(address);
@@ -60,7 +69,7 @@ public sealed unsafe partial class NativeIpc : IIpc
         return Loaded.Connect(address, timeoutMilliseconds);
     }
 
-    /// <summary>Opens the queue of this name (transports of kind "queue"), making it if there is none.</summary>
+    /// <inheritdoc cref="IIpc.OpenQueue(string, int)"/>
     public static IpcQueue OpenQueue(string address, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(address);
@@ -68,8 +77,7 @@ public sealed unsafe partial class NativeIpc : IIpc
         return Loaded.OpenQueue(address, timeoutMilliseconds);
     }
 
-    /// <summary>Removes a queue's name and what waits under it; who has it open goes on with the nameless rest.
-    /// <see cref="IpcStatus.NoServer"/> if there is none.</summary>
+    /// <inheritdoc cref="IIpc.RemoveQueue(string)"/>
     public static void RemoveQueue(string address)
     {
         ArgumentNullException.ThrowIfNull(address);
@@ -77,7 +85,7 @@ public sealed unsafe partial class NativeIpc : IIpc
         Loaded.RemoveQueue(address);
     }
 
-    /// <summary>Takes the name of a broadcast (transports of kind "broadcast"); <see cref="IpcStatus.NameInUse"/> while another has it.</summary>
+    /// <inheritdoc cref="IIpc.Publish(string)"/>
     public static Publisher Publish(string address)
     {
         ArgumentNullException.ThrowIfNull(address);
@@ -85,7 +93,7 @@ public sealed unsafe partial class NativeIpc : IIpc
         return Loaded.Publish(address);
     }
 
-    /// <summary>Joins a broadcast: what is published from now on arrives.</summary>
+    /// <inheritdoc cref="IIpc.Subscribe(string, int)"/>
     public static Subscriber Subscribe(string address, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(address);

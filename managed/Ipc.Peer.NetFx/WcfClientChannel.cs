@@ -1,5 +1,4 @@
 using System.ServiceModel;
-using Ipc.Wcf;
 
 namespace Ipc.Peer;
 

@@ -1,4 +1,3 @@
-using Ipc.Wcf;
 
 namespace Ipc.Peer;
 

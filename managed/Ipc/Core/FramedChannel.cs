@@ -145,6 +145,46 @@ internal abstract partial class FramedChannel(int limit) : IpcChannel
         return message;
     }
 
+    public sealed override bool TryPeek(out ReadOnlySpan<byte> message, int timeoutMilliseconds)
+    {
+        if (_gate.Doors.Receiver.TryEnter())
+        {
+            message = default;
+            var seen = MayReceive(timeoutMilliseconds) && TryViewNext(FrameKind.Message, timeoutMilliseconds != 0, out message, out _);
+            if (seen)
+                _holding = Holding.Message;
+            _gate.Doors.Receiver.Leave();
+            if (seen)
+                return true;
+        }
+        return TryPeekOrWait(out message, timeoutMilliseconds);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryPeekOrWait(out ReadOnlySpan<byte> message, int timeoutMilliseconds)
+    {
+        using var visit = new Visit(this, Receiver);
+        message = default;
+        try
+        {
+            var deadline = Begin(timeoutMilliseconds);
+            if (_holding != Holding.Message)
+            {
+                CheckHoldingNothing(nameof(TryPeek));
+                if (!AwaitFrame(deadline))
+                    return false;
+            }
+            Expect(FrameKind.Message, deadline);
+            message = ViewFrame(deadline);
+            _holding = Holding.Message;
+            return true;
+        }
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut && !_stopped)
+        {
+            return false; // as in TryReceive
+        }
+    }
+
     public sealed override void Release()
     {
         if (_gate.Doors.Receiver.TryEnter())

@@ -3,10 +3,10 @@ using System.Globalization;
 namespace Ipc;
 
 /// <summary>
-/// <c>transport://name?option=value&amp;option=value</c>, the one string that picks a transport and its options, checked against
-/// the registry: the transport exists, every option is its own or a common one, and every value is one it takes.
+/// An address, <c>transport://name?option=value&amp;option=value</c>, that has been checked: the transport exists, and it has every option and takes its
+/// value.
 /// </summary>
-/// <remarks>Immutable; any thread may use it.</remarks>
+/// <remarks>Programs pass addresses as strings; this class is for those that look into one. It does not change, and any thread may use it.</remarks>
 public sealed class IpcAddress
 {
     // A message and the few bytes of its header must fit into one .NET array.
@@ -26,17 +26,21 @@ public sealed class IpcAddress
         MaxMessageLength = CheckedLimit();
     }
 
-    /// <summary>The registry's id of the transport, for example <c>shm</c>.</summary>
+    /// <summary>The transport, for example <c>shm</c>.</summary>
     public string Transport => _entry.Id;
 
-    /// <summary>What stands between <c>://</c> and the options; its form is the transport's own.</summary>
+    /// <summary>The part between <c>://</c> and the options. Its form depends on the transport: a name, or a host and port.</summary>
     public string Name { get; }
 
-    /// <summary>The limit on messages in bytes (option max=), at most a little under 2 GiB: what one .NET array holds.</summary>
+    /// <summary>The longest message in bytes (option <c>max=</c>), at most a little under 2 GiB.</summary>
     public int MaxMessageLength { get; }
 
-    /// <summary>Reads an address. Failures: <see cref="IpcStatus.BadAddress"/>, <see cref="IpcStatus.UnknownTransport"/>,
-    /// <see cref="IpcStatus.BadOption"/>, each with an error message that lists what there is.</summary>
+    /// <summary>Parses and checks an address.</summary>
+    /// <param name="text">The address.</param>
+    /// <returns>The parts of the address.</returns>
+    /// <exception cref="ArgumentNullException">The text is null.</exception>
+    /// <exception cref="IpcException"><see cref="IpcStatus.BadAddress"/>, <see cref="IpcStatus.UnknownTransport"/> or <see cref="IpcStatus.BadOption"/>, with an
+    /// error message that lists what there is.</exception>
     public static IpcAddress Parse(string text)
     {
         ArgumentNullException.ThrowIfNull(text);
@@ -52,21 +56,32 @@ public sealed class IpcAddress
         return new IpcAddress(text, entry, name, question < 0 ? [] : ParseOptions(text, entry, rest[(question + 1)..]));
     }
 
-    /// <summary>An option's value, or its default from the registry. Asking for an option the transport lacks is
-    /// <see cref="IpcStatus.BadOption"/>.</summary>
+    /// <summary>The value of an option: the one given, or the default.</summary>
+    /// <param name="name">The option, for example <c>wait</c>.</param>
+    /// <returns>The value as text.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.BadOption"/>: the transport has no such option.</exception>
     public string Option(string name) => _options.TryGetValue(name, out var value) ? value : FindOption(_entry, name).Default;
 
-    /// <summary>An option of kind size in bytes: <c>64M</c> is 67108864, suffixes are powers of 1024.</summary>
+    /// <summary>The value of an option that is a size, in bytes: <c>64M</c> is 67108864.</summary>
+    /// <param name="name">The option, for example <c>max</c>.</param>
+    /// <returns>The size in bytes.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.BadOption"/>: the transport has no such option.</exception>
     public long OptionSize(string name) => ParseSize(Option(name))!.Value;
 
-    /// <summary>An option of kind count.</summary>
+    /// <summary>The value of an option that is a number.</summary>
+    /// <param name="name">The option, for example <c>spin</c>.</param>
+    /// <returns>The number.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.BadOption"/>: the transport has no such option.</exception>
     public long OptionCount(string name) => ParseCount(Option(name))!.Value;
 
-    /// <summary>The same address with another name (a listener's, once the system has chosen a port).</summary>
+    /// <summary>The same address with another name, such as a listener's once the system has chosen a port.</summary>
+    /// <param name="name">The other name.</param>
+    /// <returns>The address as text.</returns>
     public string WithName(string name) =>
         string.Concat(Transport, "://", name, _text[(Transport.Length + 3 + Name.Length)..]);
 
     /// <summary>The address as it was given.</summary>
+    /// <returns>The text that was parsed.</returns>
     public override string ToString() => _text;
 
     private static Dictionary<string, string> ParseOptions(string text, TransportEntry entry, string options)

@@ -1,42 +1,53 @@
 namespace Ipc;
 
-/// <summary>Answers one request: reads it in place and writes the reply through <paramref name="reply"/>.
-/// An exception it throws fails the call at the client with <see cref="IpcStatus.HandlerFailed"/> and the exception's message.</summary>
-public delegate void RequestHandler(ReadOnlySpan<byte> request, ReplyWriter reply);
-
-/// <summary>Where a handler writes its reply: reserve once, fill exactly that room. Nothing reserved means an empty reply.</summary>
-public abstract class ReplyWriter
-{
-    /// <summary>Room for a reply of exactly <paramref name="length"/> bytes, sent when the handler returns.</summary>
-    public abstract Span<byte> Reserve(int length);
-}
-
 /// <summary>
-/// A connected, ordered, message-preserving, two-way connection to one peer.
+/// A connection to one peer that carries whole messages in both directions, in order.
 /// </summary>
 /// <remarks>
-/// Threads: at most one sends and at most one receives at a time. <see cref="Close"/> and <see cref="Dispose()"/> may come from any
-/// thread, at any time and more than once; both interrupt with <see cref="IpcStatus.Closed"/>. Time-outs are milliseconds; <see cref="Timeout.Infinite"/>
-/// waits without end, 0 does not wait. Failures are <see cref="IpcException"/>s; a broken channel repeats the first. A span given out (Reserve, Peek,
-/// CallInPlace,
-/// ReceiveRequest) is valid until the matching Commit, Cancel, Release or Reply, and must outlive neither that nor Dispose. No method allocates per
-/// message.
-/// A channel carries either calls or plain messages at a time. Over transports of kind "call" only the client calls or sends, and Send
-/// returns once the server has received the message; a server's Send and a client's Receive are <see cref="IpcStatus.WrongState"/>.
+/// <para><b>Messages or calls.</b> At any time a channel carries either plain messages (<see cref="Send(ReadOnlySpan{byte}, int)"/>,
+/// <see cref="Receive(Span{byte}, int)"/>) or calls (<see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/> at the client,
+/// <see cref="Serve"/> at the server), not both. Over transports of kind "call" only the client can send or call:
+/// <see cref="Send(ReadOnlySpan{byte}, int)"/> returns when the server has received the message, and a server that sends or a client that receives gets
+/// <see cref="IpcStatus.WrongState"/>.</para>
+/// <para><b>Threads.</b> One thread may send while another receives. <see cref="Close"/> and <see cref="Dispose()"/> may be called from any thread, at
+/// any time and more than once; they interrupt blocked operations, which then fail with <see cref="IpcStatus.Closed"/>.</para>
+/// <para><b>Time-outs</b> are milliseconds, or a <see cref="TimeSpan"/>. <see cref="Timeout.Infinite"/> waits indefinitely; 0 does not wait.</para>
+/// <para><b>Errors</b> are <see cref="IpcException"/>s. A broken channel throws the exception that broke it again. A time-out, a closed channel and a
+/// wrong argument are told apart by <see cref="IpcException.Status"/>; <see cref="Exception.InnerException"/> is a <see cref="TimeoutException"/> after a
+/// time-out and an <see cref="ObjectDisposedException"/> after <see cref="Close"/> or <see cref="Dispose()"/>.</para>
+/// <para><b>Memory.</b> Sending and receiving allocate nothing. A span that the channel hands out is valid until the matching
+/// <see cref="Commit(int, int)"/>, <see cref="Cancel"/>, <see cref="Release"/> or reply, and never after <see cref="Dispose()"/>.</para>
 /// </remarks>
 public abstract partial class IpcChannel : IDisposable
 {
-    /// <summary>The largest message in bytes this channel sends or accepts (option max=).</summary>
+    /// <summary>The longest message, in bytes, that this channel sends or accepts (address option <c>max=</c>).</summary>
     public abstract int MaxMessageLength { get; }
 
-    /// <summary>Sends one message (copied before return). A time-out half-way through a message breaks the channel.</summary>
+    // ---- messages
+
+    /// <summary>Sends a message.</summary>
+    /// <param name="message">The message; it is copied before the method returns.</param>
+    /// <param name="timeoutMilliseconds">The longest wait for room, in milliseconds. A time-out in the middle of a message breaks the channel, because
+    /// the peer could not tell where the next message begins.</param>
+    /// <exception cref="IpcException"><see cref="IpcStatus.MessageTooLarge"/>, <see cref="IpcStatus.TimedOut"/>, <see cref="IpcStatus.PeerClosed"/>,
+    /// <see cref="IpcStatus.Closed"/>, or <see cref="IpcStatus.WrongState"/> while room is reserved.</exception>
     public abstract void Send(ReadOnlySpan<byte> message, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>Copies the next message to <paramref name="buffer"/> and returns its length in bytes.
-    /// <see cref="IpcStatus.BufferTooSmall"/> leaves the message in place: <see cref="Peek"/> gives its length.</summary>
+
+    /// <summary>Waits for the next message and copies it into a buffer.</summary>
+    /// <param name="buffer">Receives the message.</param>
+    /// <param name="timeoutMilliseconds">The longest wait for a message, in milliseconds.</param>
+    /// <returns>The length of the message in bytes.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.BufferTooSmall"/>: the message stays in the channel; receive it into a larger buffer, or use
+    /// <see cref="Peek(int)"/>. <see cref="IpcStatus.TimedOut"/>; <see cref="IpcStatus.PeerClosed"/> when the peer has closed and everything it sent has
+    /// been received; <see cref="IpcStatus.Truncated"/> when it ended in the middle of a message; <see cref="IpcStatus.Closed"/>.</exception>
     public abstract int Receive(Span<byte> buffer, int timeoutMilliseconds = Timeout.Infinite);
 
-    /// <summary>As <see cref="Receive(Span{byte}, int)"/>, but false instead of a failure when the time-out passed: for those who look again and
-    /// again.</summary>
+    /// <summary>Receives the next message if one arrives within the time-out; nothing is thrown if none does.</summary>
+    /// <param name="buffer">Receives the message.</param>
+    /// <param name="length">The length of the message in bytes; 0 if there was none.</param>
+    /// <param name="timeoutMilliseconds">The longest wait in milliseconds; by default the method does not wait.</param>
+    /// <returns><see langword="true"/> if a message was received, <see langword="false"/> if the time-out expired.</returns>
+    /// <exception cref="IpcException">As for <see cref="Receive(Span{byte}, int)"/>, except the time-out.</exception>
     public virtual bool TryReceive(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
     {
         try
@@ -51,149 +62,94 @@ public abstract partial class IpcChannel : IDisposable
         }
     }
 
-    /// <summary>Room for one message of at most <paramref name="length"/> bytes, in place where the transport can. Until it is committed or
-    /// given back by <see cref="Cancel"/>, whatever else sends is <see cref="IpcStatus.WrongState"/>; another Reserve gives it back, whether it
-    /// succeeds or not.</summary>
+    // ---- messages in place
+
+    /// <summary>Reserves room for one message, in the transport's own memory where it has any, to be filled in and sent by
+    /// <see cref="Commit(int, int)"/>.</summary>
+    /// <remarks>Until <see cref="Commit(int, int)"/> or <see cref="Cancel"/>, every other way to send fails with <see cref="IpcStatus.WrongState"/>. Calling
+    /// this method again gives the previous room back, whether or not it succeeds.</remarks>
+    /// <param name="length">The room in bytes; the message may be shorter.</param>
+    /// <param name="timeoutMilliseconds">The longest wait for room, in milliseconds.</param>
+    /// <returns>The room, exactly <paramref name="length"/> bytes.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.MessageTooLarge"/>, <see cref="IpcStatus.TimedOut"/>, <see cref="IpcStatus.PeerClosed"/>,
+    /// <see cref="IpcStatus.Closed"/>.</exception>
     public abstract Span<byte> Reserve(int length, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>Sends the first <paramref name="length"/> bytes of the reserved room. After <see cref="IpcStatus.TimedOut"/> nothing was sent and
-    /// the room is still lent, unless the channel is broken; after any other failure of the channel, <see cref="IpcStatus.Closed"/> too, there is no
-    /// room any more.</summary>
+
+    /// <summary>Sends the first bytes of the reserved room as a message.</summary>
+    /// <param name="length">The length of the message in bytes.</param>
+    /// <param name="timeoutMilliseconds">The longest wait in milliseconds.</param>
+    /// <exception cref="IpcException"><see cref="IpcStatus.TimedOut"/>: nothing was sent and the room is still reserved, unless the channel is broken.
+    /// After any other failure of the channel, including <see cref="IpcStatus.Closed"/>, the room is gone. <see cref="IpcStatus.WrongState"/> without
+    /// reserved room.</exception>
     public abstract void Commit(int length, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>Gives room of <see cref="Reserve"/> or <see cref="ReserveReply"/> back unsent; <see cref="IpcStatus.WrongState"/> if none is
-    /// lent.</summary>
+
+    /// <summary>Gives the room of <see cref="Reserve(int, int)"/> or <see cref="ReserveReply(int, int)"/> back without sending anything.</summary>
+    /// <exception cref="IpcException"><see cref="IpcStatus.WrongState"/> if no room is reserved.</exception>
     public abstract void Cancel();
-    /// <summary>The next message in place until <see cref="Release"/>. The peer of a zero-copy transport can still write there.</summary>
+
+    /// <summary>Waits for the next message and returns it in place, without copying it where the transport can. Call <see cref="Release"/> when you have
+    /// read it.</summary>
+    /// <remarks>The peer of a transport in shared memory can still change these bytes: copy what you check before you rely on it.</remarks>
+    /// <param name="timeoutMilliseconds">The longest wait for a message, in milliseconds.</param>
+    /// <returns>The message, valid until <see cref="Release"/>.</returns>
+    /// <exception cref="IpcException">As for <see cref="Receive(Span{byte}, int)"/>.</exception>
     public abstract ReadOnlySpan<byte> Peek(int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>Gives a peeked message, or the reply of <see cref="CallInPlace"/>, back. Never waits.</summary>
-    public abstract void Release();
 
-    /// <summary>Sends messages that lie back to back in <paramref name="messages"/>, <paramref name="lengths"/>[i] bytes each, in order,
-    /// with one publication and at most one wake-up where the transport can. Returns how many went out: fewer than asked for only
-    /// when the time-out passed, and the channel then stays good.</summary>
-    public abstract int SendBatch(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>Waits for a message, then takes it and those already there as long as the next fits whole: back to back in
-    /// <paramref name="buffer"/>, their lengths in <paramref name="lengths"/>. Returns how many.
-    /// <see cref="IpcStatus.BufferTooSmall"/>: not even the first fits; it stays.</summary>
-    public abstract int ReceiveBatch(Span<byte> buffer, Span<int> lengths, int timeoutMilliseconds = Timeout.Infinite);
-
-    /// <summary>Sends a request and copies its reply; returns the reply's length in bytes. The time-out covers the whole call;
-    /// a late reply is dropped and the channel stays good. It is dropped by the next receiving call: while a server still sends one longer than what is
-    /// kept on the way, it receives nothing, and a next request as long is cut by its time-out. <see cref="IpcStatus.BufferTooSmall"/> loses the reply's place no more
-    /// than the message: <see cref="ReceiveReply"/> gets it.</summary>
-    public abstract int Call(ReadOnlySpan<byte> request, Span<byte> reply, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>The reply kept by a <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/> that ended in
-    /// <see cref="IpcStatus.BufferTooSmall"/>.</summary>
-    public abstract int ReceiveReply(Span<byte> reply, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>As <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/>, with the reply in place until <see cref="Release"/>.</summary>
-    public abstract ReadOnlySpan<byte> CallInPlace(ReadOnlySpan<byte> request, int timeoutMilliseconds = Timeout.Infinite);
-
-    /// <summary>Waits for the next request; it stays in place until the reply is sent.</summary>
-    public abstract ReadOnlySpan<byte> ReceiveRequest(int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>Answers the request received last.</summary>
-    public abstract void Reply(ReadOnlySpan<byte> reply, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>Room for the reply to the request received last, written in place.</summary>
-    public abstract Span<byte> ReserveReply(int length, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>Sends the first <paramref name="length"/> bytes of the reserved reply.</summary>
-    public abstract void CommitReply(int length, int timeoutMilliseconds = Timeout.Infinite);
-    /// <summary>Fails the request received last: the client gets <see cref="IpcStatus.HandlerFailed"/> with this text.</summary>
-    public abstract void FailRequest(string text, int timeoutMilliseconds = Timeout.Infinite);
-
-    // ---- many calls in flight
-
-    /// <summary>Sends a request and does not wait for its reply, which <see cref="Complete(Span{byte}, int)"/> gives together with
-    /// <paramref name="tag"/> whenever the server answers. At most 256 may be in flight: <see cref="IpcStatus.TooManyCalls"/>. One thread may submit
-    /// while another completes, or one does both by turns; while there is no room this takes in replies, so that two ends whose ways are both full
-    /// go on. While calls are in flight, other calls are <see cref="IpcStatus.WrongState"/>, and so is receiving anything but completions. Transports of
-    /// kind "call" have <see cref="IpcStatus.NotAvailable"/>.</summary>
-    /// <param name="request">Copied before return.</param>
-    /// <param name="tag">The caller's own word.</param>
-    /// <param name="timeoutMilliseconds">After <see cref="IpcStatus.TimedOut"/> of a channel that is not broken nothing was sent; a request that was cut
-    /// breaks the channel, also one with a time-out of 0, of which the system may have taken a part.</param>
-    public virtual void Submit(ReadOnlySpan<byte> request, ulong tag, int timeoutMilliseconds = Timeout.Infinite) => throw OneAtATime();
-
-    /// <summary>Waits until some call in flight is over and says which: each that was submitted is told of exactly once, also when the channel ends.
-    /// With none in flight it waits for what another thread submits.</summary>
-    /// <param name="reply">Where the reply goes.</param>
-    /// <param name="timeoutMilliseconds">Of this wait; a call has none of its own, and whoever gives one up ignores its completion.</param>
-    /// <exception cref="IpcException"><see cref="IpcStatus.TimedOut"/>; once no call is left, the channel's failure.</exception>
-    public IpcCompletion Complete(Span<byte> reply, int timeoutMilliseconds = Timeout.Infinite) =>
-        TryComplete(reply, out var completion, timeoutMilliseconds)
-            ? completion
-            : throw new IpcException(IpcStatus.TimedOut, "no call in flight was over within the time-out");
-
-    /// <summary>As <see cref="Complete(Span{byte}, int)"/>, but false instead of a failure when the time-out passed.</summary>
-    public virtual bool TryComplete(Span<byte> reply, out IpcCompletion completion, int timeoutMilliseconds = 0) => throw OneAtATime();
-
-    /// <summary>Puts the request received last off, under a token, and gives its memory back: copy what is needed before. The next request can then
-    /// be received, and this one be answered by <see cref="ReplyDeferred"/> at any time, in any order and by any thread, one at a time.</summary>
-    public virtual ulong DeferRequest() => throw OneAtATime();
-
-    /// <summary>Answers a request that was put off. It counts as sending; after <see cref="IpcStatus.TimedOut"/> of a channel that is not broken it
-    /// can be answered again.</summary>
-    public virtual void ReplyDeferred(ulong token, ReadOnlySpan<byte> reply, int timeoutMilliseconds = Timeout.Infinite) => throw OneAtATime();
-
-    /// <summary>Fails a request that was put off: the client gets <see cref="IpcStatus.HandlerFailed"/> with this text.</summary>
-    public virtual void FailDeferred(ulong token, string text, int timeoutMilliseconds = Timeout.Infinite) => throw OneAtATime();
-
-    /// <summary>Whether several requests may be on their way, and be answered in any order.</summary>
-    private protected virtual bool HasCallsInFlight => false;
-
-    private static IpcException OneAtATime() => new(IpcStatus.NotAvailable, "this channel has one call at a time: use Call and Reply");
-
-    /// <summary>Answers calls until the peer closes (returns) or the channel fails or is closed here (throws). Over a transport of kind
-    /// "call" the handler runs on the transport's threads, one request at a time, while this waits.</summary>
-    /// <param name="handler">Answers one request. It may close and dispose this channel.</param>
-    /// <param name="handlerFailed">Is told what the handler threw, on the handler's thread, after the client has been: for a log. What it throws itself
-    /// ends Serve.</param>
-    public void Serve(RequestHandler handler, Action<Exception>? handlerFailed = null)
+    /// <summary>Returns the next message in place if one arrives within the time-out; nothing is thrown if none does.</summary>
+    /// <param name="message">The message, valid until <see cref="Release"/>; empty if there was none.</param>
+    /// <param name="timeoutMilliseconds">The longest wait in milliseconds; by default the method does not wait.</param>
+    /// <returns><see langword="true"/> if there is a message, which <see cref="Release"/> must then give back; <see langword="false"/> if the time-out
+    /// expired.</returns>
+    /// <exception cref="IpcException">As for <see cref="Receive(Span{byte}, int)"/>, except the time-out.</exception>
+    public virtual bool TryPeek(out ReadOnlySpan<byte> message, int timeoutMilliseconds = 0)
     {
-        ArgumentNullException.ThrowIfNull(handler);
-        var serving = new Serving(this, handler, handlerFailed);
-        BeginServing();
         try
         {
-            if (ServesElsewhere)
-                ServeElsewhere(serving.One);
-            while (true)
-                serving.One();
+            message = Peek(timeoutMilliseconds);
+            return true;
         }
-        catch (IpcException e) when (e.Status == IpcStatus.PeerClosed && !serving.ListenerFailed)
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
         {
-            // The client has all it wanted.
-        }
-        finally
-        {
-            EndServing();
+            message = default;
+            return false;
         }
     }
 
-    /// <summary>Whether requests are answered on the threads of the transport that deliver them.</summary>
-    private protected virtual bool ServesElsewhere => false;
+    /// <summary>Gives back the message of <see cref="Peek(int)"/> or the reply of <see cref="CallInPlace(ReadOnlySpan{byte}, int)"/>. Never waits.</summary>
+    /// <exception cref="IpcException"><see cref="IpcStatus.WrongState"/> if there is nothing to give back.</exception>
+    public abstract void Release();
 
-    /// <summary>Blocks while <paramref name="answerOne"/> is run for each request on whatever thread that came, never twice at once; throws
-    /// what ends the channel.</summary>
-    private protected virtual void ServeElsewhere(Action answerOne) => throw new NotSupportedException();
+    // ---- batches
 
-    /// <summary>Waits for one request and answers it, each time it is run. Whoever closes the channel disposes it only when that has
-    /// returned.</summary>
-    internal Action AnswerOneBy(RequestHandler handler) => new Serving(this, handler, null).One;
+    /// <summary>Sends several messages at once, with one wake-up of the peer where the transport can.</summary>
+    /// <param name="messages">The messages, one directly after the other.</param>
+    /// <param name="lengths">The length of each message in bytes, in order.</param>
+    /// <param name="timeoutMilliseconds">The longest wait for room, in milliseconds.</param>
+    /// <returns>How many messages were sent: fewer than asked for only if the time-out expired, after which the channel is still usable.</returns>
+    /// <exception cref="IpcException">As for <see cref="Send(ReadOnlySpan{byte}, int)"/>, except the time-out;
+    /// <see cref="IpcStatus.InvalidArgument"/> if the lengths do not add up to the messages.</exception>
+    public abstract int SendBatch(ReadOnlySpan<byte> messages, ReadOnlySpan<int> lengths, int timeoutMilliseconds = Timeout.Infinite);
 
-    /// <summary>From here to <see cref="EndServing"/> nothing that a handler may be looking at is given back.</summary>
-    private protected virtual void BeginServing() { }
+    /// <summary>Waits for a message, then receives it and those that have already arrived, as long as the next one fits whole.</summary>
+    /// <param name="buffer">Receives the messages, one directly after the other.</param>
+    /// <param name="lengths">Receives the length of each message in bytes; its own length is the most messages received.</param>
+    /// <param name="timeoutMilliseconds">The longest wait for the first message, in milliseconds.</param>
+    /// <returns>How many messages were received, at least 1.</returns>
+    /// <exception cref="IpcException">As for <see cref="Receive(Span{byte}, int)"/>; <see cref="IpcStatus.BufferTooSmall"/> if not even the first message
+    /// fits, which then stays in the channel.</exception>
+    public abstract int ReceiveBatch(Span<byte> buffer, Span<int> lengths, int timeoutMilliseconds = Timeout.Infinite);
 
-    /// <summary>Serve is over, on the thread that called it; after a Dispose by the handler the resources go now.</summary>
-    private protected virtual void EndServing() { }
+    /// <summary>The peer's process, where the system tells; otherwise 0. Before anything else uses the channel.</summary>
+    internal virtual int PeerProcess() => 0;
 
-    /// <summary>Whether this thread is the one that runs the handler of <see cref="Serve"/>: it cannot wait for itself to leave.</summary>
-    private protected bool RunsHandlerHere => _handlerThread == Environment.CurrentManagedThreadId;
+    // ---- the end
 
-    private int _handlerThread;
-
-    /// <summary>Ends the connection and interrupts every blocked call on it. The peer reads what was sent, then the end.</summary>
+    /// <summary>Ends the connection and interrupts every blocked operation on it. The peer receives what was sent, and then the end.</summary>
     public abstract void Close();
 
-    /// <summary>Closes, waits until every other thread has left its call on this channel (a handler its request), and releases everything. A call
-    /// that comes later fails with <see cref="IpcStatus.Closed"/>. By the handler of <see cref="Serve"/>: does not wait, and Serve releases.</summary>
+    /// <summary>Closes the channel, waits until every other thread has left its operation on it (a handler its request), and releases everything. Later
+    /// operations fail with <see cref="IpcStatus.Closed"/>.</summary>
+    /// <remarks>Called by the handler of <see cref="Serve"/>, it does not wait; <see cref="Serve"/> then releases everything when it returns.</remarks>
     public void Dispose()
     {
         Dispose(true);
@@ -201,84 +157,6 @@ public abstract partial class IpcChannel : IDisposable
     }
 
     /// <summary>Closes and releases.</summary>
+    /// <param name="disposing">Whether <see cref="Dispose()"/> was called, rather than a finalizer.</param>
     protected abstract void Dispose(bool disposing);
-
-    private sealed class Serving(IpcChannel channel, RequestHandler handler, Action<Exception>? handlerFailed)
-    {
-        private readonly ChannelReplyWriter _writer = new(channel);
-
-        /// <summary>What ends Serve was thrown by the one who is told of failures, whatever it looks like.</summary>
-        public bool ListenerFailed { get; private set; }
-
-        public void One()
-        {
-            var request = channel.ReceiveRequest();
-            _writer.Begin();
-            channel._handlerThread = Environment.CurrentManagedThreadId;
-            try
-            {
-                handler(request, _writer);
-            }
-            // Whatever the handler throws belongs to the client that called it, not to this loop; should the channel itself
-            // have failed under the handler, telling the client fails the same way.
-            catch (Exception e)
-            {
-                try
-                {
-                    _writer.GiveBack();
-                    channel.FailRequest(e.Message);
-                }
-                finally
-                {
-                    Tell(e);
-                }
-                return;
-            }
-            finally
-            {
-                channel._handlerThread = 0;
-            }
-            _writer.End();
-        }
-
-        private void Tell(Exception e)
-        {
-            if (handlerFailed is null)
-                return;
-            ListenerFailed = true;
-            handlerFailed(e);
-            ListenerFailed = false;
-        }
-    }
-
-    private sealed class ChannelReplyWriter(IpcChannel channel) : ReplyWriter
-    {
-        private int _reserved;
-
-        public void Begin() => _reserved = -1;
-
-        public override Span<byte> Reserve(int length)
-        {
-            var room = channel.ReserveReply(length);
-            _reserved = length;
-            return room;
-        }
-
-        /// <summary>The handler failed after it had reserved room.</summary>
-        public void GiveBack()
-        {
-            if (_reserved < 0)
-                return;
-            _reserved = -1;
-            channel.Cancel();
-        }
-
-        public void End()
-        {
-            if (_reserved < 0)
-                channel.Reply([]);
-            else
-                channel.CommitReply(_reserved);
-        }
-    }
 }

@@ -65,7 +65,7 @@ public sealed class IpcClient : IDisposable
 
     /// <summary>Connects now rather than at the first call.</summary>
     /// <param name="cancellationToken">Ends the wait at once.</param>
-    /// <exception cref="IpcException">As <see cref="IIpc.Connect"/>; no <see cref="IpcStatus.NoServer"/> if reconnecting is asked for.</exception>
+    /// <exception cref="IpcException">As <see cref="IIpc.Connect(string, int)"/>; no <see cref="IpcStatus.NoServer"/> if reconnecting is asked for.</exception>
     /// <exception cref="ObjectDisposedException">The client was disposed.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async ValueTask ConnectAsync(CancellationToken cancellationToken = default)

@@ -3,44 +3,62 @@ using System.Diagnostics.CodeAnalysis;
 namespace Ipc;
 
 /// <summary>
-/// A named queue in one direction: many writers, many readers, each message to one reader (transports of kind "queue").
+/// A named queue with any number of writers and readers; each message goes to one reader (transports of kind "queue").
 /// </summary>
 /// <remarks>
-/// Threads: any number may use one queue at once; <see cref="Close"/> and <see cref="Dispose()"/> may come from any thread, at any time and more
-/// than once, and interrupt all with <see cref="IpcStatus.Closed"/>. Time-outs are milliseconds; <see cref="Timeout.Infinite"/> waits
-/// without end, 0 tries once. Failures are <see cref="IpcException"/>s. No method allocates per message.
+/// <para>Any number of threads may use a queue at once. <see cref="Close"/> and <see cref="Dispose()"/> may be called from any thread, at any time and more
+/// than once; they interrupt blocked operations, which then fail with <see cref="IpcStatus.Closed"/>.</para>
+/// <para>Time-outs are milliseconds, or a <see cref="TimeSpan"/>; <see cref="Timeout.Infinite"/> waits indefinitely, 0 does not wait. Nothing is allocated
+/// per message.</para>
+/// <para>There is no way to look at the next message without taking it: another reader could take it at the same moment.</para>
 /// </remarks>
-[SuppressMessage("Naming", "CA1711", Justification = "It is one; the rule's collection it is not.")]
-public abstract class IpcQueue : IDisposable
+[SuppressMessage("Naming", "CA1711", Justification = "It is a queue, though not a collection.")]
+public abstract partial class IpcQueue : IDisposable
 {
     // How long a cancellation may go unnoticed where the queue has no way to be woken for it.
     private const int SliceMilliseconds = 100;
 
-    /// <summary>The largest message in bytes that this queue takes.</summary>
+    /// <summary>The longest message, in bytes, that this queue takes.</summary>
     public abstract int MaxMessageLength { get; }
 
-    /// <summary>Copies the message in; waits while the queue is full. <see cref="IpcStatus.TimedOut"/>: nothing was put in.</summary>
+    /// <summary>Puts a message in; waits while the queue is full.</summary>
+    /// <param name="message">The message; it is copied before the method returns.</param>
+    /// <param name="timeoutMilliseconds">The longest wait for room, in milliseconds.</param>
+    /// <exception cref="IpcException"><see cref="IpcStatus.TimedOut"/>, after which nothing was put in; <see cref="IpcStatus.MessageTooLarge"/>;
+    /// <see cref="IpcStatus.Closed"/>.</exception>
     public void Enqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = Timeout.Infinite)
     {
         if (!TryEnqueue(message, timeoutMilliseconds))
             throw new IpcException(IpcStatus.TimedOut, "the queue stayed full for the time-out; nothing was put in");
     }
 
-    /// <summary>Takes the oldest message out and returns its length in bytes; waits while the queue is empty.
-    /// <see cref="IpcStatus.BufferTooSmall"/>: the message stays for whoever comes next.</summary>
+    /// <summary>Takes the next message out; waits while the queue is empty.</summary>
+    /// <param name="buffer">Receives the message.</param>
+    /// <param name="timeoutMilliseconds">The longest wait for a message, in milliseconds.</param>
+    /// <returns>The length of the message in bytes.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.BufferTooSmall"/>: the message stays in the queue for whoever comes next, and the error message
+    /// names its length. <see cref="IpcStatus.TimedOut"/>, <see cref="IpcStatus.Closed"/>.</exception>
     public int Dequeue(Span<byte> buffer, int timeoutMilliseconds = Timeout.Infinite) =>
         TryDequeue(buffer, out var length, timeoutMilliseconds)
             ? length
             : throw new IpcException(IpcStatus.TimedOut, "the queue stayed empty for the time-out");
 
-    /// <summary>As <see cref="Enqueue"/>; false if the queue stayed full for the time-out.</summary>
+    /// <summary>Puts a message in if there is room within the time-out; nothing is thrown if there is none.</summary>
+    /// <param name="message">The message; it is copied before the method returns.</param>
+    /// <param name="timeoutMilliseconds">The longest wait in milliseconds; by default the method does not wait.</param>
+    /// <returns><see langword="true"/> if the message was put in, <see langword="false"/> if the queue stayed full.</returns>
+    /// <exception cref="IpcException">As for <see cref="Enqueue(ReadOnlySpan{byte}, int)"/>, except the time-out.</exception>
     public abstract bool TryEnqueue(ReadOnlySpan<byte> message, int timeoutMilliseconds = 0);
 
-    /// <summary>As <see cref="Dequeue"/>; false if the queue stayed empty for the time-out. On <see cref="IpcStatus.BufferTooSmall"/>
-    /// the exception's error message names the length needed.</summary>
+    /// <summary>Takes the next message out if there is one within the time-out; nothing is thrown if there is none.</summary>
+    /// <param name="buffer">Receives the message.</param>
+    /// <param name="length">The length of the message in bytes; 0 if there was none.</param>
+    /// <param name="timeoutMilliseconds">The longest wait in milliseconds; by default the method does not wait.</param>
+    /// <returns><see langword="true"/> if a message was taken, <see langword="false"/> if the queue stayed empty.</returns>
+    /// <exception cref="IpcException">As for <see cref="Dequeue(Span{byte}, int)"/>, except the time-out.</exception>
     public abstract bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0);
 
-    /// <summary>As <see cref="TryDequeue"/>, with no exception for what is ordinary: <see cref="IpcStatus.Ok"/>, <see cref="IpcStatus.TimedOut"/>
+    /// <summary>As <see cref="TryDequeue(Span{byte}, out int, int)"/>, with no exception for what is ordinary: <see cref="IpcStatus.Ok"/>, <see cref="IpcStatus.TimedOut"/>
     /// or <see cref="IpcStatus.BufferTooSmall"/>, and then the length says how much room to come back with.</summary>
     internal virtual IpcStatus Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
     {
@@ -76,10 +94,10 @@ public abstract class IpcQueue : IDisposable
         return true;
     }
 
-    /// <summary>Interrupts everything on this handle; the queue itself goes on.</summary>
+    /// <summary>Interrupts every operation on this handle. The queue itself, and its messages, remain.</summary>
     public abstract void Close();
 
-    /// <summary>Closes, waits until all threads have left their calls on this handle, and releases it.</summary>
+    /// <summary>Closes this handle, waits until all threads have left their operations on it, and releases it.</summary>
     public void Dispose()
     {
         Dispose(true);
@@ -87,5 +105,6 @@ public abstract class IpcQueue : IDisposable
     }
 
     /// <summary>Closes and releases.</summary>
+    /// <param name="disposing">Whether <see cref="Dispose()"/> was called, rather than a finalizer.</param>
     protected abstract void Dispose(bool disposing);
 }

@@ -1,10 +1,13 @@
 namespace Ipc;
 
-/// <summary>Serves every client of an address with one handler, a thread for each client; so the handler must be fit to run on several
-/// threads at once. What it throws fails the call at the client, is given to <see cref="IpcServerOptions.Error"/>, and ends nothing.</summary>
-/// <remarks>No client and no shortage of the system ends a server: it waits, drops clients that have never called, and goes on.
-/// All members may be used from any thread.</remarks>
-public sealed class IpcServer : IDisposable
+/// <summary>Serves every client of an address with one handler, each client on a thread of its own.</summary>
+/// <remarks>
+/// <para>The handler runs on several threads at once. What it throws fails the call at the client, is reported to <see cref="IpcServerOptions.Error"/>, and
+/// ends nothing.</para>
+/// <para>Neither a client nor a shortage of the system ends a server: it waits, drops clients that have never called, and goes on. Any thread may use any
+/// member.</para>
+/// </remarks>
+public sealed partial class IpcServer : IDisposable
 {
     // Short enough that a server without descriptors left finds out and drops silent clients; shorter while that lasts.
     private const int CalmMilliseconds = 1000, ShortMilliseconds = 20;
@@ -20,13 +23,23 @@ public sealed class IpcServer : IDisposable
     private readonly LinkedList<IpcServerClient> _clients = new(); // the oldest first
     private bool _stopping;
 
-    /// <summary>Listens at an address, by the options' <see cref="IpcServerOptions.Implementation"/>.</summary>
+    /// <summary>Listens at an address and starts to serve.</summary>
+    /// <param name="address">The address, for example <c>shm://prices</c>.</param>
+    /// <param name="handler">Answers one request; called on several threads at once.</param>
+    /// <param name="options">How to serve; read now and not again.</param>
+    /// <exception cref="ArgumentNullException">The address or the handler is null.</exception>
+    /// <exception cref="IpcException">As for <see cref="IIpc.Listen"/>; <see cref="IpcStatus.InvalidArgument"/> for fewer than one client.</exception>
     public IpcServer(string address, RequestHandler handler, IpcServerOptions? options = null)
         : this(() => (options?.Implementation ?? ManagedIpc.Instance).Listen(address), handler, options)
     {
     }
 
-    /// <summary>Serves the clients of a listener, of this library or of the native one, which it then owns.</summary>
+    /// <summary>Starts to serve the clients of a listener, of either implementation.</summary>
+    /// <param name="listener">The listener; the server disposes it.</param>
+    /// <param name="handler">Answers one request; called on several threads at once.</param>
+    /// <param name="options">How to serve; read now and not again.</param>
+    /// <exception cref="ArgumentNullException">The listener or the handler is null.</exception>
+    /// <exception cref="IpcException"><see cref="IpcStatus.InvalidArgument"/> for fewer than one client.</exception>
     public IpcServer(IpcListener listener, RequestHandler handler, IpcServerOptions? options = null)
         : this(() => listener ?? throw new ArgumentNullException(nameof(listener)), handler, options)
     {
@@ -44,10 +57,10 @@ public sealed class IpcServer : IDisposable
         _acceptor.Start();
     }
 
-    /// <summary>Where clients connect, with what the system chose put in (tcp port 0).</summary>
+    /// <summary>The address at which clients connect: the one given, completed by what the system chose, such as the port for <c>tcp://127.0.0.1:0</c>.</summary>
     public string Address => _listener.Address;
 
-    /// <summary>How many clients are connected now.</summary>
+    /// <summary>The number of clients connected at this moment; <see cref="GetHealth"/> says more about them.</summary>
     public int Clients
     {
         get
@@ -57,9 +70,12 @@ public sealed class IpcServer : IDisposable
         }
     }
 
-    /// <summary>Stops listening and ends the connections of idle clients at once; requests in progress are answered, and then their
-    /// connections end too. What is not done by the time-out is cut off. True if nothing had to be. A handler may call this: its own
-    /// request is not waited for.</summary>
+    /// <summary>Stops listening, disconnects idle clients, and lets the requests in progress be answered before it disconnects their clients, too.</summary>
+    /// <remarks>A handler may call this; its own request is not waited for.</remarks>
+    /// <param name="timeoutMilliseconds">How long requests in progress may take, in milliseconds; <see cref="Timeout.Infinite"/> waits for all of them.
+    /// Clients whose requests take longer are cut off.</param>
+    /// <returns><see langword="true"/> if every request in progress was answered, <see langword="false"/> if any client was cut off.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.InvalidArgument"/> for a negative time-out.</exception>
     public bool Stop(int timeoutMilliseconds = Timeout.Infinite)
     {
         if (timeoutMilliseconds < Timeout.Infinite)
@@ -84,7 +100,7 @@ public sealed class IpcServer : IDisposable
         }
     }
 
-    /// <summary>As <see cref="Stop"/> with a time-out of 0; then waits for handlers that still run, which nothing interrupts.</summary>
+    /// <summary>Stops with a time-out of 0, then waits for handlers that are still running, which nothing interrupts, and releases everything.</summary>
     public void Dispose()
     {
         Stop(0);
@@ -158,6 +174,7 @@ public sealed class IpcServer : IDisposable
                     return;
                 }
                 client.Thread = new Thread(() => Serve(client)) { IsBackground = true, Name = "ipc server's client" };
+                client.Number = ++_accepted;
                 _clients.AddLast(client.Node);
                 client.Thread.Start();
             }
@@ -233,6 +250,7 @@ public sealed class IpcServer : IDisposable
         }
         catch (Exception e)
         {
+            client.Failed();
             Tell(IpcServerErrorSource.Handler, e);
             throw;
         }
@@ -243,8 +261,12 @@ public sealed class IpcServer : IDisposable
         lock (_gate)
         {
             client.Leave();
-            if (client.Node.List is not null)
-                _clients.Remove(client.Node);
+            if (client.Node.List is null)
+                return;
+            _clients.Remove(client.Node);
+            var last = client.GetHealth();
+            _servedBefore += last.CallsServed;
+            _failedBefore += last.CallsFailed;
         }
     }
 

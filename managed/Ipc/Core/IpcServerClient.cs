@@ -8,26 +8,63 @@ internal sealed class IpcServerClient
 
     private int _state;
 
+    // Written by whoever serves this client, and read by whoever looks.
+    private long _served, _failed;
+    private int _begun; // when the request in progress came, by the system's coarse clock of milliseconds
+
+    private readonly DateTimeOffset _connectedAt = DateTimeOffset.UtcNow;
+    private readonly int _process;
+
     public IpcServerClient(IpcChannel channel)
     {
         Channel = channel;
+        _process = channel.PeerProcess();
         Node = new LinkedListNode<IpcServerClient>(this);
     }
 
     public IpcChannel Channel { get; }
     public LinkedListNode<IpcServerClient> Node { get; }
     public Thread? Thread { get; set; }
+    public long Number { get; set; }
 
     public bool IsFresh => Volatile.Read(ref _state) == Fresh;
     public bool IsAnswering => Volatile.Read(ref _state) == Last;
     public bool IsServedHere => Thread == Thread.CurrentThread;
 
     /// <summary>A request has come; false if it came too late to be begun.</summary>
-    public bool Begin() =>
+    public bool Begin()
+    {
+        Volatile.Write(ref _begun, Environment.TickCount);
+        return MayBegin();
+    }
+
+    private bool MayBegin() =>
         Interlocked.CompareExchange(ref _state, Busy, Idle) == Idle || Interlocked.CompareExchange(ref _state, Busy, Fresh) == Fresh;
 
     /// <summary>It has been answered; false if it was the last.</summary>
-    public bool End() => Interlocked.CompareExchange(ref _state, Idle, Busy) == Busy;
+    public bool End()
+    {
+        Volatile.Write(ref _served, _served + 1);
+        return Interlocked.CompareExchange(ref _state, Idle, Busy) == Busy;
+    }
+
+    /// <summary>Its handler threw.</summary>
+    public void Failed() => Volatile.Write(ref _failed, _failed + 1);
+
+    public IpcServerClientHealth GetHealth()
+    {
+        var begun = Volatile.Read(ref _begun);
+        return new IpcServerClientHealth
+        {
+            Number = Number,
+            ProcessId = _process > 0 ? _process : null,
+            ConnectedAt = _connectedAt,
+            CallsServed = Volatile.Read(ref _served),
+            CallsFailed = Volatile.Read(ref _failed),
+            // The clock starts again every 50 days, which the difference does not notice.
+            CallInProgress = Volatile.Read(ref _state) is Busy or Last ? TimeSpan.FromMilliseconds(unchecked((uint)(Environment.TickCount - begun))) : null,
+        };
+    }
 
     /// <summary>Ends the connection now if no request is in progress, else after it.</summary>
     public void Finish()

@@ -63,6 +63,14 @@ internal static unsafe class LocalSocket
             : throw Libc.Failure(IpcStatus.System, "cannot ask who the peer is");
     }
 
+    /// <summary>The process that connected, or that listened; 0 of what is no Unix socket.</summary>
+    public static int ProcessOf(Descriptor descriptor)
+    {
+        Credentials peer;
+        var length = (uint)sizeof(Credentials);
+        return Libc.GetSocketOption(descriptor, Libc.SOL_SOCKET, Libc.SO_PEERCRED, &peer, &length) == 0 ? peer.Process : 0;
+    }
+
     /// <summary>For a client whose connection has ended: removes its server's name if the server is dead, or found dying.
     /// Never throws, nor outlasts the deadline by more than some milliseconds.</summary>
     public static void ForgetDeadServer(LocalName name, Descriptor socket, Deadline deadline)

@@ -1,24 +1,24 @@
 namespace Ipc;
 
-/// <summary>Opens channels, queues and broadcasts in pure .NET; no native library is loaded. The `bound` twin with the same calls
-/// over the C ABI is <c>Ipc.Native.NativeIpc</c>.</summary>
+/// <summary>Opens channels, queues and broadcasts in pure .NET; no native library is loaded.</summary>
+/// <remarks><c>Ipc.Native.NativeIpc</c> has the same members over the C library. Any thread may call any member.</remarks>
 public sealed partial class ManagedIpc : IIpc
 {
     private ManagedIpc()
     {
     }
 
-    /// <summary>The same calls as an argument.</summary>
+    /// <summary>The same members as an object, for code that takes either implementation.</summary>
     public static IIpc Instance { get; } = new ManagedIpc();
 
-    /// <summary>Listens at an address such as <c>shm://prices?wait=spin</c>.</summary>
+    /// <inheritdoc cref="IIpc.Listen(string)"/>
     public static IpcListener Listen(string address)
     {
         var parsed = IpcAddress.Parse(address);
         return TransportTable.Get(parsed).Listen(parsed);
     }
 
-    /// <summary>Connects. <see cref="IpcStatus.NoServer"/> comes at once when nobody listens; the time-out bounds the handover.</summary>
+    /// <inheritdoc cref="IIpc.Connect(string, int)"/>
     public static IpcChannel Connect(string address, int timeoutMilliseconds = Timeout.Infinite)
     {
         var parsed = IpcAddress.Parse(address);
@@ -26,7 +26,7 @@ public sealed partial class ManagedIpc : IIpc
         return TransportTable.Get(parsed).Connect(parsed, timeoutMilliseconds);
     }
 
-    /// <summary>Opens the queue of this name (transports of kind "queue"), making it if there is none.</summary>
+    /// <inheritdoc cref="IIpc.OpenQueue(string, int)"/>
     public static IpcQueue OpenQueue(string address, int timeoutMilliseconds = Timeout.Infinite)
     {
         var parsed = IpcAddress.Parse(address);
@@ -34,22 +34,21 @@ public sealed partial class ManagedIpc : IIpc
         return TransportTable.Get(parsed).OpenQueue(parsed, timeoutMilliseconds);
     }
 
-    /// <summary>Removes a queue's name and what waits under it; who has it open goes on with the nameless rest.
-    /// <see cref="IpcStatus.NoServer"/> if there is none.</summary>
+    /// <inheritdoc cref="IIpc.RemoveQueue(string)"/>
     public static void RemoveQueue(string address)
     {
         var parsed = IpcAddress.Parse(address);
         TransportTable.Get(parsed).RemoveQueue(parsed);
     }
 
-    /// <summary>Takes the name of a broadcast (transports of kind "broadcast"); <see cref="IpcStatus.NameInUse"/> while another has it.</summary>
+    /// <inheritdoc cref="IIpc.Publish(string)"/>
     public static Publisher Publish(string address)
     {
         var parsed = IpcAddress.Parse(address);
         return TransportTable.Get(parsed).Publish(parsed);
     }
 
-    /// <summary>Joins a broadcast: what is published from now on arrives.</summary>
+    /// <inheritdoc cref="IIpc.Subscribe(string, int)"/>
     public static Subscriber Subscribe(string address, int timeoutMilliseconds = Timeout.Infinite)
     {
         var parsed = IpcAddress.Parse(address);

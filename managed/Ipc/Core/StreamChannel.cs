@@ -36,6 +36,9 @@ internal sealed partial class StreamChannel : FramedChannel
         _address = address.ToString();
     }
 
+    internal override int PeerProcess() =>
+        OperatingSystem.IsLinux() && _stream.Descriptors is { } descriptors ? LocalSocket.ProcessOf(descriptors.Receiving) : 0;
+
     // ---- sender's half
 
     protected override void SendFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)

@@ -30,7 +30,7 @@ internal static class TransportTable
     public static Transport Get(IpcAddress address) =>
         s_transports.TryGetValue(address.Transport, out var transport)
             ? transport
-            : throw new IpcException(IpcStatus.NotAvailable, Registry.WhyNotAvailable(address.Transport, ManagedSide.Id) is { Length: > 0 } why
+            : throw new IpcException(IpcStatus.NotAvailable, Registry.WhyNotAvailable(Registry.Transport(address.Transport)) is { Length: > 0 } why
                 ? why
                 : $"transport '{address.Transport}' is not opened by this library: see docs/{address.Transport.Split('-')[0]}.md");
 }

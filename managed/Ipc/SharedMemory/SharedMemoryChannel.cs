@@ -8,6 +8,8 @@ internal abstract class SharedMemoryChannel(SharedMemorySegment segment, int lim
     /// <summary>The address, for error messages.</summary>
     protected string Name { get; } = address;
 
+    internal override int PeerProcess() => OperatingSystem.IsLinux() && Segment.Socket is { } socket ? LocalSocket.ProcessOf(socket) : 0;
+
     protected IpcException CannotSend(WaitResult result, Deadline deadline = default) => result == WaitResult.TimedOut
         ? Refuse(IpcStatus.TimedOut, $"{Name} made no room within the time-out; nothing was sent")
         : Refuse(IpcStatus.PeerClosed, $"the peer at {Name} has closed or died: reconnect", deadline);

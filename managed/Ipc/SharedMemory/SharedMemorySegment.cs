@@ -41,6 +41,9 @@ internal sealed unsafe partial class SharedMemorySegment : IDisposable
     public RingControl Outgoing { get; }
     public RingControl Incoming { get; }
 
+    /// <summary>What the memory came over, where that is a socket.</summary>
+    public Descriptor? Socket => _peer.Socket;
+
     /// <summary>Whether the peer is known to have gone: there is nobody to write for.</summary>
     public bool PeerHasClosed
     {

@@ -7,10 +7,10 @@ namespace Ipc;
 public static class IpcBuffers
 {
     /// <summary>Sends one message that lies in pieces, each copied once, in place where the transport can.</summary>
-    /// <param name="channel">As for <see cref="IpcChannel.Reserve"/>.</param>
+    /// <param name="channel">As for <see cref="IpcChannel.Reserve(int, int)"/>.</param>
     /// <param name="message">At most 2 GB, and the channel's limit.</param>
     /// <param name="timeoutMilliseconds">For room and for sending, each.</param>
-    /// <exception cref="IpcException">As <see cref="IpcChannel.Reserve"/> and <see cref="IpcChannel.Commit"/>; nothing was sent.</exception>
+    /// <exception cref="IpcException">As <see cref="IpcChannel.Reserve(int, int)"/> and <see cref="IpcChannel.Commit(int, int)"/>; nothing was sent.</exception>
     public static void Send(this IpcChannel channel, in ReadOnlySequence<byte> message, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(channel);
@@ -20,10 +20,10 @@ public static class IpcBuffers
     }
 
     /// <summary>Answers the request received last with a reply that lies in pieces.</summary>
-    /// <param name="channel">As for <see cref="IpcChannel.ReserveReply"/>.</param>
+    /// <param name="channel">As for <see cref="IpcChannel.ReserveReply(int, int)"/>.</param>
     /// <param name="reply">At most 2 GB, and the channel's limit.</param>
     /// <param name="timeoutMilliseconds">For room and for sending, each.</param>
-    /// <exception cref="IpcException">As <see cref="IpcChannel.ReserveReply"/> and <see cref="IpcChannel.CommitReply"/>.</exception>
+    /// <exception cref="IpcException">As <see cref="IpcChannel.ReserveReply(int, int)"/> and <see cref="IpcChannel.CommitReply(int, int)"/>.</exception>
     public static void Reply(this IpcChannel channel, in ReadOnlySequence<byte> reply, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(channel);
@@ -45,11 +45,11 @@ public static class IpcBuffers
     }
 
     /// <summary>Appends the next message to a buffer, however long it is.</summary>
-    /// <param name="channel">As for <see cref="IpcChannel.Peek"/>.</param>
+    /// <param name="channel">As for <see cref="IpcChannel.Peek(int)"/>.</param>
     /// <param name="buffer">Gets exactly the message's bytes.</param>
     /// <param name="timeoutMilliseconds">For the message to come.</param>
     /// <returns>The message's length in bytes.</returns>
-    /// <exception cref="IpcException">As <see cref="IpcChannel.Peek"/>.</exception>
+    /// <exception cref="IpcException">As <see cref="IpcChannel.Peek(int)"/>.</exception>
     public static int Receive(this IpcChannel channel, IBufferWriter<byte> buffer, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(channel);
@@ -58,18 +58,42 @@ public static class IpcBuffers
     }
 
     /// <summary>Sends a request and appends its reply to a buffer, however long it is.</summary>
-    /// <param name="channel">As for <see cref="IpcChannel.CallInPlace"/>.</param>
+    /// <param name="channel">As for <see cref="IpcChannel.CallInPlace(ReadOnlySpan{byte}, int)"/>.</param>
     /// <param name="request">The request.</param>
     /// <param name="reply">Gets exactly the reply's bytes.</param>
     /// <param name="timeoutMilliseconds">For the whole call.</param>
     /// <returns>The reply's length in bytes.</returns>
-    /// <exception cref="IpcException">As <see cref="IpcChannel.CallInPlace"/>.</exception>
+    /// <exception cref="IpcException">As <see cref="IpcChannel.CallInPlace(ReadOnlySpan{byte}, int)"/>.</exception>
     public static int Call(this IpcChannel channel, ReadOnlySpan<byte> request, IBufferWriter<byte> reply, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(channel);
         ArgumentNullException.ThrowIfNull(reply);
         return Append(channel, channel.CallInPlace(request, timeoutMilliseconds), reply);
     }
+
+#pragma warning disable CS1573 // The other parameters are documented where the comments are inherited from.
+
+    /// <inheritdoc cref="Send(IpcChannel, in ReadOnlySequence{byte}, int)"/>
+    /// <param name="timeout">The longest wait, rounded up to milliseconds; <see cref="Timeout.InfiniteTimeSpan"/> waits indefinitely.</param>
+    public static void Send(this IpcChannel channel, in ReadOnlySequence<byte> message, TimeSpan timeout) =>
+        Send(channel, message, TimeSpans.Milliseconds(timeout));
+
+    /// <inheritdoc cref="Reply(IpcChannel, in ReadOnlySequence{byte}, int)"/>
+    /// <param name="timeout">The longest wait, rounded up to milliseconds; <see cref="Timeout.InfiniteTimeSpan"/> waits indefinitely.</param>
+    public static void Reply(this IpcChannel channel, in ReadOnlySequence<byte> reply, TimeSpan timeout) =>
+        Reply(channel, reply, TimeSpans.Milliseconds(timeout));
+
+    /// <inheritdoc cref="Receive(IpcChannel, IBufferWriter{byte}, int)"/>
+    /// <param name="timeout">The longest wait, rounded up to milliseconds; <see cref="Timeout.InfiniteTimeSpan"/> waits indefinitely.</param>
+    public static int Receive(this IpcChannel channel, IBufferWriter<byte> buffer, TimeSpan timeout) =>
+        Receive(channel, buffer, TimeSpans.Milliseconds(timeout));
+
+    /// <inheritdoc cref="Call(IpcChannel, ReadOnlySpan{byte}, IBufferWriter{byte}, int)"/>
+    /// <param name="timeout">The longest wait, rounded up to milliseconds; <see cref="Timeout.InfiniteTimeSpan"/> waits indefinitely.</param>
+    public static int Call(this IpcChannel channel, ReadOnlySpan<byte> request, IBufferWriter<byte> reply, TimeSpan timeout) =>
+        Call(channel, request, reply, TimeSpans.Milliseconds(timeout));
+
+#pragma warning restore CS1573
 
     private static int Append(IpcChannel channel, ReadOnlySpan<byte> message, IBufferWriter<byte> buffer)
     {

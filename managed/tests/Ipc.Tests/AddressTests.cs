@@ -136,7 +136,7 @@ public sealed class AddressTests
     [Fact]
     public void EveryTransportOfTheRegistryThatHasAManagedSideIsThere()
     {
-        foreach (var transport in Registry.Transports.Where(t => Registry.WhyNotAvailable(t.Id, "managed").Length == 0))
+        foreach (var transport in Registry.Transports.Where(t => Registry.WhyNotAvailable(t).Length == 0))
         {
             var address = Pair.NewAddress(transport.Id);
             IDisposable opened = transport.Kind switch

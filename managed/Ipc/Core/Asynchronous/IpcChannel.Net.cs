@@ -50,7 +50,7 @@ public abstract partial class IpcChannel
     /// time-out, and the channel stays good.</param>
     /// <returns>The reply's length in bytes.</returns>
     /// <remarks>Nothing but such calls may be under way on the channel meanwhile. Await the task exactly once. <see cref="IpcStatus.BufferTooSmall"/>: if no other call was under
-    /// way the reply is kept for <see cref="ReceiveReply"/>, else it is dropped. Over transports of kind "call" one at a time.</remarks>
+    /// way the reply is kept for <see cref="ReceiveReply(Span{byte}, int)"/>, else it is dropped. Over transports of kind "call" one at a time.</remarks>
     /// <exception cref="IpcException">As <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask<int> CallAsync(ReadOnlyMemory<byte> request, Memory<byte> reply, CancellationToken cancellationToken = default) =>
@@ -63,7 +63,7 @@ public abstract partial class IpcChannel
     /// <param name="buffer">The channel's until the task is over.</param>
     /// <param name="cancellationToken">Ends the wait at once; no request is lost.</param>
     /// <returns>The request's length in bytes.</returns>
-    /// <exception cref="IpcException">As <see cref="ReceiveRequest"/>; <see cref="IpcStatus.BufferTooSmall"/> leaves the request in place.</exception>
+    /// <exception cref="IpcException">As <see cref="ReceiveRequest(int)"/>; <see cref="IpcStatus.BufferTooSmall"/> leaves the request in place.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask<int> ReceiveRequestAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
         BeginReceiving(OperationKind.ReceiveRequest, default, buffer, cancellationToken);
@@ -71,7 +71,7 @@ public abstract partial class IpcChannel
     /// <summary>Answers the request received last, without a thread that waits for room.</summary>
     /// <param name="reply">Must not change until the task is over.</param>
     /// <param name="cancellationToken">As of <see cref="SendAsync"/>; before the first byte has gone the request is still to be answered.</param>
-    /// <exception cref="IpcException">As <see cref="Reply"/>.</exception>
+    /// <exception cref="IpcException">As <see cref="Reply(ReadOnlySpan{byte}, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask ReplyAsync(ReadOnlyMemory<byte> reply, CancellationToken cancellationToken = default) =>
         BeginSending(Take(ref _receiving), OperationKind.Answer, FrameKind.Reply, reply, cancellationToken);
@@ -79,7 +79,7 @@ public abstract partial class IpcChannel
     /// <summary>Fails the request received last: the client gets <see cref="IpcStatus.HandlerFailed"/> with this text.</summary>
     /// <param name="text">For a person at the client.</param>
     /// <param name="cancellationToken">As of <see cref="ReplyAsync"/>.</param>
-    /// <exception cref="IpcException">As <see cref="FailRequest"/>.</exception>
+    /// <exception cref="IpcException">As <see cref="FailRequest(string, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask FailRequestAsync(string text, CancellationToken cancellationToken = default)
     {

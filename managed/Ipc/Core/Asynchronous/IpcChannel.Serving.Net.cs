@@ -11,7 +11,7 @@ public abstract partial class IpcChannel
     /// <param name="reply">Must not change until the task is over.</param>
     /// <param name="cancellationToken">As of <see cref="SendAsync"/>; before the first byte has gone the request is still to be answered.</param>
     /// <remarks>It counts as sending: one at a time.</remarks>
-    /// <exception cref="IpcException">As <see cref="ReplyDeferred"/>.</exception>
+    /// <exception cref="IpcException">As <see cref="ReplyDeferred(ulong, ReadOnlySpan{byte}, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask ReplyDeferredAsync(ulong token, ReadOnlyMemory<byte> reply, CancellationToken cancellationToken = default) =>
         BeginAnswer(token, FrameKind.Reply, reply, cancellationToken);
@@ -20,7 +20,7 @@ public abstract partial class IpcChannel
     /// <param name="token">As <see cref="DeferRequest"/> gave it.</param>
     /// <param name="text">For a person at the client.</param>
     /// <param name="cancellationToken">As of <see cref="ReplyDeferredAsync"/>.</param>
-    /// <exception cref="IpcException">As <see cref="FailDeferred"/>.</exception>
+    /// <exception cref="IpcException">As <see cref="FailDeferred(ulong, string, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask FailDeferredAsync(ulong token, string text, CancellationToken cancellationToken = default)
     {

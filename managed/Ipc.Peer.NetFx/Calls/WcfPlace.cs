@@ -1,10 +1,11 @@
 using System.ServiceModel;
 using System.ServiceModel.Channels;
+using Ipc.Wcf;
 
-namespace Ipc.Wcf;
+namespace Ipc.Peer;
 
 /// <summary>An address of transport `wcf` or `wcf-ipc`: which binding, with which settings, and where. docs/wcf.md has the settings in a table.</summary>
-public sealed class WcfPlace
+internal sealed class WcfPlace
 {
     private const string Host = "127.0.0.1";
 

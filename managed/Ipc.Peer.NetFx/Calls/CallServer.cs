@@ -1,12 +1,13 @@
 using System.Net;
 using System.Net.Sockets;
 using System.ServiceModel;
+using Ipc.Wcf;
 
-namespace Ipc.Wcf;
+namespace Ipc.Peer;
 
 /// <summary>A service of <see cref="ICalls"/> or <see cref="IStreamedCalls"/> at an address of transport `wcf` or `wcf-ipc`.</summary>
 /// <remarks>Handlers are called by WCF's threads, one at a time. What they throw reaches the client as a fault with the message.</remarks>
-public sealed class CallServer : IDisposable
+internal sealed class CallServer : IDisposable
 {
     private const int MostPortsTried = 5;
 

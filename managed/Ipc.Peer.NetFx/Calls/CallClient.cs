@@ -1,10 +1,10 @@
 using System.ServiceModel;
 using System.ServiceModel.Channels;
 
-namespace Ipc.Wcf;
+namespace Ipc.Peer;
 
 /// <summary>Connects to a <see cref="CallServer"/>.</summary>
-public static class CallClient
+internal static class CallClient
 {
     /// <summary>A client of the service at an address such as <c>wcf-ipc://prices?over=pipe</c>; connected when this returns.</summary>
     /// <param name="address">That the server told.</param>

@@ -1,6 +1,6 @@
 using System.ServiceModel;
 
-namespace Ipc.Wcf;
+namespace Ipc.Peer;
 
 /// <summary>What the lab measures over WCF: bytes there and back, which any codec may have made.</summary>
 [ServiceContract(Namespace = "urn:ipc", SessionMode = SessionMode.Allowed)]
@@ -37,7 +37,7 @@ public interface IStreamedCalls
 }
 
 /// <summary>A client's end: calls by bytes, whatever the transfer. One thread at a time.</summary>
-public interface ICallClient : IDisposable
+internal interface ICallClient : IDisposable
 {
     /// <summary>Calls and returns the reply.</summary>
     byte[] Call(byte[] request);
