@@ -69,22 +69,6 @@ internal sealed unsafe partial class BoundChannel : IpcChannel
         return status;
     }
 
-    public override bool TryReceive(Span<byte> buffer, out int length, int timeoutMilliseconds = 0)
-    {
-        nuint received;
-        IpcStatus status;
-        var byTheDoor = Enter(ref _gate.Doors.Receiver);
-        fixed (byte* bytes = buffer)
-            status = NativeMethods.Receive(_channel, bytes, (nuint)buffer.Length, &received, timeoutMilliseconds);
-        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
-        length = 0;
-        if (status == IpcStatus.TimedOut)
-            return false;
-        NativeStatus.Check(status);
-        length = (int)received;
-        return true;
-    }
-
     public override Span<byte> Reserve(int length, int timeoutMilliseconds = Timeout.Infinite)
     {
         byte* room;
