@@ -2,27 +2,32 @@ using System.Net;
 
 namespace Ipc.AspNetCore;
 
-/// <summary>An address of ipc as Kestrel's endpoint.</summary>
+/// <summary>An ipc address as an endpoint of Kestrel.</summary>
 public sealed class IpcEndPoint : EndPoint
 {
-    /// <summary>Of an address such as <c>shm://prices</c>.</summary>
-    /// <param name="address">Checked here.</param>
-    /// <exception cref="IpcException">The address is none.</exception>
+    /// <summary>Creates an endpoint.</summary>
+    /// <param name="address">The address, for example <c>shm://prices</c>.</param>
+    /// <exception cref="ArgumentNullException">The address is null.</exception>
+    /// <exception cref="IpcException">The address is invalid.</exception>
     public IpcEndPoint(string address)
     {
         IpcAddress.Parse(address);
         Address = address;
     }
 
-    /// <summary>As it was given; of a listener, with what the system chose put in.</summary>
+    /// <summary>The address: the one given or, once Kestrel listens, completed by what the system chose.</summary>
     public string Address { get; }
 
     /// <summary>The address.</summary>
+    /// <returns>The text of <see cref="Address"/>.</returns>
     public override string ToString() => Address;
 
-    /// <summary>Whether the other has the same address.</summary>
+    /// <summary>Whether another endpoint has the same address.</summary>
+    /// <param name="obj">The other endpoint.</param>
+    /// <returns><see langword="true"/> if it has.</returns>
     public override bool Equals(object? obj) => obj is IpcEndPoint other && other.Address == Address;
 
-    /// <summary>The address's.</summary>
+    /// <summary>The hash code of the address.</summary>
+    /// <returns>The hash code.</returns>
     public override int GetHashCode() => Address.GetHashCode(StringComparison.Ordinal);
 }

@@ -2,21 +2,23 @@ using System.IO.Pipelines;
 
 namespace Ipc.AspNetCore;
 
-/// <summary>How Kestrel's connections over ipc work.</summary>
+/// <summary>Options of Kestrel's connections over ipc.</summary>
 public sealed class IpcTransportOptions
 {
-    /// <summary>What listens: pure .NET unless said otherwise, or the C library, which holds a thread of the pool for most of what waits (docs/dotnet.md).</summary>
+    /// <summary>The implementation that listens: pure .NET by default, or the C library, which holds a thread of the pool for most waits
+    /// (docs/dotnet.md).</summary>
     public IIpc Implementation { get; set; } = ManagedIpc.Instance;
 
-    /// <summary>Of a request's body and other input: so much is read ahead of the application, then the client waits.</summary>
+    /// <summary>How many bytes are read ahead of the application before the client has to wait; 1 MB by default.</summary>
     public long MaxReadBufferSize { get; set; } = 1024 * 1024;
 
-    /// <summary>So much output lies ready for a slow client, then the application waits.</summary>
+    /// <summary>How many bytes are kept for a slow client before the application has to wait; 64 kB by default.</summary>
     public long MaxWriteBufferSize { get; set; } = 64 * 1024;
 
-    /// <summary>Whether the application goes on where input has come, on the thread that brought it, instead of on another of the pool. Saves a change of
-    /// threads; an application that blocks then holds up its own connection, and one that waits for more of its request without <c>await</c> stops
-    /// forever.</summary>
+    /// <summary>Whether the application continues on the thread that received its input rather than on another one of the pool; off by default.</summary>
+    /// <remarks>This saves a switch of threads. An application that blocks then delays its own connection, and one that waits for the rest of its request
+    /// without
+    /// <c>await</c> stops forever.</remarks>
     public bool UnsafePreferInlineScheduling { get; set; }
 
     internal PipeScheduler Scheduler => UnsafePreferInlineScheduling ? PipeScheduler.Inline : PipeScheduler.ThreadPool;

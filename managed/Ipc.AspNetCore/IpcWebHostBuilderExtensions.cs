@@ -5,12 +5,15 @@ using Microsoft.Extensions.DependencyInjection;
 
 namespace Ipc.AspNetCore;
 
-/// <summary>Puts ipc below Kestrel.</summary>
+/// <summary>Lets Kestrel listen at ipc addresses.</summary>
 public static class IpcWebHostBuilderExtensions
 {
-    /// <summary>Lets Kestrel listen at addresses of ipc, beside all it listens at otherwise. <see cref="ListenIpc(KestrelServerOptions, string, Action{ListenOptions}?)"/> names one.</summary>
-    /// <param name="builder">The web application's: <c>builder.WebHost.UseIpc()</c>.</param>
-    /// <param name="configure">What is to differ.</param>
+    /// <summary>Lets Kestrel listen at ipc addresses, in addition to its other endpoints. Add an address by
+    /// <see cref="ListenIpc(KestrelServerOptions, string, Action{ListenOptions}?)"/>.</summary>
+    /// <param name="builder">The builder of the web host: <c>builder.WebHost.UseIpc()</c>.</param>
+    /// <param name="configure">Changes the options.</param>
+    /// <returns>The same builder.</returns>
+    /// <exception cref="ArgumentNullException">The builder is null.</exception>
     public static IWebHostBuilder UseIpc(this IWebHostBuilder builder, Action<IpcTransportOptions>? configure = null)
     {
         ArgumentNullException.ThrowIfNull(builder);
@@ -22,12 +25,14 @@ public static class IpcWebHostBuilderExtensions
         });
     }
 
-    /// <summary>Listens at an address of ipc: <c>kestrel.ListenIpc("shm://prices", listen => listen.Protocols = HttpProtocols.Http2)</c>, which is what gRPC
-    /// needs.</summary>
-    /// <param name="options">Kestrel's.</param>
-    /// <param name="address">Where clients connect; over transports with channels: <c>shm</c>, <c>unix</c>, <c>pipe</c> and the like.</param>
-    /// <param name="configure">Of this endpoint; HTTP/1.1 unless told.</param>
-    /// <exception cref="IpcException">The address is none.</exception>
+    /// <summary>Listens at an ipc address, for example <c>kestrel.ListenIpc("shm://prices", listen => listen.Protocols = HttpProtocols.Http2)</c>, which
+    /// is what
+    /// gRPC needs.</summary>
+    /// <param name="options">The options of Kestrel.</param>
+    /// <param name="address">The address at which clients connect. The transport must have channels, as <c>shm</c>, <c>unix</c> and <c>pipe</c> do.</param>
+    /// <param name="configure">Changes the options of this endpoint; HTTP/1.1 by default.</param>
+    /// <exception cref="ArgumentNullException">The options or the address are null.</exception>
+    /// <exception cref="IpcException">The address is invalid.</exception>
     public static void ListenIpc(this KestrelServerOptions options, string address, Action<ListenOptions>? configure = null)
     {
         ArgumentNullException.ThrowIfNull(options);

@@ -1,6 +1,6 @@
 namespace Ipc.Codecs;
 
-/// <summary>Bytes that are not what the codec writes, or an object it cannot write; the message says where and what to do.</summary>
+/// <summary>The bytes are not what the codec writes, or it cannot write the object. The message says where and what to do.</summary>
 public sealed class CodecException : Exception
 {
     /// <summary>Creates one without a reason.</summary>

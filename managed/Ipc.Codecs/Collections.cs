@@ -2,8 +2,8 @@ using System.Buffers.Binary;
 
 namespace Ipc.Codecs;
 
-/// <summary>What stands around each object of a collection, docs/wire-formats.md "Collections": the codec's own way to say "and another one".</summary>
-/// <remarks>The twin of native/src/codecs/collection.hpp. An object is appended between <see cref="Open"/> and <see cref="Close"/>.</remarks>
+/// <summary>Separates the objects of a collection; see docs/wire-formats.md, "Collections".</summary>
+/// <remarks>An object is appended between <see cref="Open"/> and <see cref="Close"/>. The C++ twin is native/src/codecs/collection.hpp.</remarks>
 public interface IFraming
 {
     /// <summary>Makes room before the next object; what it returns is for <see cref="Close"/>.</summary>
@@ -19,7 +19,7 @@ public interface IFraming
     ReadOnlySpan<byte> Split(ref ReadOnlySpan<byte> left);
 }
 
-/// <summary>Codec custom and raw bytes: each object behind its length, a u32.</summary>
+/// <summary>The framing of codec <c>custom</c> and of raw bytes: the length of each object, 32 bits, precedes it.</summary>
 public readonly struct LengthFraming : IFraming
 {
     /// <inheritdoc/>
@@ -129,7 +129,7 @@ public readonly struct FieldFraming : IFraming
     }
 }
 
-/// <summary>Codec json: JSON Lines, each object followed by a line feed, which JSON text has nowhere else unless it is laid out for people.</summary>
+/// <summary>The framing of codec <c>json</c>: JSON Lines. A line feed follows each object and occurs nowhere inside it.</summary>
 public readonly struct LineFraming : IFraming
 {
     private const byte LineFeed = (byte)'\n';

@@ -3,14 +3,13 @@ namespace Ipc.Codecs;
 // Members of these interfaces are static: code generic over structs that implement them is compiled once per codec, with direct
 // calls. All of them may be used by several threads at once.
 
-/// <summary>Turns a request and a reply into bytes and back.</summary>
-/// <remarks>
-/// Encoding appends to the buffer. Half a surrogate pair, which UTF-8 cannot say, is a <see cref="CodecException"/> or becomes U+FFFD,
-/// as the codec's library has it. Decoders take bytes from anywhere: every length is checked before it is used, memory taken is
-/// bounded by a small multiple of the bytes given, and damaged bytes are a <see cref="CodecException"/>.
-/// </remarks>
-/// <typeparam name="TRequest">What the program holds: a domain object or a message.</typeparam>
-/// <typeparam name="TReply">The same for replies.</typeparam>
+/// <summary>Encodes requests and replies as bytes, and decodes them.</summary>
+/// <remarks>Encoding appends to the buffer. A lone surrogate, which UTF-8 cannot express, is a <see cref="CodecException"/> or becomes U+FFFD, depending
+/// on the
+/// codec's library. Decoders accept bytes from anywhere: they check every length before they use it, allocate at most a small multiple of the bytes given,
+/// and throw a <see cref="CodecException"/> for damaged bytes.</remarks>
+/// <typeparam name="TRequest">The program's request: a domain object or a message.</typeparam>
+/// <typeparam name="TReply">The program's reply.</typeparam>
 public interface ICodec<TRequest, TReply>
     where TRequest : class, ISequenced
     where TReply : class, ISequenced
@@ -25,7 +24,7 @@ public interface ICodec<TRequest, TReply>
     TReply DecodeReply(ReadOnlySpan<byte> bytes);
 }
 
-/// <summary>The half of a codec that scenario `serialize` times apart: a program's objects into those that are encoded, and back.</summary>
+/// <summary>Converts the program's objects to those that are encoded, and back. Scenario <c>serialize</c> measures this part separately.</summary>
 public interface ITranslation<TRequest, TReply, TRequestOnWire, TReplyOnWire>
 {
     /// <summary>The request to encode.</summary>
@@ -38,7 +37,7 @@ public interface ITranslation<TRequest, TReply, TRequestOnWire, TReplyOnWire>
     TReply TranslateBackReply(TReplyOnWire reply);
 }
 
-/// <summary>How code written for any codec reaches into its objects: <see cref="DomainAccess{TStrings, TContainer}"/> or
+/// <summary>Access to the objects of any codec, for code written once for all of them: <see cref="DomainAccess{TStrings, TContainer}"/> or
 /// <see cref="MessageAccess"/>.</summary>
 public interface IObjectAccess<TRequest, TReply>
 {

@@ -2,8 +2,7 @@ using System.Buffers;
 
 namespace Ipc.Codecs;
 
-/// <summary>Bytes written anew for every message into memory that is kept: after the largest message it no longer allocates.
-/// One thread at a time.</summary>
+/// <summary>A buffer that is used again for every message, so that it stops allocating after the longest one. One thread at a time may use it.</summary>
 public sealed class MessageBuffer : IBufferWriter<byte>
 {
     private byte[] _bytes = [];

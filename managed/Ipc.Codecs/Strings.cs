@@ -14,8 +14,8 @@ public interface IStringVisitor
     void Visit(string text);
 }
 
-/// <summary>What a codec needs to know of a container of strings. Written once per container, it lets every codec work with
-/// each of them at full speed: the compiler makes a copy of the codec per container and of the loop per source or visitor.</summary>
+/// <summary>Describes a container of strings to the codecs. Written once per container, it lets every codec work with it at full speed: the compiler
+/// specializes the codec for each container, and the loop for each source or visitor.</summary>
 public interface IStrings<TStrings> where TStrings : class
 {
     /// <summary>How many strings it holds.</summary>

@@ -1,39 +1,39 @@
 namespace Ipc.Hosting;
 
-/// <summary>A server in the host; named options, bound from configuration as any others.</summary>
+/// <summary>Options of a server in a host. They are named options, bound from configuration like any others.</summary>
 public sealed class IpcServerHostOptions
 {
-    /// <summary>Where it listens: <c>unix://prices</c>.</summary>
+    /// <summary>The address at which the server listens, for example <c>unix://prices</c>.</summary>
     public string Address { get; set; } = "";
 
-    /// <summary>Clients served at once; more wait in the system's queue until one leaves.</summary>
+    /// <summary>The most clients served at once; 1024 by default. More wait in the system's queue until one leaves.</summary>
     public int MaxClients { get; set; } = 1024;
 
-    /// <summary>How long the host's stopping waits for requests in progress before it cancels them.</summary>
+    /// <summary>How long requests in progress may take when the host stops, before their tokens are cancelled; 5 s by default.</summary>
     public TimeSpan StopTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>What listens: pure .NET unless said otherwise, or the C library.</summary>
+    /// <summary>The implementation that listens: pure .NET by default, or the C library.</summary>
     public IIpc Implementation { get; set; } = ManagedIpc.Instance;
 }
 
-/// <summary>A client in the host; named options, bound from configuration as any others.</summary>
+/// <summary>Options of a client in a host. They are named options, bound from configuration like any others.</summary>
 public sealed class IpcClientHostOptions
 {
-    /// <summary>The server's: <c>unix://prices</c>.</summary>
+    /// <summary>The address at which the server listens, for example <c>unix://prices</c>.</summary>
     public string Address { get; set; } = "";
 
-    /// <summary>As <see cref="IpcClientOptions.Reconnect"/>.</summary>
+    /// <inheritdoc cref="IpcClientOptions.Reconnect"/>
     public bool Reconnect { get; set; } = true;
 
-    /// <summary>As <see cref="IpcClientOptions.FirstPause"/>.</summary>
+    /// <inheritdoc cref="IpcClientOptions.FirstPause"/>
     public TimeSpan FirstPause { get; set; } = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>As <see cref="IpcClientOptions.LongestPause"/>.</summary>
+    /// <inheritdoc cref="IpcClientOptions.LongestPause"/>
     public TimeSpan LongestPause { get; set; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>As <see cref="IpcClientOptions.Serializer"/>.</summary>
+    /// <inheritdoc cref="IpcClientOptions.Serializer"/>
     public IIpcSerializer? Serializer { get; set; }
 
-    /// <summary>As <see cref="IpcClientOptions.Implementation"/>.</summary>
+    /// <inheritdoc cref="IpcClientOptions.Implementation"/>
     public IIpc Implementation { get; set; } = ManagedIpc.Instance;
 }

@@ -5,14 +5,18 @@ using Microsoft.Extensions.Options;
 
 namespace Ipc.Hosting;
 
-/// <summary>Adds servers and clients of ipc to a host.</summary>
+/// <summary>Adds ipc servers and clients to a host.</summary>
 public static class IpcServiceCollectionExtensions
 {
-    /// <summary>A server that listens while the host runs. No thread is held for a client that does not call (docs/dotnet.md says where one is).</summary>
-    /// <param name="services">The host's.</param>
-    /// <param name="name">Of the options and in the log.</param>
-    /// <param name="handler">Makes what answers all requests, once; it may run for several clients at once.</param>
-    /// <returns>The options, to be bound: <c>.Bind(configuration.GetSection("Prices"))</c>. They are checked when the host starts.</returns>
+    /// <summary>Adds a server that listens while the host runs. It holds no thread for a client that does not call; docs/dotnet.md lists the
+    /// exceptions.</summary>
+    /// <remarks>The options are checked when the host starts. If they are invalid, starting throws an <see cref="OptionsValidationException"/>; if the
+    /// server cannot
+    /// listen, an <see cref="IpcException"/>.</remarks>
+    /// <param name="services">The services of the host.</param>
+    /// <param name="name">The name of the options, and of the server in the log.</param>
+    /// <param name="handler">Called once; returns the handler of all requests, which runs for several clients at once.</param>
+    /// <returns>The options, to bind: <c>.Bind(configuration.GetSection("Prices"))</c>.</returns>
     public static OptionsBuilder<IpcServerHostOptions> AddIpcServer(this IServiceCollection services, string name, Func<IServiceProvider, AsyncRequestHandler> handler)
     {
         ArgumentNullException.ThrowIfNull(services);
@@ -28,10 +32,11 @@ public static class IpcServiceCollectionExtensions
             .ValidateOnStart();
     }
 
-    /// <summary>A client as a keyed singleton: <c>[FromKeyedServices("prices")] IpcClient client</c>. It connects at its first call.</summary>
-    /// <param name="services">The host's.</param>
-    /// <param name="name">Its key, and the options' name.</param>
-    /// <returns>The options, to be bound. They are checked when the host starts.</returns>
+    /// <summary>Adds a client as a keyed singleton, <c>[FromKeyedServices("prices")] IpcClient client</c>. It connects at its first call.</summary>
+    /// <remarks>The options are checked when the host starts; if they are invalid, starting throws an <see cref="OptionsValidationException"/>.</remarks>
+    /// <param name="services">The services of the host.</param>
+    /// <param name="name">The key of the client, and the name of its options.</param>
+    /// <returns>The options, to bind.</returns>
     public static OptionsBuilder<IpcClientHostOptions> AddIpcClient(this IServiceCollection services, string name)
     {
         ArgumentNullException.ThrowIfNull(services);

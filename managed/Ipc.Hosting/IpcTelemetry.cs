@@ -3,10 +3,11 @@ using System.Diagnostics.Metrics;
 
 namespace Ipc.Hosting;
 
-/// <summary>Metrics and traces of hosted servers. While nobody listens, nothing is measured: neither clock nor memory is touched.</summary>
+/// <summary>Metrics and traces of hosted servers. Nothing is measured while nobody listens.</summary>
 public static class IpcTelemetry
 {
-    /// <summary>The name of the meter and of the activity source: <c>AddMeter(IpcTelemetry.Name)</c>, <c>AddSource(IpcTelemetry.Name)</c>.</summary>
+    /// <summary>The name of the meter and of the activity source, for <c>AddMeter(IpcTelemetry.Name)</c> and
+    /// <c>AddSource(IpcTelemetry.Name)</c>.</summary>
     public const string Name = "Ipc.Hosting";
 
     private static readonly Meter s_meter = new(Name);

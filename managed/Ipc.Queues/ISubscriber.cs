@@ -1,21 +1,46 @@
 namespace Ipc.Queues;
 
-/// <summary>Takes messages out of a queue; each message goes to one subscriber. Any number of threads may use one; Dispose may
-/// come at any time and ends calls under way with <see cref="IpcStatus.Closed"/>.</summary>
-/// <remarks>The calls with a buffer of the caller's allocate nothing and return its beginning; a message that does not fit stays in the queue,
-/// and the call fails with <see cref="IpcStatus.BufferTooSmall"/>. The others return an array of their own.</remarks>
+/// <summary>Takes messages out of a queue. Each message goes to one subscriber.</summary>
+/// <remarks>
+/// <para>Any number of threads may use a subscriber at once. It may be disposed at any time; calls in progress then fail with
+/// <see cref="IpcStatus.Closed"/>.</para>
+/// <para>Methods with a buffer copy the message into it, return that part of it and allocate nothing. The others return an array of their own.</para>
+/// </remarks>
 public interface ISubscriber : IDisposable
 {
-    /// <summary>Takes the oldest message; false if there is none.</summary>
+    /// <summary>Takes the next message if there is one; does not wait.</summary>
+    /// <param name="cancellation">Checked before a message is taken.</param>
+    /// <param name="message">The message.</param>
+    /// <returns><see langword="true"/> if a message was taken, <see langword="false"/> if the queue is empty.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.Closed"/>: this subscriber was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     bool TryDequeue(CancellationToken cancellation, out ReadOnlyMemory<byte> message);
 
-    /// <summary>The same into the caller's buffer.</summary>
+    /// <summary>Takes the next message into a buffer if there is one; does not wait.</summary>
+    /// <param name="buffer">Receives the message.</param>
+    /// <param name="cancellation">Checked before a message is taken.</param>
+    /// <param name="message">The part of the buffer that holds the message.</param>
+    /// <returns><see langword="true"/> if a message was taken, <see langword="false"/> if the queue is empty.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.BufferTooSmall"/>: the message stays in the queue. <see cref="IpcStatus.Closed"/>: this
+    /// subscriber was
+    /// disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     bool TryDequeue(Memory<byte> buffer, CancellationToken cancellation, out ReadOnlyMemory<byte> message);
 
-    /// <summary>Takes the oldest message, waiting while there is none.</summary>
-    /// <exception cref="OperationCanceledException">Cancelled; nothing was taken.</exception>
+    /// <summary>Takes the next message; waits while the queue is empty.</summary>
+    /// <param name="cancellation">Ends the wait.</param>
+    /// <returns>The message.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.Closed"/>: this subscriber was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled; nothing was taken.</exception>
     ReadOnlyMemory<byte> Dequeue(CancellationToken cancellation);
 
-    /// <summary>The same into the caller's buffer.</summary>
+    /// <summary>Takes the next message into a buffer; waits while the queue is empty.</summary>
+    /// <param name="buffer">Receives the message.</param>
+    /// <param name="cancellation">Ends the wait.</param>
+    /// <returns>The part of the buffer that holds the message.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.BufferTooSmall"/>: the message stays in the queue. <see cref="IpcStatus.Closed"/>: this
+    /// subscriber was
+    /// disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled; nothing was taken.</exception>
     ReadOnlyMemory<byte> Dequeue(Memory<byte> buffer, CancellationToken cancellation);
 }

@@ -1,19 +1,23 @@
 namespace Ipc.Queues;
 
-/// <summary>Makes publishers and subscribers in pure .NET, or by the C library: <c>new QueueFactory(NativeIpc.Instance)</c>.</summary>
+/// <summary>Creates publishers and subscribers in pure .NET, or through the C library: <c>new QueueFactory(NativeIpc.Instance)</c>.</summary>
 public sealed class QueueFactory : IQueueFactory
 {
     private readonly Func<string, IpcQueue> _open;
 
-    /// <summary>A factory in pure .NET.</summary>
+    /// <summary>Creates a factory in pure .NET.</summary>
     public QueueFactory() : this(ManagedIpc.Instance)
     {
     }
 
-    /// <summary>A factory over one of the two implementations.</summary>
+    /// <summary>Creates a factory over an implementation.</summary>
+    /// <param name="implementation">The implementation that opens queues.</param>
+    /// <exception cref="ArgumentNullException">The implementation is null.</exception>
     public QueueFactory(IIpc implementation) : this(address => implementation.OpenQueue(address)) => ArgumentNullException.ThrowIfNull(implementation);
 
-    /// <summary>A factory over another way to open the queue of an address.</summary>
+    /// <summary>Creates a factory over a function that opens queues.</summary>
+    /// <param name="open">Opens the queue of an address.</param>
+    /// <exception cref="ArgumentNullException">The function is null.</exception>
     public QueueFactory(Func<string, IpcQueue> open)
     {
         ArgumentNullException.ThrowIfNull(open);

@@ -3,10 +3,13 @@ using Microsoft.Extensions.DependencyInjection.Extensions;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
-/// <summary>Registration of queues with a container.</summary>
+/// <summary>Adds queues to a service collection.</summary>
 public static class QueueServiceCollectionExtensions
 {
-    /// <summary>Registers <see cref="IQueueFactory"/> as a singleton, in pure .NET, unless there is one already.</summary>
+    /// <summary>Adds an <see cref="IQueueFactory"/> in pure .NET as a singleton, unless there is one already.</summary>
+    /// <param name="services">The services.</param>
+    /// <returns>The same services.</returns>
+    /// <exception cref="ArgumentNullException">The services are null.</exception>
     public static IServiceCollection AddInterprocessQueue(this IServiceCollection services)
     {
         ArgumentNullException.ThrowIfNull(services);

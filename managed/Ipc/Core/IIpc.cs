@@ -10,7 +10,8 @@ public partial interface IIpc
     /// <returns>The listener, which the caller disposes.</returns>
     /// <exception cref="ArgumentNullException">The address is null.</exception>
     /// <exception cref="IpcException"><see cref="IpcStatus.BadAddress"/>, <see cref="IpcStatus.UnknownTransport"/>, <see cref="IpcStatus.BadOption"/>,
-    /// <see cref="IpcStatus.NameInUse"/>, <see cref="IpcStatus.NoPermission"/>, <see cref="IpcStatus.NotAvailable"/>; <see cref="IpcStatus.WrongState"/> if the
+    /// <see cref="IpcStatus.NameInUse"/>, <see cref="IpcStatus.NoPermission"/>, <see cref="IpcStatus.NotAvailable"/>; <see cref="IpcStatus.WrongState"/> if
+    /// the
     /// transport has no channels.</exception>
     IpcListener Listen(string address);
 

@@ -39,7 +39,8 @@ public sealed class IpcAddress
     /// <param name="text">The address.</param>
     /// <returns>The parts of the address.</returns>
     /// <exception cref="ArgumentNullException">The text is null.</exception>
-    /// <exception cref="IpcException"><see cref="IpcStatus.BadAddress"/>, <see cref="IpcStatus.UnknownTransport"/> or <see cref="IpcStatus.BadOption"/>, with an
+    /// <exception cref="IpcException"><see cref="IpcStatus.BadAddress"/>, <see cref="IpcStatus.UnknownTransport"/> or <see cref="IpcStatus.BadOption"/>,
+    /// with an
     /// error message that lists what there is.</exception>
     public static IpcAddress Parse(string text)
     {

@@ -2,33 +2,35 @@ using System.Buffers;
 
 namespace Ipc;
 
-/// <summary>How an <see cref="IpcClient"/> connects.</summary>
+/// <summary>Options of an <see cref="IpcClient"/>.</summary>
 public sealed class IpcClientOptions
 {
-    /// <summary>What connects: pure .NET unless said otherwise, or the C library (<c>NativeIpc.Instance</c>).</summary>
+    /// <summary>The implementation that connects: pure .NET by default, or the C library (<c>NativeIpc.Instance</c>).</summary>
     public IIpc Implementation { get; set; } = ManagedIpc.Instance;
 
-    /// <summary>Whether a call waits for a server that is not there, trying again and again, and whether one that comes after the connection's end
-    /// connects
-    /// anew. If not, the first call's connection is the only one.</summary>
+    /// <summary>Whether a call waits for a server that is not there, and whether a call after the end of a connection connects again. By default both.
+    /// Otherwise the client has one connection, and the first call fails if nobody listens.</summary>
     public bool Reconnect { get; set; } = true;
 
-    /// <summary>The pause after the first attempt in vain; it doubles each time, give or take a fifth so that clients do not come all at once.</summary>
+    /// <summary>The pause after the first failed attempt to connect; 20 ms by default. It doubles with each attempt, and varies by a fifth so that clients
+    /// do not
+    /// all come at once.</summary>
     public TimeSpan FirstPause { get; set; } = TimeSpan.FromMilliseconds(20);
 
-    /// <summary>The longest pause between two attempts.</summary>
+    /// <summary>The longest pause between two attempts; 2 s by default.</summary>
     public TimeSpan LongestPause { get; set; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>Turns objects into bytes and back, for <see cref="IpcClient.CallAsync{TRequest, TReply}"/>.</summary>
+    /// <summary>Converts objects to bytes and back, for <see cref="IpcClient.CallAsync{TRequest, TReply}"/>.</summary>
     public IIpcSerializer? Serializer { get; set; }
 }
 
-/// <summary>Calls a server, and connects when that is necessary: at the first call, and again after a connection has ended. All members may be used
-/// from any
-/// threads at once; calls go one after another, in the order in which they came. For .NET 10.</summary>
-/// <remarks>A call under way when its connection ends fails, with <see cref="IpcStatus.PeerClosed"/> or <see cref="IpcStatus.Truncated"/>, and is
-/// never repeated:
-/// the server may have done what it asks. The next call connects anew. A call that is cancelled leaves its late reply to be dropped.</remarks>
+/// <summary>Calls a server. It connects at the first call, and again after a connection has ended. For .NET 10.</summary>
+/// <remarks>
+/// <para>Any thread may use any member at any time. Calls are made one after another, in the order in which they came.</para>
+/// <para>A call in progress when its connection ends fails, with <see cref="IpcStatus.PeerClosed"/> or <see cref="IpcStatus.Truncated"/>, and is never
+/// repeated,
+/// because the server may have carried it out. The next call connects again. The late reply of a cancelled call is dropped.</para>
+/// </remarks>
 public sealed class IpcClient : IDisposable
 {
     private const int FirstBuffer = 4096;
@@ -41,10 +43,11 @@ public sealed class IpcClient : IDisposable
     private byte[] _reply = [];
     private readonly ArrayBufferWriter<byte> _request = new();
 
-    /// <summary>Connects to nobody yet.</summary>
-    /// <param name="address">The server's.</param>
-    /// <param name="options">Left alone from now on.</param>
-    /// <exception cref="IpcException">The address is none.</exception>
+    /// <summary>Creates a client; it does not connect yet.</summary>
+    /// <param name="address">The address at which the server listens.</param>
+    /// <param name="options">The options; do not change them afterwards.</param>
+    /// <exception cref="ArgumentNullException">The address is null.</exception>
+    /// <exception cref="IpcException">The address is invalid, or the pauses are (<see cref="IpcStatus.InvalidArgument"/>).</exception>
     public IpcClient(string address, IpcClientOptions? options = null)
     {
         IpcAddress.Parse(address);
@@ -57,15 +60,18 @@ public sealed class IpcClient : IDisposable
         Address = address;
     }
 
-    /// <summary>The server's.</summary>
+    /// <summary>The address of the server.</summary>
     public string Address { get; }
 
-    /// <summary>Whether there is a connection, as far as the last call saw.</summary>
+    /// <summary>Whether the client was connected when the last call ended. The server may have gone since.</summary>
     public bool IsConnected => Volatile.Read(ref _channel) is not null;
 
     /// <summary>Connects now rather than at the first call.</summary>
     /// <param name="cancellationToken">Ends the wait at once.</param>
-    /// <exception cref="IpcException">As <see cref="IIpc.Connect(string, int)"/>; no <see cref="IpcStatus.NoServer"/> if reconnecting is asked for.</exception>
+    /// <returns>A task that completes when the client is connected.</returns>
+    /// <exception cref="IpcException">As for <see cref="IIpc.Connect(string, int)"/>; with <see cref="IpcClientOptions.Reconnect"/> an absent server is
+    /// waited
+    /// for.</exception>
     /// <exception cref="ObjectDisposedException">The client was disposed.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async ValueTask ConnectAsync(CancellationToken cancellationToken = default)
@@ -81,12 +87,12 @@ public sealed class IpcClient : IDisposable
         }
     }
 
-    /// <summary>One call, connecting before it if necessary.</summary>
-    /// <param name="request">Must not change until the task is over.</param>
-    /// <param name="reply">Where the reply goes; the client's until the task is over.</param>
-    /// <param name="cancellationToken">Ends the wait for the turn, the connection or the reply at once.</param>
-    /// <returns>The reply's length in bytes.</returns>
-    /// <exception cref="IpcException">As <see cref="IpcChannel.CallAsync"/>.</exception>
+    /// <summary>Makes a call, and connects before it if necessary.</summary>
+    /// <param name="request">The request; it must not change until the task completes.</param>
+    /// <param name="reply">Receives the reply; it belongs to the client until the task completes.</param>
+    /// <param name="cancellationToken">Ends the wait for other calls, the connection or the reply at once.</param>
+    /// <returns>The length of the reply in bytes.</returns>
+    /// <exception cref="IpcException">As for <see cref="IpcChannel.CallAsync"/>.</exception>
     /// <exception cref="ObjectDisposedException">The client was disposed.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async ValueTask<int> CallAsync(ReadOnlyMemory<byte> request, Memory<byte> reply, CancellationToken cancellationToken = default)
@@ -102,12 +108,12 @@ public sealed class IpcClient : IDisposable
         }
     }
 
-    /// <summary>One call with objects, which <see cref="IpcClientOptions.Serializer"/> turns into bytes and back.</summary>
+    /// <summary>Makes a call with objects, which <see cref="IpcClientOptions.Serializer"/> converts to bytes and back.</summary>
     /// <param name="request">The request.</param>
-    /// <param name="cancellationToken">Ends the wait for the turn, the connection or the reply at once.</param>
+    /// <param name="cancellationToken">Ends the wait for other calls, the connection or the reply at once.</param>
     /// <returns>The reply.</returns>
-    /// <exception cref="InvalidOperationException">The options name no serializer.</exception>
-    /// <exception cref="IpcException">As <see cref="IpcChannel.CallAsync"/>.</exception>
+    /// <exception cref="InvalidOperationException">The options have no serializer.</exception>
+    /// <exception cref="IpcException">As for <see cref="IpcChannel.CallAsync"/>.</exception>
     /// <exception cref="ObjectDisposedException">The client was disposed.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async ValueTask<TReply> CallAsync<TRequest, TReply>(TRequest request, CancellationToken cancellationToken = default)
@@ -235,7 +241,7 @@ public sealed class IpcClient : IDisposable
         }
     }
 
-    /// <summary>Ends the connection and every call under way or waiting, with <see cref="ObjectDisposedException"/>.</summary>
+    /// <summary>Disconnects. Calls in progress and calls that wait fail with <see cref="ObjectDisposedException"/>.</summary>
     public void Dispose()
     {
         _closing.Cancel();

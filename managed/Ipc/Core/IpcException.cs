@@ -1,6 +1,7 @@
 namespace Ipc;
 
-/// <summary>An operation failed. <see cref="Status"/> says why to the program; <see cref="Exception.Message"/> says to a person what failed and what to do.</summary>
+/// <summary>An operation failed. <see cref="Status"/> says why to the program; <see cref="Exception.Message"/> says to a person what failed and what to
+/// do.</summary>
 /// <remarks>It is an <see cref="IOException"/>, so code written for streams and sockets handles it. After a time-out its
 /// <see cref="Exception.InnerException"/> is a <see cref="TimeoutException"/>; after the object was closed or disposed on this side, an
 /// <see cref="ObjectDisposedException"/>.</remarks>

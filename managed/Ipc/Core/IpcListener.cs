@@ -7,7 +7,8 @@ namespace Ipc;
 /// once.</remarks>
 public abstract partial class IpcListener : IDisposable
 {
-    /// <summary>The address at which clients connect: the one given, completed by what the system chose, such as the port for <c>tcp://127.0.0.1:0</c>.</summary>
+    /// <summary>The address at which clients connect: the one given, completed by what the system chose, such as the port for
+    /// <c>tcp://127.0.0.1:0</c>.</summary>
     public abstract string Address { get; }
 
     /// <summary>Waits for the next client.</summary>

@@ -58,7 +58,8 @@ public abstract partial class IpcQueue : IDisposable
     /// <exception cref="IpcException">As for <see cref="Dequeue(Span{byte}, int)"/>, except the time-out.</exception>
     public abstract bool TryDequeue(Span<byte> buffer, out int length, int timeoutMilliseconds = 0);
 
-    /// <summary>As <see cref="TryDequeue(Span{byte}, out int, int)"/>, with no exception for what is ordinary: <see cref="IpcStatus.Ok"/>, <see cref="IpcStatus.TimedOut"/>
+    /// <summary>As <see cref="TryDequeue(Span{byte}, out int, int)"/>, with no exception for what is ordinary: <see cref="IpcStatus.Ok"/>,
+    /// <see cref="IpcStatus.TimedOut"/>
     /// or <see cref="IpcStatus.BufferTooSmall"/>, and then the length says how much room to come back with.</summary>
     internal virtual IpcStatus Take(Span<byte> buffer, out int length, int timeoutMilliseconds)
     {

@@ -6,22 +6,28 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Ipc;
 
-/// <summary>Turns objects into bytes and back: what a typed call is made of. Any threads at once.</summary>
+/// <summary>Converts objects to bytes and back, for typed calls. Any number of threads may use one at once. For .NET 10.</summary>
 public interface IIpcSerializer
 {
-    /// <summary>Writes an object's bytes.</summary>
+    /// <summary>Writes the bytes of an object.</summary>
+    /// <param name="value">The object.</param>
+    /// <param name="bytes">Takes the bytes.</param>
     void Serialize<T>(T value, IBufferWriter<byte> bytes);
 
-    /// <summary>Makes an object of all the bytes. What a peer sent is not to be trusted: throws for what is none.</summary>
+    /// <summary>Makes an object of all the bytes. Do not trust them: a peer sent them. Throw if they are not an object of this type.</summary>
+    /// <param name="bytes">The bytes.</param>
+    /// <returns>The object.</returns>
     T Deserialize<T>(ReadOnlySpan<byte> bytes);
 }
 
-/// <summary>JSON in UTF-8 by System.Text.Json.</summary>
+/// <summary>Converts objects to JSON in UTF-8 and back, by System.Text.Json. For .NET 10.</summary>
 public sealed class JsonIpcSerializer : IIpcSerializer
 {
     private readonly JsonSerializerOptions _options;
 
-    /// <summary>With the types of a source-generated context, which trimmed and ahead-of-time compiled programs need.</summary>
+    /// <summary>Creates a serializer for the types of a source-generated context, as trimmed and ahead-of-time compiled programs need it.</summary>
+    /// <param name="context">The context, for example <c>MyTypes.Default</c>.</param>
+    /// <exception cref="ArgumentNullException">The context is null.</exception>
     public JsonIpcSerializer(JsonSerializerContext context)
     {
         ArgumentNullException.ThrowIfNull(context);
@@ -30,7 +36,9 @@ public sealed class JsonIpcSerializer : IIpcSerializer
 
     private JsonIpcSerializer(JsonSerializerOptions options) => _options = options;
 
-    /// <summary>With any types, which are looked at as the program runs.</summary>
+    /// <summary>Creates a serializer for any types, which it inspects at run time.</summary>
+    /// <param name="options">The options; by default those for the web.</param>
+    /// <returns>The serializer.</returns>
     [RequiresUnreferencedCode("Types are looked at as the program runs; give a JsonSerializerContext where programs are trimmed.")]
     [RequiresDynamicCode("Types are looked at as the program runs; give a JsonSerializerContext where programs are compiled ahead of time.")]
     public static JsonIpcSerializer ByReflection(JsonSerializerOptions? options = null)
@@ -51,12 +59,15 @@ public sealed class JsonIpcSerializer : IIpcSerializer
     public T Deserialize<T>(ReadOnlySpan<byte> bytes) => JsonSerializer.Deserialize(bytes, (JsonTypeInfo<T>)_options.GetTypeInfo(typeof(T)))!;
 }
 
-/// <summary>The server's end of typed calls.</summary>
+/// <summary>The server's end of typed calls. For .NET 10.</summary>
 public static class IpcSerializerExtensions
 {
-    /// <summary>A handler of requests made of one of objects: for <see cref="IpcChannel.ServeAsync(AsyncRequestHandler, Action{Exception}, CancellationToken)"/>.</summary>
-    /// <param name="serializer">The same as the client's.</param>
+    /// <summary>Makes a handler of requests from a function of objects, for
+    /// <see cref="IpcChannel.ServeAsync(AsyncRequestHandler, Action{Exception}, CancellationToken)"/>
+    /// and hosted servers.</summary>
+    /// <param name="serializer">The serializer; the client uses the same.</param>
     /// <param name="handler">Answers one request.</param>
+    /// <returns>The handler. It throws what the serializer and <paramref name="handler"/> throw, which fails the call at the client.</returns>
     public static AsyncRequestHandler Handler<TRequest, TReply>(this IIpcSerializer serializer, Func<TRequest, CancellationToken, ValueTask<TReply>> handler) =>
         async (request, reply, cancellationToken) =>
             serializer.Serialize(await handler(serializer.Deserialize<TRequest>(request.Span), cancellationToken).ConfigureAwait(false), reply);

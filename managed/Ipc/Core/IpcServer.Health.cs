@@ -105,7 +105,8 @@ public sealed class IpcServerClientHealth
 
     /// <summary>How long the handler has been working on the client's current request, to within some 15 ms; <see langword="null"/> while the client waits
     /// for nothing.</summary>
-    /// <remarks>A server answers one request of a client at a time. Requests that a client has sent ahead (<see cref="IpcChannel.Submit(ReadOnlySpan{byte}, ulong, int)"/>,
+    /// <remarks>A server answers one request of a client at a time. Requests that a client has sent ahead
+    /// (<see cref="IpcChannel.Submit(ReadOnlySpan{byte}, ulong, int)"/>,
     /// several <c>CallAsync</c>) lie in the channel and are not counted.</remarks>
     public TimeSpan? CallInProgress { get; internal set; }
 }

@@ -57,7 +57,8 @@ public sealed partial class IpcServer : IDisposable
         _acceptor.Start();
     }
 
-    /// <summary>The address at which clients connect: the one given, completed by what the system chose, such as the port for <c>tcp://127.0.0.1:0</c>.</summary>
+    /// <summary>The address at which clients connect: the one given, completed by what the system chose, such as the port for
+    /// <c>tcp://127.0.0.1:0</c>.</summary>
     public string Address => _listener.Address;
 
     /// <summary>The number of clients connected at this moment; <see cref="GetHealth"/> says more about them.</summary>

@@ -2,15 +2,16 @@ using System.Buffers;
 
 namespace Ipc;
 
-/// <summary>Messages that lie in several pieces of memory, and buffers that grow, for code over <see cref="IBufferWriter{T}"/> and
-/// <see cref="ReadOnlySequence{T}"/>. For .NET 10.</summary>
+/// <summary>Messages in several pieces, and buffers that grow, for code over <see cref="ReadOnlySequence{T}"/> and <see cref="IBufferWriter{T}"/>. For
+/// .NET 10.</summary>
 public static class IpcBuffers
 {
-    /// <summary>Sends one message that lies in pieces, each copied once, in place where the transport can.</summary>
-    /// <param name="channel">As for <see cref="IpcChannel.Reserve(int, int)"/>.</param>
-    /// <param name="message">At most 2 GB, and the channel's limit.</param>
-    /// <param name="timeoutMilliseconds">For room and for sending, each.</param>
-    /// <exception cref="IpcException">As <see cref="IpcChannel.Reserve(int, int)"/> and <see cref="IpcChannel.Commit(int, int)"/>; nothing was sent.</exception>
+    /// <summary>Sends a message that lies in several pieces. Each piece is copied once, directly into the transport's memory where it has any.</summary>
+    /// <param name="channel">The channel.</param>
+    /// <param name="message">The message, at most 2 GB.</param>
+    /// <param name="timeoutMilliseconds">The longest wait for room, and then for sending, in milliseconds each.</param>
+    /// <exception cref="IpcException">As for <see cref="IpcChannel.Reserve(int, int)"/> and <see cref="IpcChannel.Commit(int, int)"/>; nothing was
+    /// sent.</exception>
     public static void Send(this IpcChannel channel, in ReadOnlySequence<byte> message, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(channel);
@@ -19,11 +20,11 @@ public static class IpcBuffers
         Finish(channel, length, timeoutMilliseconds, static (channel, length, timeout) => channel.Commit(length, timeout));
     }
 
-    /// <summary>Answers the request received last with a reply that lies in pieces.</summary>
-    /// <param name="channel">As for <see cref="IpcChannel.ReserveReply(int, int)"/>.</param>
-    /// <param name="reply">At most 2 GB, and the channel's limit.</param>
-    /// <param name="timeoutMilliseconds">For room and for sending, each.</param>
-    /// <exception cref="IpcException">As <see cref="IpcChannel.ReserveReply(int, int)"/> and <see cref="IpcChannel.CommitReply(int, int)"/>.</exception>
+    /// <summary>Answers the request received last with a reply that lies in several pieces.</summary>
+    /// <param name="channel">The channel.</param>
+    /// <param name="reply">The reply, at most 2 GB.</param>
+    /// <param name="timeoutMilliseconds">The longest wait for room, and then for sending, in milliseconds each.</param>
+    /// <exception cref="IpcException">As for <see cref="IpcChannel.ReserveReply(int, int)"/> and <see cref="IpcChannel.CommitReply(int, int)"/>.</exception>
     public static void Reply(this IpcChannel channel, in ReadOnlySequence<byte> reply, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(channel);
@@ -32,11 +33,12 @@ public static class IpcBuffers
         Finish(channel, length, timeoutMilliseconds, static (channel, length, timeout) => channel.CommitReply(length, timeout));
     }
 
-    /// <summary>As <see cref="IpcChannel.SendAsync"/>, of a message that lies in pieces; it is copied first if there are more than one.</summary>
-    /// <param name="channel">As there.</param>
-    /// <param name="message">Must not change until the task is over.</param>
-    /// <param name="cancellationToken">As there.</param>
-    /// <exception cref="IpcException">As there.</exception>
+    /// <summary>Sends a message that lies in several pieces; if there are more than one, it is copied first. No thread waits for room.</summary>
+    /// <param name="channel">The channel.</param>
+    /// <param name="message">The message; it must not change until the task completes.</param>
+    /// <param name="cancellationToken">As for <see cref="IpcChannel.SendAsync"/>.</param>
+    /// <returns>A task that completes when the message has been handed to the transport.</returns>
+    /// <exception cref="IpcException">As for <see cref="IpcChannel.SendAsync"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public static ValueTask SendAsync(this IpcChannel channel, ReadOnlySequence<byte> message, CancellationToken cancellationToken = default)
     {
@@ -44,12 +46,12 @@ public static class IpcBuffers
         return message.IsSingleSegment ? channel.SendAsync(message.First, cancellationToken) : SendCopyAsync(channel, message, cancellationToken);
     }
 
-    /// <summary>Appends the next message to a buffer, however long it is.</summary>
-    /// <param name="channel">As for <see cref="IpcChannel.Peek(int)"/>.</param>
-    /// <param name="buffer">Gets exactly the message's bytes.</param>
-    /// <param name="timeoutMilliseconds">For the message to come.</param>
-    /// <returns>The message's length in bytes.</returns>
-    /// <exception cref="IpcException">As <see cref="IpcChannel.Peek(int)"/>.</exception>
+    /// <summary>Waits for the next message and appends it to a buffer, however long it is.</summary>
+    /// <param name="channel">The channel.</param>
+    /// <param name="buffer">Takes the message.</param>
+    /// <param name="timeoutMilliseconds">The longest wait for a message, in milliseconds.</param>
+    /// <returns>The length of the message in bytes.</returns>
+    /// <exception cref="IpcException">As for <see cref="IpcChannel.Peek(int)"/>.</exception>
     public static int Receive(this IpcChannel channel, IBufferWriter<byte> buffer, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(channel);
@@ -57,13 +59,13 @@ public static class IpcBuffers
         return Append(channel, channel.Peek(timeoutMilliseconds), buffer);
     }
 
-    /// <summary>Sends a request and appends its reply to a buffer, however long it is.</summary>
-    /// <param name="channel">As for <see cref="IpcChannel.CallInPlace(ReadOnlySpan{byte}, int)"/>.</param>
+    /// <summary>Sends a request, waits for its reply and appends it to a buffer, however long it is.</summary>
+    /// <param name="channel">The channel.</param>
     /// <param name="request">The request.</param>
-    /// <param name="reply">Gets exactly the reply's bytes.</param>
-    /// <param name="timeoutMilliseconds">For the whole call.</param>
-    /// <returns>The reply's length in bytes.</returns>
-    /// <exception cref="IpcException">As <see cref="IpcChannel.CallInPlace(ReadOnlySpan{byte}, int)"/>.</exception>
+    /// <param name="reply">Takes the reply.</param>
+    /// <param name="timeoutMilliseconds">The longest that the whole call may take, in milliseconds.</param>
+    /// <returns>The length of the reply in bytes.</returns>
+    /// <exception cref="IpcException">As for <see cref="IpcChannel.CallInPlace(ReadOnlySpan{byte}, int)"/>.</exception>
     public static int Call(this IpcChannel channel, ReadOnlySpan<byte> request, IBufferWriter<byte> reply, int timeoutMilliseconds = Timeout.Infinite)
     {
         ArgumentNullException.ThrowIfNull(channel);

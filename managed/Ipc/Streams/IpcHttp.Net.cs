@@ -2,15 +2,16 @@ using System.Net.Http;
 
 namespace Ipc;
 
-/// <summary>HTTP, and with it gRPC, over a channel: the client's side. A server is Kestrel with package Ipc.AspNetCore. For .NET 10.</summary>
+/// <summary>The client's end of HTTP, and with it gRPC, over a channel. The server is Kestrel with package Ipc.AspNetCore. For .NET 10.</summary>
 public static class IpcHttp
 {
-    /// <summary>A handler for <see cref="HttpClient"/> and gRPC's channel whose connections all go to one address of ipc, whatever the requests' addresses
-    /// say: <c>http://localhost/</c> serves.</summary>
-    /// <param name="address">Where the server listens: <c>shm://prices</c>.</param>
-    /// <param name="implementation">What connects: pure .NET unless said otherwise, or the C library.</param>
-    /// <returns>With .NET's own settings, to be changed as wished before its first use.</returns>
-    /// <exception cref="IpcException">The address is none.</exception>
+    /// <summary>Makes a handler for <see cref="HttpClient"/> and for gRPC channels. All its connections go to one ipc address, whatever the addresses of the
+    /// requests say; <c>http://localhost/</c> will do.</summary>
+    /// <param name="address">The address at which the server listens, for example <c>shm://prices</c>.</param>
+    /// <param name="implementation">The implementation that connects: pure .NET by default, or the C library.</param>
+    /// <returns>A handler with .NET's defaults, but without proxy and cookies. You may change it before its first use.</returns>
+    /// <exception cref="ArgumentNullException">The address is null.</exception>
+    /// <exception cref="IpcException">The address is invalid.</exception>
     public static SocketsHttpHandler CreateHandler(string address, IIpc? implementation = null)
     {
         IpcAddress.Parse(address);

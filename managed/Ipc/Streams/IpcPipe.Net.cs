@@ -5,9 +5,10 @@ namespace Ipc;
 /// <summary>A channel as a pair of pipes, for code over System.IO.Pipelines. For .NET 10.</summary>
 public static class IpcPipe
 {
-    /// <summary>Reads and writes the bytes of the channel's messages, whose boundaries mean nothing, as <see cref="IpcStream"/>.</summary>
-    /// <param name="channel">Nothing else may use it meanwhile. It stays its owner's: completing both ends of the pair does not close it.</param>
-    /// <returns>The pair; each end may be used by one thread at a time.</returns>
+    /// <summary>Reads and writes bytes, as <see cref="IpcStream"/> does: they travel as messages whose boundaries mean nothing.</summary>
+    /// <param name="channel">The channel. Nothing else may use it meanwhile. It stays its owner's: completing both pipes does not close it.</param>
+    /// <returns>The pair. One thread at a time may use each of its ends.</returns>
+    /// <exception cref="ArgumentNullException">The channel is null.</exception>
     public static IDuplexPipe AsDuplexPipe(this IpcChannel channel)
     {
         var stream = new IpcStream(channel, leaveOpen: true);

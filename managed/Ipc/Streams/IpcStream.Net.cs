@@ -1,13 +1,18 @@
 namespace Ipc;
 
-/// <summary>A channel as a two-way stream of bytes, for what is written over streams: gRPC, HTTP, serializers. Whatever is written goes out at once as
-/// messages whose boundaries mean nothing; reading gives their bytes in order, and 0 at the peer's orderly end. For .NET 10.</summary>
-/// <remarks>One read and one write may be under way at a time; <see cref="Stream.Dispose()"/> at any time, from any thread, which ends both. Failures are
-/// <see cref="IpcException"/>s, which are <see cref="IOException"/>s. Nothing else may use the channel meanwhile. The peer, in whatever language, sends and
-/// receives plain messages.</remarks>
+/// <summary>A channel as a two-way stream of bytes, for code over streams: HTTP, gRPC, serializers. For .NET 10.</summary>
+/// <remarks>
+/// <para>What is written is sent at once, as messages whose boundaries mean nothing. Reading returns their bytes in order, and 0 when the peer has closed.
+/// The
+/// peer, in whatever language, sends and receives plain messages.</para>
+/// <para>One read and one write may be in progress at a time; nothing else may use the channel meanwhile. <see cref="Stream.Dispose()"/> may be called from
+/// any
+/// thread at any time, and ends both. Errors are <see cref="IpcException"/>s, which are <see cref="IOException"/>s.</para>
+/// </remarks>
 public sealed class IpcStream : Stream
 {
-    /// <summary>The longest message a stream sends: long enough that its cost is that of its bytes, short enough that the reader keeps no large buffer.</summary>
+    /// <summary>The longest message a stream sends: long enough that its cost is that of its bytes, short enough that the reader keeps no large
+    /// buffer.</summary>
     private const int LongestPiece = 32 * 1024;
 
     private readonly IpcChannel _channel;
@@ -17,9 +22,10 @@ public sealed class IpcStream : Stream
     private ReadOnlyMemory<byte> _rest; // of _kept: come and not yet read
     private volatile bool _disposed;
 
-    /// <summary>Over a connected channel.</summary>
-    /// <param name="channel">The stream's from now on.</param>
-    /// <param name="leaveOpen">Whether disposing the stream leaves the channel connected.</param>
+    /// <summary>Creates a stream over a connected channel.</summary>
+    /// <param name="channel">The channel; the stream disposes it unless told otherwise.</param>
+    /// <param name="leaveOpen">Whether the channel stays connected when the stream is disposed.</param>
+    /// <exception cref="ArgumentNullException">The channel is null.</exception>
     public IpcStream(IpcChannel channel, bool leaveOpen = false)
     {
         ArgumentNullException.ThrowIfNull(channel);

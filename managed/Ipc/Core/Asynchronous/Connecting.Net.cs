@@ -2,20 +2,22 @@ namespace Ipc;
 
 public partial interface IIpc
 {
-    /// <summary>As <see cref="Connect(string, int)"/>, on a thread of the pool, which is free again when the server has accepted.</summary>
-    /// <param name="address">Where the server listens.</param>
-    /// <param name="cancellationToken">Ends the wait at once; a connection that comes about nevertheless is closed.</param>
-    /// <exception cref="IpcException">As <see cref="Connect(string, int)"/>: <see cref="IpcStatus.NoServer"/> comes at once when nobody listens.</exception>
+    /// <summary>Connects to a server, on a thread of the pool that is free again when the server has accepted.</summary>
+    /// <param name="address">The address at which the server listens.</param>
+    /// <param name="cancellationToken">Ends the wait at once. A connection that is established all the same is closed.</param>
+    /// <returns>The connection, which the caller disposes.</returns>
+    /// <exception cref="IpcException">As for <see cref="Connect(string, int)"/>: <see cref="IpcStatus.NoServer"/>, at once, if nobody listens.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     ValueTask<IpcChannel> ConnectAsync(string address, CancellationToken cancellationToken = default) => Connecting.Begin(Connect, address, cancellationToken);
 }
 
 public sealed partial class ManagedIpc
 {
-    /// <summary>As <see cref="Connect(string, int)"/>, on a thread of the pool, which is free again when the server has accepted.</summary>
-    /// <param name="address">Where the server listens.</param>
-    /// <param name="cancellationToken">Ends the wait at once; a connection that comes about nevertheless is closed.</param>
-    /// <exception cref="IpcException">As <see cref="Connect(string, int)"/>: <see cref="IpcStatus.NoServer"/> comes at once when nobody listens.</exception>
+    /// <summary>Connects to a server, on a thread of the pool that is free again when the server has accepted.</summary>
+    /// <param name="address">The address at which the server listens.</param>
+    /// <param name="cancellationToken">Ends the wait at once. A connection that is established all the same is closed.</param>
+    /// <returns>The connection, which the caller disposes.</returns>
+    /// <exception cref="IpcException">As for <see cref="Connect(string, int)"/>: <see cref="IpcStatus.NoServer"/>, at once, if nobody listens.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public static ValueTask<IpcChannel> ConnectAsync(string address, CancellationToken cancellationToken = default) =>
         Connecting.Begin(Connect, address, cancellationToken);

@@ -4,12 +4,13 @@ using System.Text;
 
 namespace Ipc;
 
-/// <summary>A client's request, answered asynchronously; the reply is what stands in <paramref name="reply"/> when the task is over. Both belong to
-/// the channel
-/// and are valid until then. An exception fails the call at the client with <see cref="IpcStatus.HandlerFailed"/> and the exception's message.</summary>
-/// <param name="request">The request's bytes.</param>
-/// <param name="reply">Where the reply is written, from its beginning.</param>
-/// <param name="cancellationToken">Of whoever serves.</param>
+/// <summary>Answers one request asynchronously. What has been written to <paramref name="reply"/> when the task completes is the reply.</summary>
+/// <remarks>The request and the reply belong to the channel and are valid until the task completes. An exception fails the call at the client, with
+/// <see cref="IpcStatus.HandlerFailed"/> and the exception's message.</remarks>
+/// <param name="request">The request.</param>
+/// <param name="reply">Takes the reply, from its beginning.</param>
+/// <param name="cancellationToken">The token of whoever serves.</param>
+/// <returns>A task that completes when the reply has been written.</returns>
 public delegate ValueTask AsyncRequestHandler(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken);
 
 // The asynchronous forms of what waits. .NET 10 only: docs/dotnet.md.
@@ -21,65 +22,72 @@ public abstract partial class IpcChannel
     private ChannelOperation? _receiving;
     private CallsUnderWay? _calls;
 
-    /// <summary>As <see cref="Send(ReadOnlySpan{byte}, int)"/>, without a thread that waits; nothing is allocated.</summary>
-    /// <param name="message">Must not change until the task is over.</param>
-    /// <param name="cancellationToken">Ends the wait at once. Before the first byte has gone nothing was sent; half-way through a message the channel
-    /// is broken, as by a time-out.</param>
-    /// <remarks>One send and one receive (or one call) may be under way at a time; a second is <see cref="IpcStatus.WrongState"/>. Await the task
-    /// exactly once.</remarks>
-    /// <exception cref="IpcException">As <see cref="Send(ReadOnlySpan{byte}, int)"/>.</exception>
+    /// <summary>Sends a message. No thread waits for room, and nothing is allocated.</summary>
+    /// <param name="message">The message; it must not change until the task completes.</param>
+    /// <param name="cancellationToken">Ends the wait at once. If no byte has been sent, nothing is; in the middle of a message the channel breaks, as after a
+    /// time-out.</param>
+    /// <returns>A task that completes when the message has been handed to the transport. Await it exactly once.</returns>
+    /// <remarks>One send and one receive, or one call, may be in progress at a time; another fails with <see cref="IpcStatus.WrongState"/>.</remarks>
+    /// <exception cref="IpcException">As for <see cref="Send(ReadOnlySpan{byte}, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask SendAsync(ReadOnlyMemory<byte> message, CancellationToken cancellationToken = default) =>
         BeginSending(Take(ref _sending), OperationKind.Send, default, message, cancellationToken);
 
-    /// <summary>As <see cref="Receive(Span{byte}, int)"/>, without a thread that waits; nothing is allocated.</summary>
-    /// <param name="buffer">The channel's until the task is over.</param>
+    /// <summary>Waits for the next message and copies it into a buffer. No thread waits, and nothing is allocated.</summary>
+    /// <param name="buffer">Receives the message; it belongs to the channel until the task completes.</param>
     /// <param name="cancellationToken">Ends the wait at once; no message is lost.</param>
-    /// <returns>The message's length in bytes.</returns>
-    /// <remarks>One receive (or call) may be under way at a time; a second is <see cref="IpcStatus.WrongState"/>. Await the task exactly once.</remarks>
-    /// <exception cref="IpcException">As <see cref="Receive(Span{byte}, int)"/>.</exception>
+    /// <returns>The length of the message in bytes. Await the task exactly once.</returns>
+    /// <remarks>One receive or call may be in progress at a time; another fails with <see cref="IpcStatus.WrongState"/>.</remarks>
+    /// <exception cref="IpcException">As for <see cref="Receive(Span{byte}, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask<int> ReceiveAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
         BeginReceiving(OperationKind.Receive, default, buffer, cancellationToken);
 
-    /// <summary>As <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/>, without a thread that waits; nothing is allocated. Any number of threads may call at a time: up
-    /// to 256 calls are in flight, those beyond wait for their turn, and the server answers them in whatever order it likes.</summary>
-    /// <param name="request">Must not change until the task is over.</param>
-    /// <param name="reply">The channel's until the task is over.</param>
-    /// <param name="cancellationToken">Ends the wait at once (over the C ABI, once the request is out). The server may have the request; its late reply is dropped, as after a
-    /// time-out, and the channel stays good.</param>
-    /// <returns>The reply's length in bytes.</returns>
-    /// <remarks>Nothing but such calls may be under way on the channel meanwhile. Await the task exactly once. <see cref="IpcStatus.BufferTooSmall"/>: if no other call was under
-    /// way the reply is kept for <see cref="ReceiveReply(Span{byte}, int)"/>, else it is dropped. Over transports of kind "call" one at a time.</remarks>
-    /// <exception cref="IpcException">As <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/>.</exception>
+    /// <summary>Sends a request, waits for its reply and copies it into a buffer. No thread waits, and nothing is allocated.</summary>
+    /// <param name="request">The request; it must not change until the task completes.</param>
+    /// <param name="reply">Receives the reply; it belongs to the channel until the task completes.</param>
+    /// <param name="cancellationToken">Ends the wait at once; through the C library, once the request has been sent. The server may have the request; its
+    /// late reply
+    /// is dropped, and the channel is still usable.</param>
+    /// <returns>The length of the reply in bytes. Await the task exactly once.</returns>
+    /// <remarks>Any number of threads may call at a time. Up to 256 calls are in flight and the others wait for their turn; the server answers them in any
+    /// order.
+    /// Meanwhile nothing else may be in progress on the channel. Over transports of kind "call" one call is made at a time. After
+    /// <see cref="IpcStatus.BufferTooSmall"/> the reply is kept for <see cref="ReceiveReply(Span{byte}, int)"/> if no other call was in progress, and dropped
+    /// otherwise.</remarks>
+    /// <exception cref="IpcException">As for <see cref="Call(ReadOnlySpan{byte}, Span{byte}, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask<int> CallAsync(ReadOnlyMemory<byte> request, Memory<byte> reply, CancellationToken cancellationToken = default) =>
         HasCallsInFlight
             ? (Volatile.Read(ref _calls) ?? MakeCalls()).Begin(request, reply, cancellationToken)
             : BeginReceiving(OperationKind.Call, request, reply, cancellationToken);
 
-    /// <summary>Waits for the next request without a thread and copies it. <see cref="ReplyAsync"/> or <see cref="FailRequestAsync"/> comes
-    /// next.</summary>
-    /// <param name="buffer">The channel's until the task is over.</param>
+    /// <summary>Waits for the next request and copies it into a buffer; no thread waits. <see cref="ReplyAsync"/>, <see cref="FailRequestAsync"/> or
+    /// <see cref="DeferRequest"/> comes next.</summary>
+    /// <param name="buffer">Receives the request; it belongs to the channel until the task completes.</param>
     /// <param name="cancellationToken">Ends the wait at once; no request is lost.</param>
-    /// <returns>The request's length in bytes.</returns>
-    /// <exception cref="IpcException">As <see cref="ReceiveRequest(int)"/>; <see cref="IpcStatus.BufferTooSmall"/> leaves the request in place.</exception>
+    /// <returns>The length of the request in bytes.</returns>
+    /// <exception cref="IpcException">As for <see cref="ReceiveRequest(int)"/>; <see cref="IpcStatus.BufferTooSmall"/>, after which the request stays in the
+    /// channel.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask<int> ReceiveRequestAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
         BeginReceiving(OperationKind.ReceiveRequest, default, buffer, cancellationToken);
 
-    /// <summary>Answers the request received last, without a thread that waits for room.</summary>
-    /// <param name="reply">Must not change until the task is over.</param>
-    /// <param name="cancellationToken">As of <see cref="SendAsync"/>; before the first byte has gone the request is still to be answered.</param>
-    /// <exception cref="IpcException">As <see cref="Reply(ReadOnlySpan{byte}, int)"/>.</exception>
+    /// <summary>Answers the request received last. No thread waits for room.</summary>
+    /// <param name="reply">The reply; it must not change until the task completes.</param>
+    /// <param name="cancellationToken">As for <see cref="SendAsync"/>. If no byte has been sent, the request is still to be answered.</param>
+    /// <returns>A task that completes when the reply has been handed to the transport.</returns>
+    /// <exception cref="IpcException">As for <see cref="Reply(ReadOnlySpan{byte}, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask ReplyAsync(ReadOnlyMemory<byte> reply, CancellationToken cancellationToken = default) =>
         BeginSending(Take(ref _receiving), OperationKind.Answer, FrameKind.Reply, reply, cancellationToken);
 
-    /// <summary>Fails the request received last: the client gets <see cref="IpcStatus.HandlerFailed"/> with this text.</summary>
-    /// <param name="text">For a person at the client.</param>
-    /// <param name="cancellationToken">As of <see cref="ReplyAsync"/>.</param>
-    /// <exception cref="IpcException">As <see cref="FailRequest(string, int)"/>.</exception>
+    /// <summary>Fails the request received last: the client's call throws <see cref="IpcStatus.HandlerFailed"/> with this text.</summary>
+    /// <param name="text">The error message for the client.</param>
+    /// <param name="cancellationToken">As for <see cref="ReplyAsync"/>.</param>
+    /// <returns>A task that completes when the answer has been handed to the transport.</returns>
+    /// <exception cref="ArgumentNullException">The text is null.</exception>
+    /// <exception cref="IpcException">As for <see cref="FailRequest(string, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask FailRequestAsync(string text, CancellationToken cancellationToken = default)
     {
@@ -89,9 +97,10 @@ public abstract partial class IpcChannel
             bytes.AsMemory(0, Math.Min(bytes.Length, MaxMessageLength)), cancellationToken);
     }
 
-    /// <summary>All messages that come, until the peer closes in order. Each is valid until the next one is asked for.</summary>
+    /// <summary>Receives messages until the peer closes. Each message is valid until the next one is asked for.</summary>
     /// <param name="cancellationToken">Ends the wait at once; no message is lost.</param>
-    /// <exception cref="IpcException">As <see cref="Receive(Span{byte}, int)"/>, but for the peer's orderly end.</exception>
+    /// <returns>The messages, which end when the peer has closed.</returns>
+    /// <exception cref="IpcException">As for <see cref="Receive(Span{byte}, int)"/>, except <see cref="IpcStatus.PeerClosed"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async IAsyncEnumerable<ReadOnlyMemory<byte>> ReceiveAllAsync([EnumeratorCancellation] CancellationToken cancellationToken = default)
     {
@@ -116,12 +125,13 @@ public abstract partial class IpcChannel
         }
     }
 
-    /// <summary>Answers calls one after another until the peer closes (returns) or the channel fails or is closed here (throws); holds no thread
-    /// between them.</summary>
-    /// <param name="handler">Answers one request.</param>
-    /// <param name="handlerFailed">Is told what the handler threw, after the client has been: for a log.</param>
-    /// <param name="cancellationToken">Ends the wait for requests at once, and is given to the handler.</param>
-    /// <exception cref="IpcException">The channel failed or was closed here.</exception>
+    /// <summary>Answers calls one after another until the client closes. No thread waits between them.</summary>
+    /// <param name="handler">Answers one request. What it throws fails the call at the client and ends nothing here.</param>
+    /// <param name="handlerFailed">Receives what the handler threw, after the client has been told: for a log.</param>
+    /// <param name="cancellationToken">Ends the wait for requests at once, and is passed to the handler.</param>
+    /// <returns>A task that completes when the client has closed.</returns>
+    /// <exception cref="ArgumentNullException">The handler is null.</exception>
+    /// <exception cref="IpcException">The channel failed, or was closed on this side (<see cref="IpcStatus.Closed"/>).</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async Task ServeAsync(AsyncRequestHandler handler, Action<Exception>? handlerFailed = null, CancellationToken cancellationToken = default)
     {

@@ -6,21 +6,24 @@ namespace Ipc;
 // Servers that answer several requests of one client at a time.
 public abstract partial class IpcChannel
 {
-    /// <summary>Answers a request that <see cref="DeferRequest"/> put off, without a thread that waits for room.</summary>
-    /// <param name="token">As <see cref="DeferRequest"/> gave it.</param>
-    /// <param name="reply">Must not change until the task is over.</param>
-    /// <param name="cancellationToken">As of <see cref="SendAsync"/>; before the first byte has gone the request is still to be answered.</param>
-    /// <remarks>It counts as sending: one at a time.</remarks>
-    /// <exception cref="IpcException">As <see cref="ReplyDeferred(ulong, ReadOnlySpan{byte}, int)"/>.</exception>
+    /// <summary>Answers a request that was put off by <see cref="DeferRequest"/>. No thread waits for room. This counts as sending: one at a time.</summary>
+    /// <param name="token">The token from <see cref="DeferRequest"/>.</param>
+    /// <param name="reply">The reply; it must not change until the task completes.</param>
+    /// <param name="cancellationToken">As for <see cref="SendAsync"/>. If no byte has been sent, the request is still to be answered.</param>
+    /// <returns>A task that completes when the reply has been handed to the transport.</returns>
+    /// <exception cref="IpcException">As for <see cref="ReplyDeferred(ulong, ReadOnlySpan{byte}, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask ReplyDeferredAsync(ulong token, ReadOnlyMemory<byte> reply, CancellationToken cancellationToken = default) =>
         BeginAnswer(token, FrameKind.Reply, reply, cancellationToken);
 
-    /// <summary>Fails a request that <see cref="DeferRequest"/> put off: the client gets <see cref="IpcStatus.HandlerFailed"/> with this text.</summary>
-    /// <param name="token">As <see cref="DeferRequest"/> gave it.</param>
-    /// <param name="text">For a person at the client.</param>
-    /// <param name="cancellationToken">As of <see cref="ReplyDeferredAsync"/>.</param>
-    /// <exception cref="IpcException">As <see cref="FailDeferred(ulong, string, int)"/>.</exception>
+    /// <summary>Fails a request that was put off by <see cref="DeferRequest"/>: the client's call throws <see cref="IpcStatus.HandlerFailed"/> with this
+    /// text.</summary>
+    /// <param name="token">The token from <see cref="DeferRequest"/>.</param>
+    /// <param name="text">The error message for the client.</param>
+    /// <param name="cancellationToken">As for <see cref="ReplyDeferredAsync"/>.</param>
+    /// <returns>A task that completes when the answer has been handed to the transport.</returns>
+    /// <exception cref="ArgumentNullException">The text is null.</exception>
+    /// <exception cref="IpcException">As for <see cref="FailDeferred(ulong, string, int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask FailDeferredAsync(ulong token, string text, CancellationToken cancellationToken = default)
     {
@@ -37,15 +40,19 @@ public abstract partial class IpcChannel
         return BeginSending(operation, OperationKind.AnswerDeferred, kind, bytes, cancellationToken);
     }
 
-    /// <summary>As <see cref="ServeAsync(AsyncRequestHandler, Action{Exception}, CancellationToken)"/>, with up to <paramref name="atOnce"/> requests of this client answered at a
-    /// time, each on a thread of the pool, and their replies sent in the order in which they become ready. While as many are being answered no further request is received.
-    /// Over transports of kind "call" they are answered one after another.</summary>
-    /// <param name="handler">Answers one request; called on several threads at a time.</param>
-    /// <param name="atOnce">1 or more.</param>
-    /// <param name="handlerFailed">Is told what the handler threw, after the client has been, on several threads at a time: for a log.</param>
-    /// <param name="cancellationToken">Ends the wait for requests at once, and is given to the handler.</param>
-    /// <returns>Over when no handler runs any more.</returns>
-    /// <exception cref="IpcException">The channel failed or was closed here.</exception>
+    /// <summary>Answers calls, up to <paramref name="atOnce"/> of this client at a time, each on a thread of the pool, until the client closes.</summary>
+    /// <remarks>Replies are sent in the order in which they become ready. While <paramref name="atOnce"/> requests are being answered, no further one is
+    /// received.
+    /// Over transports of kind "call" requests are answered one after another.</remarks>
+    /// <param name="handler">Answers one request; called on several threads at once. What it throws fails the call at the client and ends nothing
+    /// here.</param>
+    /// <param name="atOnce">The most requests answered at a time, at least 1.</param>
+    /// <param name="handlerFailed">Receives what the handler threw, after the client has been told, on several threads at once: for a log.</param>
+    /// <param name="cancellationToken">Ends the wait for requests at once, and is passed to the handler.</param>
+    /// <returns>A task that completes when the client has closed and no handler runs any more.</returns>
+    /// <exception cref="ArgumentNullException">The handler is null.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="atOnce"/> is less than 1.</exception>
+    /// <exception cref="IpcException">The channel failed, or was closed on this side (<see cref="IpcStatus.Closed"/>).</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public Task ServeAsync(AsyncRequestHandler handler, int atOnce, Action<Exception>? handlerFailed = null, CancellationToken cancellationToken = default)
     {

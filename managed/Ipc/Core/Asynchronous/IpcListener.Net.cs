@@ -4,11 +4,13 @@ public abstract partial class IpcListener
 {
     private const int SliceMilliseconds = 50;
 
-    /// <summary>As <see cref="Accept(int)"/>; several may be under way. No thread waits for clients of <c>unix</c>, <c>pipe</c>, <c>tcp</c> and
-    /// <c>shm</c> on Linux with the
-    /// pure .NET library; elsewhere one of the pool does.</summary>
-    /// <param name="cancellationToken">Ends the wait at once; within 50 ms where a thread waits. No client is lost.</param>
-    /// <exception cref="IpcException">As <see cref="Accept(int)"/>.</exception>
+    /// <summary>Waits for the next client. Any number of accepts may be in progress.</summary>
+    /// <remarks>In pure .NET on Linux no thread waits for clients of <c>unix</c>, <c>pipe</c>, <c>tcp</c>, <c>shm</c> and <c>shm-event</c>; otherwise a
+    /// thread of the
+    /// pool does.</remarks>
+    /// <param name="cancellationToken">Ends the wait at once, or within 50 ms where a thread waits. No client is lost.</param>
+    /// <returns>The connection to the client, which the caller disposes.</returns>
+    /// <exception cref="IpcException">As for <see cref="Accept(int)"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public virtual ValueTask<IpcChannel> AcceptAsync(CancellationToken cancellationToken = default)
     {

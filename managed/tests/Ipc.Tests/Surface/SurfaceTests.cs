@@ -3,7 +3,8 @@ using System.Xml.Linq;
 
 namespace Ipc.Tests;
 
-/// <summary>What every public member owes its reader: a time-out of either kind, the exceptions .NET knows, and the truth about both in its comment.</summary>
+/// <summary>What every public member owes its reader: a time-out of either kind, the exceptions .NET knows, and the truth about both in its
+/// comment.</summary>
 public sealed class SurfaceTests
 {
     public static TheoryData<string> Documented => ["Ipc", "Ipc.Queues"];
@@ -101,7 +102,8 @@ public sealed class SurfaceTests
         Assert.NotEmpty(members);
         var silent = members
             .Where(member => member.Attribute("name")!.Value.StartsWith("M:", StringComparison.Ordinal) && member.Element("inheritdoc") is null)
-            .Where(member => member.Elements("param").Any(p => p.Attribute("name")!.Value is "timeoutMilliseconds" or "cancellationToken" or "address" or "cancellation"))
+            .Where(member => member.Elements("param").Any(p =>
+                p.Attribute("name")!.Value is "timeoutMilliseconds" or "cancellationToken" or "address" or "cancellation"))
             .Where(member => member.Element("exception") is null)
             .Select(member => member.Attribute("name")!.Value)
             // Delegates and internal classes are in the file, too; nobody calls those.
