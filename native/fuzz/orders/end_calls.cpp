@@ -211,6 +211,7 @@ void End::drain() {
     check_held();
     if (good() && room_ != Room::none) cancel();
     if (good() && held_ == Held::request) fail_request(0);
+    if (good() && held_ == Held::request) return; // as below
     if (good() && (held_ == Held::message || held_ == Held::reply)) release();
     Frame next;
     while (good() && incoming().first(&next)) {
@@ -226,6 +227,7 @@ void End::drain() {
         } else {
             receive_request(patience);
             if (good()) reply(0, 0);
+            if (held_ == Held::request) return; // no room for the answer before the other end has taken those before it
         }
         Frame still;
         if (good() && incoming().first(&still) && still.sequence == next.sequence)
