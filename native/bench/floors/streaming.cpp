@@ -44,6 +44,7 @@ class Window {
             if (written == stopped) going_on = false;
             if (!going_on) return;
             std::memcpy(to + at, place(), bytes);
+            own(place(), bytes);
             progress_.read.store(++position_, std::memory_order_release);
         });
         return going_on;
@@ -59,6 +60,12 @@ class Window {
             act(at, bytes);
             at += bytes;
         } while (at < length);
+    }
+    // A line that the reader has only read is slow to write for the writer a lap later; one that it has written is not (docs/performance.md,
+    // "Whose a line is").
+    static void own(char* begin, size_t length) {
+        for (size_t at = 0; at < length; at += 64)
+            reinterpret_cast<std::atomic<uint64_t>*>(begin + at)->store(0, std::memory_order_relaxed);
     }
     char* place() const { return places_ + pieces_.bytes * (position_ % pieces_.places); }
 

@@ -4,9 +4,11 @@ using System.Runtime.InteropServices;
 namespace Ipc;
 
 /// <summary>The reader's half of a ring. A record is looked at, then consumed; its room goes back to the writer in portions.</summary>
-internal sealed unsafe class ShmRingReader
+internal sealed unsafe partial class ShmRingReader
 {
-    private const ulong SlotsNotTakenOver = 2; // messages of so few are as fast without
+    private const ulong MostSlotsNotOwned = 2; // calls of so few are as fast without
+    // A message that is copied comes in records that are no longer; one lent in place may, and lending costs the same whatever its length.
+    private const int MostBytesOwned = 64 * 1024;
 
     private readonly SharedMemorySegment _segment;
     private readonly ShmRingMemory _memory;
@@ -15,8 +17,8 @@ internal sealed unsafe class ShmRingReader
     private ulong _dataPosition;
     private ulong _slotsGivenBack;
     private ulong _dataGivenBack;
-    private ulong _takenOver; // up to here
-    private bool _hasLong;    // since then some message took more than SlotsNotTakenOver
+    private ulong _owned; // up to here
+    private bool _owns;   // what came since is worth it: plain messages, or long ones
     private readonly SpinBudget _spinBudget = new();
     private readonly int _iterations; // between two readings of the clock
     private readonly int _longestInSlots;
@@ -44,7 +46,7 @@ internal sealed unsafe class ShmRingReader
         _iterations = segment.SpinIterations;
         _longestInSlots = _memory.LongestInSlots;
         (_slotPosition, _dataPosition) = (firstSlot, firstData);
-        (_slotsGivenBack, _dataGivenBack, _takenOver) = (firstSlot, firstData, firstSlot);
+        (_slotsGivenBack, _dataGivenBack, _owned) = (firstSlot, firstData, firstSlot);
         LookAhead();
         if (firstSlot != 0 || firstData != 0)
             GiveBack();
@@ -101,7 +103,10 @@ internal sealed unsafe class ShmRingReader
         ShmRingMemory.Copy(ref slot[ShmRingMemory.HeaderBytes], ref MemoryMarshal.GetReference(to), bytes);
         length = bytes;
         PassSlots(ShmRingMemory.SlotsFor(bytes));
-        if (!awaited && OwesSlots)
+        if (awaited)
+            return true;
+        _owns = true;
+        if (OwesSlots)
             GiveBackAndWake();
         return true;
     }
@@ -171,11 +176,18 @@ internal sealed unsafe class ShmRingReader
     public void Consume()
     {
         if (IsInSlots)
+        {
+            _owns |= Id == 0; // a plain message, most likely one of a stream
             ConsumeSlots(ShmRingMemory.SlotsFor(_length));
+        }
         else if ((_kindAndFlags & ShmRingMemory.Run) != 0)
+        {
             ConsumeOfRun(1);
+        }
         else
+        {
             ConsumeData(_length);
+        }
     }
 
     /// <summary>Takes messages that are there already and are plain ones of this kind, in slots or in runs: back to back into
@@ -199,6 +211,7 @@ internal sealed unsafe class ShmRingReader
                     break;
                 ShmRingMemory.Copy(ref slot[ShmRingMemory.HeaderBytes], ref MemoryMarshal.GetReference(to), length);
                 lengths[count] = length;
+                _owns = true;
                 ConsumeSlots(ShmRingMemory.SlotsFor(length));
             }
             else if (kindAndFlags == (kind | ShmRingMemory.InData | ShmRingMemory.Run) && OpensRun(length))
@@ -237,7 +250,7 @@ internal sealed unsafe class ShmRingReader
     {
         _slotPosition += count;
         LookAhead();
-        _hasLong |= count > SlotsNotTakenOver;
+        _owns |= count > MostSlotsNotOwned;
     }
 
     private bool OwesSlots
@@ -252,10 +265,10 @@ internal sealed unsafe class ShmRingReader
         var toEnd = _memory.SlotsToEnd(_slotPosition);
         if (toEnd == _memory.SlotCount)
             return false;
-        if (_hasLong)
-            TakeLinesOver();
+        if (_owns)
+            OwnSlots();
         _slotPosition += toEnd;
-        _takenOver = _slotPosition;
+        _owned = _slotPosition;
         LookAhead();
         if (OwesSlots)
             GiveBackAndWake();
@@ -264,6 +277,8 @@ internal sealed unsafe class ShmRingReader
 
     private void ConsumeData(int length)
     {
+        OwnData(length);
+        _owns = true;
         _slotPosition++;
         LookAhead();
         _dataPosition = _memory.EndOf(_dataPosition, length);
@@ -357,37 +372,6 @@ internal sealed unsafe class ShmRingReader
         if (_slotsGivenBack != _slotPosition)
             GiveBackAndWake();
         return _segment.Wait(condition, _control.ReaderParked, _spinBudget, deadline);
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void GiveBackAndWake()
-    {
-        GiveBack();
-        _segment.WakeIfParked(_control.WriterParked);
-    }
-
-    // Nobody who reads these words needs it: the lines of long messages are written once before they go back, for speed alone, as the
-    // native reader says (ring_reader.cpp). What is stored is this lap's sequence, which is due at no later one.
-    private void TakeLinesOver()
-    {
-        _hasLong = false;
-        for (var position = _takenOver; position != _slotPosition; position++)
-        {
-            var word = (ulong*)_memory.Slot(position);
-            if ((uint)*word != ShmRingMemory.Sequence(position))
-                *word = ShmRingMemory.Sequence(position);
-        }
-    }
-
-    private void GiveBack()
-    {
-        if (_hasLong)
-            TakeLinesOver();
-        _takenOver = _slotPosition;
-        (_slotsGivenBack, _dataGivenBack) = (_slotPosition, _dataPosition);
-        // Release: our reading is over before the writer sees the room given back.
-        Volatile.Write(ref *_control.DataRead, _dataPosition);
-        Volatile.Write(ref *_control.SlotsRead, _slotPosition);
     }
 
     private readonly struct SequenceCondition(ulong* word, uint sequence) : IWaitCondition

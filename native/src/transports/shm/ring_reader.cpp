@@ -4,22 +4,25 @@
 
 namespace ipc::shm {
 
-// No reader of these words needs it: the lines of long messages are written once before they go back, for speed alone. A call of 1000
-// bytes takes 330 ns with it and 435 without where a line crosses in 50 ns, and 1150 and 1510 where it takes 190 (docs/performance.md).
-// The writer's stores of the next lap then find the lines in this processor's cache alone, and not shared by both. What is stored is this
-// lap's sequence, which is due at no later one.
-void RingReader::take_lines_over() {
-    has_long_ = false;
-    for (uint64_t position = taken_over_; position != slot_position_; ++position) {
-        std::atomic<uint64_t>& word = memory_.slot(position).sequence_and_length;
-        if (Slot::low(word.load(std::memory_order_relaxed)) != sequence_of(position))
-            word.store(sequence_of(position), std::memory_order_relaxed);
-    }
+// A line that the reader has only read is slow to write for the writer a lap later; one that the reader has written is not. So the reader
+// stores a word into each line that it gives back, which nobody reads: docs/performance.md, "Whose a line is". Not after calls of a line or
+// two, which gain nothing. What is stored in a slot is this lap's sequence, which is due at no later one.
+void RingReader::own_slots() {
+    owns_ = false;
+    for (uint64_t position = owned_; position != slot_position_; ++position)
+        memory_.slot(position).sequence_and_length.store(sequence_of(position), std::memory_order_relaxed);
+}
+
+void RingReader::own_data(size_t length) {
+    if (length > most_bytes_owned) return;
+    std::byte* const begin = memory_.at(memory_.place(data_position_, length));
+    for (size_t at = 0; at < length; at += shared_memory::line_bytes)
+        reinterpret_cast<std::atomic<uint64_t>*>(begin + at)->store(0, std::memory_order_relaxed);
 }
 
 void RingReader::give_back() {
-    if (has_long_) take_lines_over();
-    taken_over_ = slot_position_;
+    if (owns_) own_slots();
+    owned_ = slot_position_;
     shared_memory::RingControl& control = segment_.incoming();
     given_slots_ = slot_position_;
     given_data_ = data_position_;
@@ -33,9 +36,9 @@ void RingReader::give_back() {
 bool RingReader::pass_over_rest() {
     const uint64_t to_end = memory_.slots_to_end(slot_position_);
     if (to_end == memory_.slot_count) return false;
-    if (has_long_) take_lines_over();
+    if (owns_) own_slots();
     slot_position_ += to_end;
-    taken_over_ = slot_position_;
+    owned_ = slot_position_;
     look_ahead();
     if (owes_slots()) give_back();
     return true;
@@ -126,6 +129,7 @@ size_t RingReader::take_many(uint32_t kind, std::byte* to, size_t capacity, uint
             if (length > capacity || length > longest_here_) break;
             copy_payload(to, slot.payload(), length);
             lengths[count] = static_cast<uint32_t>(length);
+            owns_ = true;
             consume_slots(slots_for(length));
         } else if (kind_and_flags == (kind | flag_in_data | flag_run) && open_run(length)) {
             const size_t each = run_.each;

@@ -18,7 +18,7 @@ class RingReader {
         : segment_(segment), memory_(ring_memory(segment, segment.side() ^ 1)),
           longest_in_slots_(memory_.longest_in_slots()),
           iterations_(segment.spins() ? shared_memory::spin_iterations : 1), slot_position_(first_position),
-          given_slots_(first_position), taken_over_(first_position) {
+          given_slots_(first_position), owned_(first_position) {
         look_ahead();
     }
 
@@ -54,6 +54,7 @@ class RingReader {
     }
     void consume(const Record& record) {
         if (record.in_slots()) {
+            owns_ |= record.id == 0; // a plain message, most likely one of a stream
             consume_slots(slots_for(record.length));
         } else if ((record.kind_and_flags & flag_run) != 0) {
             consume_of_run(1);
@@ -75,7 +76,10 @@ class RingReader {
         copy_payload(to, slot.payload(), bytes);
         *length = bytes;
         pass_slots(slots_for(bytes));
-        if (!awaited && owes_slots()) give_back();
+        if (!awaited) {
+            owns_ = true;
+            if (owes_slots()) give_back();
+        }
         return true;
     }
     // As wait_for_record, if what comes next is a message of this kind in slots, of at most `limit` bytes. `awaited` as above. False: nothing
@@ -132,9 +136,11 @@ class RingReader {
     void pass_slots(uint64_t count) {
         slot_position_ += count;
         look_ahead();
-        has_long_ |= count > slots_not_taken_over;
+        owns_ |= count > most_slots_not_owned;
     }
     void consume_data(size_t length) {
+        own_data(length);
+        owns_ = true;
         ++slot_position_;
         look_ahead();
         data_position_ = memory_.end_of(data_position_, length);
@@ -143,9 +149,12 @@ class RingReader {
     // In portions, so that in a stream of messages the line with the positions seldom crosses between the cores.
     bool owes_slots() const { return slot_position_ - given_slots_ >= memory_.short_lap() / 4; }
     void give_back();
-    // Messages of so few slots are as fast without.
-    static constexpr uint64_t slots_not_taken_over = 2;
-    void take_lines_over();
+    // Calls of so few slots are as fast without.
+    static constexpr uint64_t most_slots_not_owned = 2;
+    // A message that is copied comes in records that are no longer; one lent in place may, and lending costs the same whatever its length.
+    static constexpr size_t most_bytes_owned = size_t{64} << 10;
+    void own_slots();
+    void own_data(size_t length);
     bool pass_over_rest();
     Status really_wait_for_record(const Deadline& deadline);
     Status find_elsewhere(Record* record, const Deadline& deadline);
@@ -163,7 +172,7 @@ class RingReader {
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
     uint64_t given_slots_;
-    uint64_t taken_over_; // up to here
+    uint64_t owned_; // up to here
     uint64_t given_data_ = 0;
     shared_memory::SpinBudget spin_budget_;
     struct {
@@ -171,7 +180,7 @@ class RingReader {
         size_t each;      // bytes of one message
         size_t taken;     // bytes of those consumed
     } run_;               // the run that is being read
-    bool has_long_ = false; // since taken_over_ some message took more than slots_not_taken_over
+    bool owns_ = false; // what came since owned_ is worth it: plain messages, or long ones
 };
 
 } // namespace ipc::shm
