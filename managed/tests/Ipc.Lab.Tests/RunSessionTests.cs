@@ -184,7 +184,7 @@ public sealed class RunSessionTests : IDisposable
         Assert.Contains("has schema 1", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.Path)).Message, StringComparison.Ordinal);
         await File.WriteAllTextAsync(folder.ResultsFile, "[]");
         Assert.Contains("is not a results.json", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.ResultsFile)).Message, StringComparison.Ordinal);
-        Assert.Contains("cannot be read", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.Path + "-none")).Message, StringComparison.Ordinal);
+        Assert.Contains("does not exist", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.Path + "-none")).Message, StringComparison.Ordinal);
     }
 
     [Fact]
