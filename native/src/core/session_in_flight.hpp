@@ -148,8 +148,7 @@ IPC_OUT_OF_LINE Status SessionOver<Frames>::complete_longer(uint64_t* tag, Statu
         std::this_thread::yield(); // a moment: nothing there waits
     if (!in_flight_.arrived.empty()) return hand_out(tag, outcome, reply, capacity, length);
     // On a channel that has ended, a request that nobody can answer any more stands in no call's way.
-    if (holding_ > Holding::kept_reply)
-        return end_with_channel(cannot_receive("ipc_complete"), tag, outcome, length);
+    if (holding_ > Holding::kept_reply) return end_with_channel(cannot_receive("ipc_complete"), tag, outcome, length);
     FrameInfo info{};
     size_t at = CallsInFlight::none;
     if (Status s = await_call(&info, &at, deadline)) return end_with_channel(s, tag, outcome, length);

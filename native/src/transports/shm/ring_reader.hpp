@@ -180,7 +180,7 @@ class RingReader {
         size_t each;      // bytes of one message
         size_t taken;     // bytes of those consumed
     } run_;               // the run that is being read
-    bool owns_ = false; // what came since owned_ is worth it: plain messages, or long ones
+    bool owns_ = false;   // what came since owned_ is worth it: plain messages, or long ones
 };
 
 } // namespace ipc::shm
