@@ -17,7 +17,9 @@ endfunction()
 function(check what)
   compile(code said ${ARGN})
   if(NOT code EQUAL 0)
-    message(SEND_ERROR "${what}, ${COMPILER} -std=${STANDARD}:\n${said}")
+    # As it is: the message of an error would be wrapped, at columns that depend on how long the folder's name is.
+    message(NOTICE "${said}")
+    message(SEND_ERROR "${what}, ${COMPILER} -std=${STANDARD}: the errors are above.")
   endif()
 endfunction()
 
