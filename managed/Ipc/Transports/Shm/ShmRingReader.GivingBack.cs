@@ -18,7 +18,7 @@ internal sealed unsafe partial class ShmRingReader
     private void OwnSlots()
     {
         _owns = false;
-        for (var position = _owned; position != _slotPosition; position++)
+        for (var position = _slotsGivenBack; position != _slotPosition; position++)
             *(ulong*)_memory.Slot(position) = ShmRingMemory.Sequence(position);
     }
 
@@ -35,7 +35,6 @@ internal sealed unsafe partial class ShmRingReader
     {
         if (_owns)
             OwnSlots();
-        _owned = _slotPosition;
         (_slotsGivenBack, _dataGivenBack) = (_slotPosition, _dataPosition);
         // Release: our reading is over before the writer sees the room given back.
         Volatile.Write(ref *_control.DataRead, _dataPosition);

@@ -17,8 +17,7 @@ internal sealed unsafe partial class ShmRingReader
     private ulong _dataPosition;
     private ulong _slotsGivenBack;
     private ulong _dataGivenBack;
-    private ulong _owned; // up to here
-    private bool _owns;   // what came since is worth it: plain messages, or long ones
+    private bool _owns; // what came since the last giving back is worth it: plain messages, or long ones
     private readonly SpinBudget _spinBudget = new();
     private readonly int _iterations; // between two readings of the clock
     private readonly int _longestInSlots;
@@ -46,7 +45,7 @@ internal sealed unsafe partial class ShmRingReader
         _iterations = segment.SpinIterations;
         _longestInSlots = _memory.LongestInSlots;
         (_slotPosition, _dataPosition) = (firstSlot, firstData);
-        (_slotsGivenBack, _dataGivenBack, _owned) = (firstSlot, firstData, firstSlot);
+        (_slotsGivenBack, _dataGivenBack) = (firstSlot, firstData);
         LookAhead();
         if (firstSlot != 0 || firstData != 0)
             GiveBack();
@@ -265,13 +264,12 @@ internal sealed unsafe partial class ShmRingReader
         var toEnd = _memory.SlotsToEnd(_slotPosition);
         if (toEnd == _memory.SlotCount)
             return false;
+        // Before the position moves on: slots that are passed over need not be owned.
         if (_owns)
             OwnSlots();
         _slotPosition += toEnd;
-        _owned = _slotPosition;
         LookAhead();
-        if (OwesSlots)
-            GiveBackAndWake();
+        GiveBackAndWake();
         return true;
     }
 

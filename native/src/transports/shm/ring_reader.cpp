@@ -9,7 +9,7 @@ namespace ipc::shm {
 // two, which gain nothing. What is stored in a slot is this lap's sequence, which is due at no later one.
 void RingReader::own_slots() {
     owns_ = false;
-    for (uint64_t position = owned_; position != slot_position_; ++position)
+    for (uint64_t position = given_slots_; position != slot_position_; ++position)
         memory_.slot(position).sequence_and_length.store(sequence_of(position), std::memory_order_relaxed);
 }
 
@@ -22,7 +22,6 @@ void RingReader::own_data(size_t length) {
 
 void RingReader::give_back() {
     if (owns_) own_slots();
-    owned_ = slot_position_;
     shared_memory::RingControl& control = segment_.incoming();
     given_slots_ = slot_position_;
     given_data_ = data_position_;
@@ -36,11 +35,11 @@ void RingReader::give_back() {
 bool RingReader::pass_over_rest() {
     const uint64_t to_end = memory_.slots_to_end(slot_position_);
     if (to_end == memory_.slot_count) return false;
+    // Before the position moves on: slots that are passed over need not be owned.
     if (owns_) own_slots();
     slot_position_ += to_end;
-    owned_ = slot_position_;
     look_ahead();
-    if (owes_slots()) give_back();
+    give_back();
     return true;
 }
 

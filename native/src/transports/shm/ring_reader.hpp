@@ -18,7 +18,7 @@ class RingReader {
         : segment_(segment), memory_(ring_memory(segment, segment.side() ^ 1)),
           longest_in_slots_(memory_.longest_in_slots()),
           iterations_(segment.spins() ? shared_memory::spin_iterations : 1), slot_position_(first_position),
-          given_slots_(first_position), owned_(first_position) {
+          given_slots_(first_position) {
         look_ahead();
     }
 
@@ -172,7 +172,6 @@ class RingReader {
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
     uint64_t given_slots_;
-    uint64_t owned_; // up to here
     uint64_t given_data_ = 0;
     shared_memory::SpinBudget spin_budget_;
     struct {
@@ -180,7 +179,7 @@ class RingReader {
         size_t each;      // bytes of one message
         size_t taken;     // bytes of those consumed
     } run_;               // the run that is being read
-    bool owns_ = false;   // what came since owned_ is worth it: plain messages, or long ones
+    bool owns_ = false;   // what came since the last giving back is worth it: plain messages, or long ones
 };
 
 } // namespace ipc::shm
