@@ -99,28 +99,33 @@ internal sealed unsafe partial class BoundChannel : IpcChannel
 
     public override ReadOnlySpan<byte> Peek(int timeoutMilliseconds = Timeout.Infinite)
     {
-        byte* message;
-        nuint length;
-        var byTheDoor = Enter(ref _gate.Doors.Receiver);
-        var status = NativeMethods.Peek(_channel, &message, &length, timeoutMilliseconds);
-        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
+        var status = PeekAt(out var message, out var length, timeoutMilliseconds);
         NativeStatus.Check(status);
         return new ReadOnlySpan<byte>(message, NativeStatus.Length(length));
     }
 
     public override bool TryPeek(out ReadOnlySpan<byte> message, int timeoutMilliseconds = 0)
     {
-        byte* bytes;
-        nuint length;
-        var byTheDoor = Enter(ref _gate.Doors.Receiver);
-        var status = NativeMethods.Peek(_channel, &bytes, &length, timeoutMilliseconds);
-        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
+        var status = PeekAt(out var bytes, out var length, timeoutMilliseconds);
         message = default;
         if (status == IpcStatus.TimedOut)
             return false;
         NativeStatus.Check(status);
         message = new ReadOnlySpan<byte>(bytes, NativeStatus.Length(length));
         return true;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private IpcStatus PeekAt(out byte* message, out nuint length, int timeoutMilliseconds)
+    {
+        byte* found = null;
+        nuint size = 0;
+        var byTheDoor = Enter(ref _gate.Doors.Receiver);
+        var status = NativeMethods.Peek(_channel, &found, &size, timeoutMilliseconds);
+        _gate.Leave(ref _gate.Doors.Receiver, byTheDoor);
+        message = found;
+        length = size;
+        return status;
     }
 
     public override void Release()

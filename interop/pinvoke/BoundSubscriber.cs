@@ -19,19 +19,23 @@ internal sealed unsafe class BoundSubscriber : Subscriber
 
     public override int Receive(Span<byte> buffer, out long lost, int timeoutMilliseconds = Timeout.Infinite)
     {
-        nuint length;
-        ulong count;
-        IpcStatus status;
-        var byTheDoor = Enter();
-        fixed (byte* bytes = buffer)
-            status = NativeMethods.SubscriberReceive(_subscriber, bytes, (nuint)buffer.Length, &length, &count, timeoutMilliseconds);
-        _gate.Leave(ref _gate.Doors.Only, byTheDoor);
-        NativeStatus.Check(status);
-        lost = (long)count;
-        return (int)length;
+        NativeStatus.Check(ReceiveInto(buffer, out var length, out lost, timeoutMilliseconds));
+        return length;
     }
 
     public override bool TryReceive(Span<byte> buffer, out int length, out long lost, int timeoutMilliseconds = 0)
+    {
+        var status = ReceiveInto(buffer, out length, out lost, timeoutMilliseconds);
+        if (status == IpcStatus.TimedOut)
+        {
+            (length, lost) = (0, 0);
+            return false;
+        }
+        NativeStatus.Check(status);
+        return true;
+    }
+
+    private IpcStatus ReceiveInto(Span<byte> buffer, out int length, out long lost, int timeoutMilliseconds)
     {
         nuint received;
         ulong count;
@@ -40,12 +44,8 @@ internal sealed unsafe class BoundSubscriber : Subscriber
         fixed (byte* bytes = buffer)
             status = NativeMethods.SubscriberReceive(_subscriber, bytes, (nuint)buffer.Length, &received, &count, timeoutMilliseconds);
         _gate.Leave(ref _gate.Doors.Only, byTheDoor);
-        (length, lost) = (0, 0);
-        if (status == IpcStatus.TimedOut)
-            return false;
-        NativeStatus.Check(status);
         (length, lost) = ((int)received, (long)count);
-        return true;
+        return status;
     }
 
     public override void Close()

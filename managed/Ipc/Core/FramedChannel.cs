@@ -116,20 +116,23 @@ internal abstract partial class FramedChannel(int limit) : IpcChannel
         return frame.Length;
     }
 
-    public sealed override ReadOnlySpan<byte> Peek(int timeoutMilliseconds)
+    public sealed override ReadOnlySpan<byte> Peek(int timeoutMilliseconds) =>
+        PeekNow(timeoutMilliseconds, out var message) ? message : PeekOrWait(timeoutMilliseconds);
+
+    public sealed override bool TryPeek(out ReadOnlySpan<byte> message, int timeoutMilliseconds) =>
+        PeekNow(timeoutMilliseconds, out message) || TryPeekOrWait(out message, timeoutMilliseconds);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool PeekNow(int timeoutMilliseconds, out ReadOnlySpan<byte> message)
     {
-        if (_gate.Doors.Receiver.TryEnter())
-        {
-            ReadOnlySpan<byte> message = default;
-            var seen = MayReceive(timeoutMilliseconds) &&
-                TryViewNext(FrameKind.Message, timeoutMilliseconds != 0, out message, out _);
-            if (seen)
-                _holding = Holding.Message;
-            _gate.Doors.Receiver.Leave();
-            if (seen)
-                return message;
-        }
-        return PeekOrWait(timeoutMilliseconds);
+        message = default;
+        if (!_gate.Doors.Receiver.TryEnter())
+            return false;
+        var seen = MayReceive(timeoutMilliseconds) && TryViewNext(FrameKind.Message, timeoutMilliseconds != 0, out message, out _);
+        if (seen)
+            _holding = Holding.Message;
+        _gate.Doors.Receiver.Leave();
+        return seen;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -139,25 +142,7 @@ internal abstract partial class FramedChannel(int limit) : IpcChannel
         var deadline = Begin(timeoutMilliseconds);
         if (_holding != Holding.Message)
             CheckHoldingNothing(nameof(Peek));
-        Expect(FrameKind.Message, deadline);
-        var message = ViewFrame(deadline);
-        _holding = Holding.Message;
-        return message;
-    }
-
-    public sealed override bool TryPeek(out ReadOnlySpan<byte> message, int timeoutMilliseconds)
-    {
-        if (_gate.Doors.Receiver.TryEnter())
-        {
-            message = default;
-            var seen = MayReceive(timeoutMilliseconds) && TryViewNext(FrameKind.Message, timeoutMilliseconds != 0, out message, out _);
-            if (seen)
-                _holding = Holding.Message;
-            _gate.Doors.Receiver.Leave();
-            if (seen)
-                return true;
-        }
-        return TryPeekOrWait(out message, timeoutMilliseconds);
+        return ViewMessage(deadline);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -174,15 +159,21 @@ internal abstract partial class FramedChannel(int limit) : IpcChannel
                 if (!AwaitFrame(deadline))
                     return false;
             }
-            Expect(FrameKind.Message, deadline);
-            message = ViewFrame(deadline);
-            _holding = Holding.Message;
+            message = ViewMessage(deadline);
             return true;
         }
         catch (IpcException e) when (e.Status == IpcStatus.TimedOut && !_stopped)
         {
             return false; // as in TryReceive
         }
+    }
+
+    private ReadOnlySpan<byte> ViewMessage(Deadline deadline)
+    {
+        Expect(FrameKind.Message, deadline);
+        var message = ViewFrame(deadline);
+        _holding = Holding.Message;
+        return message;
     }
 
     public sealed override void Release()
