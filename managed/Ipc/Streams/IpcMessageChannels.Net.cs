@@ -61,14 +61,33 @@ public static class IpcMessageChannels
 
     private delegate T Reading<out T>(ReadOnlySpan<byte> message);
 
-    /// <summary>Keeps the message that was waited for until somebody reads it.</summary>
-    [SuppressMessage("Reliability", "CA1001", Justification = "A semaphore whose wait handle nobody asks for has nothing to dispose.")]
+    /// <summary>Who waits for something to change is told of every change, and looks again. Nothing is handed to one of them: a turn that is handed to
+    /// who only wanted to know keeps everybody else from taking it, and several that loop over waiting and trying would do so for ever.</summary>
+    private sealed class Changes
+    {
+        private TaskCompletionSource? _next;
+
+        /// <summary>Completes with the next Tell. To be asked for before looking whether to wait.</summary>
+        public Task Next()
+        {
+            if (Volatile.Read(ref _next) is { } next)
+                return next.Task;
+            next = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            return (Interlocked.CompareExchange(ref _next, next, null) ?? next).Task;
+        }
+
+        public void Tell() => Interlocked.Exchange(ref _next, null)?.SetResult();
+    }
+
+    /// <summary>Keeps the message that was waited for until somebody reads it. One of those who wait receives; the others wait for that.</summary>
     private sealed class MessageReader<T>(IpcChannel channel, Reading<T> read) : ChannelReader<T>
     {
         private const int FirstBuffer = 4096;
 
         private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
-        private readonly SemaphoreSlim _turn = new(1); // guards what follows; held while somebody waits
+        private readonly Lock _lock = new(); // guards what follows; the buffer while nobody receives
+        private readonly Changes _received = new();
+        private bool _receiving; // the buffer is theirs
         private byte[] _buffer = new byte[Math.Min(FirstBuffer, channel.MaxMessageLength)];
         private int _length = -1; // of the message in the buffer; -1: none
 
@@ -78,25 +97,19 @@ public static class IpcMessageChannels
         public override bool TryRead(out T item) => TryLook(take: true, out item);
         public override bool TryPeek(out T item) => TryLook(take: false, out item);
 
-        // False while somebody else waits, too: the next message is theirs.
+        // False while somebody receives, too: the message is there once that has ended.
         private bool TryLook(bool take, out T item)
         {
-            item = default!;
-            if (!_turn.Wait(0))
-                return false;
-            try
+            lock (_lock)
             {
-                if (_length < 0 && !TryReceive())
+                item = default!;
+                if (_receiving || (_length < 0 && !TryReceive()))
                     return false;
                 var message = _buffer.AsSpan(0, _length);
                 if (take)
                     _length = -1;
                 item = read(message);
                 return true;
-            }
-            finally
-            {
-                _turn.Release();
             }
         }
 
@@ -121,30 +134,47 @@ public static class IpcMessageChannels
 
         public override async ValueTask<bool> WaitToReadAsync(CancellationToken cancellationToken = default)
         {
-            await _turn.WaitAsync(cancellationToken).ConfigureAwait(false);
+            cancellationToken.ThrowIfCancellationRequested();
+            while (true)
+            {
+                Task? received = null;
+                lock (_lock)
+                {
+                    if (_length >= 0)
+                        return true;
+                    if (_receiving)
+                        received = _received.Next();
+                    else if (!_completion.Task.IsCompleted)
+                        _receiving = true;
+                    else
+                        received = _completion.Task;
+                }
+                if (received is null)
+                    await ReceiveAsync(cancellationToken).ConfigureAwait(false);
+                else
+                    await received.WaitAsync(cancellationToken).ConfigureAwait(false);
+                if (received == _completion.Task)
+                    return false;
+            }
+        }
+
+        // However it ends: another one of those who wait goes on.
+        private async ValueTask ReceiveAsync(CancellationToken cancellationToken)
+        {
+            var length = -1;
             try
             {
-                while (_length < 0)
-                {
-                    if (_completion.Task.IsCompleted)
-                    {
-                        await _completion.Task.ConfigureAwait(false);
-                        return false;
-                    }
-                    try
-                    {
-                        _length = await channel.ReceiveAsync(_buffer, cancellationToken).ConfigureAwait(false);
-                    }
-                    catch (IpcException e)
-                    {
-                        Handle(e);
-                    }
-                }
-                return true;
+                length = await channel.ReceiveAsync(_buffer, cancellationToken).ConfigureAwait(false);
+            }
+            catch (IpcException e)
+            {
+                Handle(e);
             }
             finally
             {
-                _turn.Release();
+                lock (_lock)
+                    (_length, _receiving) = (length, false);
+                _received.Tell();
             }
         }
 
@@ -164,7 +194,8 @@ public static class IpcMessageChannels
     [SuppressMessage("Reliability", "CA1001", Justification = "A semaphore whose wait handle nobody asks for has nothing to dispose.")]
     private sealed class MessageWriter<T>(IpcChannel channel, Action<T, IBufferWriter<byte>> write, bool leaveOpen) : ChannelWriter<T>
     {
-        private readonly SemaphoreSlim _turn = new(1); // guards the buffer
+        private readonly SemaphoreSlim _turn = new(1); // guards the buffer; writes go in the order in which they were begun
+        private readonly Changes _freed = new();
         private readonly ArrayBufferWriter<byte> _message = new();
         private Exception? _end; // why nothing more is written
 
@@ -175,17 +206,24 @@ public static class IpcMessageChannels
             var sending = false;
             try
             {
-                var send = BeginSending(item, CancellationToken.None);
+                // As a task, since the channel wants to know that the end of the send was seen.
+                var send = BeginSending(item, CancellationToken.None).AsTask();
                 sending = !send.IsCompletedSuccessfully;
                 if (sending)
-                    _ = FinishAsync(send.AsTask());
+                    _ = FinishAsync(send);
                 return true;
             }
             finally
             {
                 if (!sending)
-                    _turn.Release();
+                    Release();
             }
+        }
+
+        private void Release()
+        {
+            _turn.Release();
+            _freed.Tell();
         }
 
         private ValueTask BeginSending(T item, CancellationToken cancellationToken)
@@ -208,20 +246,33 @@ public static class IpcMessageChannels
             }
             finally
             {
-                _turn.Release();
+                Release();
             }
         }
 
         public override async ValueTask<bool> WaitToWriteAsync(CancellationToken cancellationToken = default)
         {
-            await _turn.WaitAsync(cancellationToken).ConfigureAwait(false);
-            _turn.Release();
-            return Volatile.Read(ref _end) switch
+            cancellationToken.ThrowIfCancellationRequested();
+            Task? freed = null;
+            while (true)
             {
-                null => true,
-                ChannelClosedException { InnerException: null } => false,
-                var end => throw end,
-            };
+                switch (Volatile.Read(ref _end))
+                {
+                    case null when _turn.CurrentCount > 0:
+                        return true;
+                    case null when freed is null:
+                        freed = _freed.Next();
+                        break;
+                    case null:
+                        await freed.WaitAsync(cancellationToken).ConfigureAwait(false);
+                        freed = null;
+                        break;
+                    case ChannelClosedException { InnerException: null }:
+                        return false;
+                    case var end:
+                        throw end;
+                }
+            }
         }
 
         public override async ValueTask WriteAsync(T item, CancellationToken cancellationToken = default)
@@ -235,7 +286,7 @@ public static class IpcMessageChannels
             }
             finally
             {
-                _turn.Release();
+                Release();
             }
         }
 
@@ -243,6 +294,7 @@ public static class IpcMessageChannels
         {
             if (Interlocked.CompareExchange(ref _end, error is null ? new ChannelClosedException() : new ChannelClosedException(error), null) is not null)
                 return false;
+            _freed.Tell();
             if (!leaveOpen)
                 _ = CloseAsync();
             return true;
@@ -253,7 +305,7 @@ public static class IpcMessageChannels
         {
             await _turn.WaitAsync().ConfigureAwait(false);
             channel.Close();
-            _turn.Release();
+            Release();
         }
     }
 }

@@ -5,6 +5,7 @@ namespace Ipc.Tests;
 public sealed class MessageChannelTests
 {
     private static readonly CancellationToken s_never = CancellationToken.None;
+    private static readonly TimeSpan s_patience = TimeSpan.FromMilliseconds(Pair.Patience);
 
     public static TheoryData<string> Transports => ["unix", "tcp", "pipe", "fifo", "shm?wait=block", "shm?wait=adaptive", "shm-event?wait=block"];
 
@@ -80,22 +81,81 @@ public sealed class MessageChannelTests
         Assert.Equal([5], await reader.ReadAsync(s_never));
     }
 
+    // All at once, on few threads: each of them goes from waiting to trying again and again, and none may keep the others from getting anywhere.
+    [Theory, MemberData(nameof(Transports))]
+    public async Task SeveralReadersShareTheMessages(string transport)
+    {
+        for (var round = 0; round < 10; round++)
+        {
+            using var pair = new Pair(transport);
+            var (writer, reader) = (pair.Client.AsChannelWriter(), pair.Server.AsChannelReader());
+            var readers = Enumerable.Range(0, 8).Select(_ => Task.Run(async () =>
+            {
+                var sum = 0;
+                await foreach (var message in reader.ReadAllAsync())
+                    sum += message[0];
+                return sum;
+            })).ToArray();
+            for (var i = 0; i < 100; i++)
+                await writer.WriteAsync([1], s_never).AsTask().WaitAsync(s_patience);
+            writer.Complete();
+            Assert.Equal(100, (await Task.WhenAll(readers).WaitAsync(s_patience)).Sum());
+        }
+    }
+
+    [Theory, MemberData(nameof(Transports))]
+    public async Task SeveralWritersTakeTurns(string transport)
+    {
+        using var pair = new Pair(transport);
+        var (writer, reader) = (pair.Client.AsChannelWriter(), pair.Server.AsChannelReader());
+        var writers = Enumerable.Range(0, 8).Select(number => Task.Run(async () =>
+        {
+            for (var i = 0; i < 50; i++)
+            {
+                var message = Pair.Bytes(10_000, number);
+                while (!writer.TryWrite(message))
+                    Assert.True(await writer.WaitToWriteAsync(s_never));
+            }
+        })).ToArray();
+        var reading = Task.Run(async () =>
+        {
+            for (var i = 0; i < 8 * 50; i++)
+                Assert.Equal(10_000, (await reader.ReadAsync(s_never)).Length);
+        });
+        foreach (var writing in writers)
+            await writing.WaitAsync(s_patience);
+        await reading.WaitAsync(s_patience);
+    }
+
     [Fact]
-    public async Task SeveralReadersShareTheMessages()
+    public async Task WhoWaitsGoesOnWhenTheReceiverIsCancelled()
     {
         using var pair = new Pair("unix");
-        var (writer, reader) = (pair.Client.AsChannelWriter(), pair.Server.AsChannelReader());
-        var readers = Enumerable.Range(0, 4).Select(_ => Task.Run(async () =>
+        var reader = pair.Server.AsChannelReader();
+        using var cancel = new CancellationTokenSource();
+        var first = reader.WaitToReadAsync(cancel.Token).AsTask();
+        var second = reader.WaitToReadAsync(s_never).AsTask();
+        Assert.False(reader.TryRead(out _));
+        await cancel.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => first);
+        pair.Client.Send([5]);
+        Assert.True(await second.WaitAsync(s_patience));
+        Assert.True(reader.TryRead(out var message));
+        Assert.Equal([5], message);
+    }
+
+    [Fact]
+    public async Task CompletingEndsAWaitToWrite()
+    {
+        using var pair = new Pair("unix");
+        var writer = pair.Client.AsChannelWriter(leaveOpen: true);
+        while (writer.TryWrite(new byte[20_000]))
         {
-            var sum = 0;
-            await foreach (var message in reader.ReadAllAsync())
-                sum += message[0];
-            return sum;
-        })).ToArray();
-        for (var i = 0; i < 1000; i++)
-            await writer.WriteAsync([1], s_never);
-        writer.Complete();
-        Assert.Equal(1000, (await Task.WhenAll(readers)).Sum());
+        }
+        var wait = writer.WaitToWriteAsync(s_never).AsTask();
+        Assert.True(writer.TryComplete());
+        Assert.False(await wait.WaitAsync(s_patience));
+        pair.Client.Close();
     }
 
     [Fact]
