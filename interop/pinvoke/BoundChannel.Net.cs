@@ -1,7 +1,7 @@
 namespace Ipc.Native;
 
 /// <summary>Asynchronous operations over the C ABI. What receives waits for the descriptor that the library gives to event loops, where there is one;
-/// what sends and calls has no form in the ABI that goes on where it ended, and blocks a thread of the pool unless it goes at once.</summary>
+/// what sends and calls has no form in the ABI that goes on where it ended, and blocks a thread of its own unless it goes at once.</summary>
 internal sealed unsafe partial class BoundChannel
 {
     // A socket or pipe that says it is writable takes so much without waiting.

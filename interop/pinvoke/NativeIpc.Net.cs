@@ -32,7 +32,7 @@ public sealed unsafe partial class NativeIpc
     private static BoundChannel Bound(IpcChannel channel) => channel as BoundChannel
         ?? throw new IpcException(IpcStatus.InvalidArgument, "this channel is pure .NET: native code can use one that NativeIpc has connected or accepted");
 
-    /// <summary>Connects to a server, on a thread of the pool that is free again when the server has accepted.</summary>
+    /// <summary>Connects to a server, on a thread of the library's that waits until the server has accepted.</summary>
     /// <param name="address">The address at which the server listens.</param>
     /// <param name="cancellationToken">Ends the wait at once. A connection that is established all the same is closed.</param>
     /// <returns>The connection, which the caller disposes.</returns>

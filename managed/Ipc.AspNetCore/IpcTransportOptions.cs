@@ -5,7 +5,7 @@ namespace Ipc.AspNetCore;
 /// <summary>Options of Kestrel's connections over ipc.</summary>
 public sealed class IpcTransportOptions
 {
-    /// <summary>The implementation that listens: pure .NET by default, or the C library, which holds a thread of the pool for most waits
+    /// <summary>The implementation that listens: pure .NET by default, or the C library, which holds a thread for most waits
     /// (docs/dotnet.md).</summary>
     public IIpc Implementation { get; set; } = ManagedIpc.Instance;
 

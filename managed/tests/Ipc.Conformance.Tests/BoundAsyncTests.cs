@@ -4,7 +4,7 @@ using Xunit;
 
 namespace Ipc.Conformance;
 
-/// <summary>The asynchronous operations over the C ABI: where the library gives a descriptor to wait for, and where a thread of the pool waits.</summary>
+/// <summary>The asynchronous operations over the C ABI: where the library gives a descriptor to wait for, and where a thread waits.</summary>
 [Trait("system", "linux")]
 public class BoundAsyncTests
 {

@@ -20,13 +20,13 @@ internal interface IOperationOwner
 
 /// <summary>One operation of a channel that may have to wait: a channel has one to send and one to receive and uses them again and again, so that
 /// waiting allocates nothing. It tries; if that would block, it waits for its <see cref="Readiness"/> without a thread and tries again on a thread of
-/// the pool.</summary>
+/// the pool; where there is none, on a <see cref="BlockingThread"/>.</summary>
 internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<int>, IValueTaskSource, IThreadPoolWorkItem
 {
-    /// <summary>Of transports with nothing to wait for: how long a thread of the pool blocks before it looks at the token.</summary>
+    /// <summary>Of transports with nothing to wait for: how long a thread blocks before it looks at the token.</summary>
     private const int SliceMilliseconds = 20;
 
-    // Idle: to be had. Signalled: running, and something has come that the last attempt may not have seen. Blocking: a thread of the pool does it.
+    // Idle: to be had. Signalled: running, and something has come that the last attempt may not have seen. Blocking: a thread of its own does it.
     private const int Idle = 0, Running = 1, Signalled = 2, Waiting = 3, Blocking = 4;
 
     private int _state;
@@ -106,7 +106,7 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
             Volatile.Write(ref _state, Blocking);
         _registration = token.UnsafeRegister(static operation => ((ChannelOperation)operation!).Cancel(), this);
         if (readiness is null)
-            ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
+            BlockingThread.Run(this);
         else
             GoOn(attempt: false);
         return false;
@@ -162,9 +162,9 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
             }
             if (channel.ReadinessOf(Sends) is not { } readiness)
             {
-                // Sending has something to wait for and receiving has not.
+                // Sending has something to wait for and receiving has not. This may be the caller's thread, or one of the pool's.
                 Volatile.Write(ref _state, Blocking);
-                Block();
+                BlockingThread.Run(this);
                 return;
             }
             if (!armed || _armed != readiness)

@@ -2,7 +2,7 @@ namespace Ipc;
 
 public partial interface IIpc
 {
-    /// <summary>Connects to a server, on a thread of the pool that is free again when the server has accepted.</summary>
+    /// <summary>Connects to a server, on a thread of the library's that waits until the server has accepted.</summary>
     /// <param name="address">The address at which the server listens.</param>
     /// <param name="cancellationToken">Ends the wait at once. A connection that is established all the same is closed.</param>
     /// <returns>The connection, which the caller disposes.</returns>
@@ -13,7 +13,7 @@ public partial interface IIpc
 
 public sealed partial class ManagedIpc
 {
-    /// <summary>Connects to a server, on a thread of the pool that is free again when the server has accepted.</summary>
+    /// <summary>Connects to a server, on a thread of the library's that waits until the server has accepted.</summary>
     /// <param name="address">The address at which the server listens.</param>
     /// <param name="cancellationToken">Ends the wait at once. A connection that is established all the same is closed.</param>
     /// <returns>The connection, which the caller disposes.</returns>
@@ -23,7 +23,7 @@ public sealed partial class ManagedIpc
         Connecting.Begin(Connect, address, cancellationToken);
 }
 
-/// <summary>Connecting on a thread of the pool.</summary>
+/// <summary>Connecting on a thread that it may block.</summary>
 internal static class Connecting
 {
     // A server that is there and does not accept is asked again so often, so that a cancelled attempt ends.
@@ -31,7 +31,7 @@ internal static class Connecting
 
     public static async ValueTask<IpcChannel> Begin(Func<string, int, IpcChannel> connect, string address, CancellationToken cancellationToken)
     {
-        var connecting = Task.Run(ConnectInSlices, cancellationToken);
+        var connecting = BlockingThread.Run(ConnectInSlices, cancellationToken);
         try
         {
             return await connecting.WaitAsync(cancellationToken).ConfigureAwait(false);

@@ -249,7 +249,7 @@ public abstract partial class IpcChannel
         }
     }
 
-    /// <summary>What tells when to try again; null: nothing does, and a thread of the pool blocks.</summary>
+    /// <summary>What tells when to try again; null: nothing does, and a thread of its own blocks.</summary>
     internal virtual Readiness? ReadinessOf(bool sending) => null;
 
     /// <summary>The operation ends because its token was cancelled; it is not being tried.</summary>

@@ -6,8 +6,7 @@ public abstract partial class IpcListener
 
     /// <summary>Waits for the next client. Any number of accepts may be in progress.</summary>
     /// <remarks>In pure .NET on Linux no thread waits for clients of <c>unix</c>, <c>pipe</c>, <c>tcp</c>, <c>shm</c> and <c>shm-event</c>; otherwise a
-    /// thread of the
-    /// pool does.</remarks>
+    /// thread for each wait.</remarks>
     /// <param name="cancellationToken">Ends the wait at once, or within 50 ms where a thread waits. No client is lost.</param>
     /// <returns>The connection to the client, which the caller disposes.</returns>
     /// <exception cref="IpcException">As for <see cref="Accept(int)"/>.</exception>
@@ -16,7 +15,7 @@ public abstract partial class IpcListener
     {
         return cancellationToken.IsCancellationRequested
             ? ValueTask.FromCanceled<IpcChannel>(cancellationToken)
-            : new ValueTask<IpcChannel>(Task.Run(AcceptInSlices, cancellationToken));
+            : new ValueTask<IpcChannel>(BlockingThread.Run(AcceptInSlices, cancellationToken));
 
         IpcChannel AcceptInSlices()
         {

@@ -1,0 +1,55 @@
+namespace Ipc.Tests;
+
+/// <summary>Operations that have nothing to wait for but by blocking leave the pool alone, so that the program and its timers go on.</summary>
+public sealed class BlockingThreadTests
+{
+    // The pool adds one or two threads a second: had these blocked its threads, the work queued behind them would come too late.
+    private const int Many = 60;
+
+    private static readonly TimeSpan s_patience = TimeSpan.FromMilliseconds(Pair.Patience);
+
+    [Fact]
+    public async Task WaitingChannelsLeaveThePoolFree()
+    {
+        var pairs = Enumerable.Range(0, Many).Select(_ => new Pair("shm-event?wait=block")).ToList();
+        var waiting = pairs.ConvertAll(pair => pair.Server.ReceiveAsync(new byte[1]).AsTask());
+        AssertThePoolIsFree();
+        Assert.DoesNotContain(waiting, task => task.IsCompleted);
+        foreach (var pair in pairs)
+            pair.Client.Send([1]);
+        Assert.All(await Task.WhenAll(waiting).WaitAsync(s_patience), length => Assert.Equal(1, length));
+        pairs.ForEach(pair => pair.Dispose());
+    }
+
+    [Fact]
+    public async Task WaitingListenersLeaveThePoolFree()
+    {
+        var listeners = Enumerable.Range(0, Many).Select(_ => ManagedIpc.Listen(Pair.NewAddress("fifo"))).ToList();
+        using var cancellation = new CancellationTokenSource();
+        var accepting = listeners.ConvertAll(listener => listener.AcceptAsync(cancellation.Token).AsTask());
+        AssertThePoolIsFree();
+        await cancellation.CancelAsync();
+        foreach (var accept in accepting)
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => accept.WaitAsync(s_patience));
+        listeners.ForEach(listener => listener.Dispose());
+    }
+
+    [Fact]
+    public async Task ConnectingLeavesThePoolFree()
+    {
+        using var listener = ManagedIpc.Listen(Pair.NewAddress("shm"));
+        var connecting = Enumerable.Range(0, Many).Select(_ => ManagedIpc.ConnectAsync(listener.Address).AsTask()).ToList();
+        AssertThePoolIsFree();
+        for (var i = 0; i < Many; i++)
+            listener.Accept(Pair.Patience).Dispose();
+        foreach (var client in await Task.WhenAll(connecting).WaitAsync(s_patience))
+            client.Dispose();
+    }
+
+    private static void AssertThePoolIsFree()
+    {
+        using var done = new ManualResetEventSlim();
+        ThreadPool.UnsafeQueueUserWorkItem(_ => done.Set(), null);
+        Assert.True(done.Wait(s_patience), "what is queued to the pool waits for threads that block");
+    }
+}
