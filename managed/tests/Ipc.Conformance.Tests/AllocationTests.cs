@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Runtime.ExceptionServices;
 using Ipc.Native;
 using Xunit;
 
@@ -47,7 +48,50 @@ public class AllocationTests
         Assert.True(allocated < Counted, $"{allocated.ToString(CultureInfo.InvariantCulture)} bytes over {Counted} polls that found nothing");
     }
 
-    private static long AllocatedByPolling(IpcChannel channel)
+    /// <summary>The same of subscribers, both while nothing has been published and when all of it has been received; and nothing is
+    /// thrown inside either, which a debugger and a profiler would show.</summary>
+    [Theory]
+    [InlineData("managed", "")]
+    [InlineData("managed", "?policy=drop")]
+    [InlineData("bound", "")]
+    [InlineData("bound", "?policy=drop")]
+    public void PollingABroadcastAllocatesAndThrowsNothing(string side, string option)
+    {
+        var address = $"broadcast://conformance-allocation-{Guid.NewGuid():N}";
+        using var publisher = ManagedIpc.Publish(address);
+        using var subscriber = side == "bound" ? NativeIpc.Subscribe(address + option, 5000) : ManagedIpc.Subscribe(address + option, 5000);
+        AssertPollsAreFree(buffer => subscriber.TryReceive(buffer, out var length, out var lost) || length != 0 || lost != 0);
+        publisher.Publish([1, 2, 3], 5000);
+        Assert.True(subscriber.TryReceive(new byte[3], out var received, out _, 5000) && received == 3);
+        AssertPollsAreFree(buffer => subscriber.TryReceive(buffer, out var length, out var lost) || length != 0 || lost != 0);
+    }
+
+    [Theory]
+    [InlineData("managed", "queue")]
+    [InlineData("managed", "ring")]
+    [InlineData("bound", "queue")]
+    [InlineData("bound", "ring")]
+    public void PollingAQueueAllocatesAndThrowsNothing(string side, string transport)
+    {
+        var address = $"{transport}://conformance-allocation-{Guid.NewGuid():N}";
+        using var queue = side == "bound" ? NativeIpc.OpenQueue(address) : ManagedIpc.OpenQueue(address);
+        try
+        {
+            AssertPollsAreFree(buffer => queue.TryDequeue(buffer, out var length) || length != 0);
+            while (queue.TryEnqueue(new byte[100])) // until it is full
+            {
+            }
+            AssertPollsAreFree(buffer => queue.TryEnqueue(buffer));
+        }
+        finally
+        {
+            ManagedIpc.RemoveQueue(address);
+        }
+    }
+
+    private static long AllocatedByPolling(IpcChannel channel) => AllocatedByPolling(buffer => channel.TryReceive(buffer, out _));
+
+    private static long AllocatedByPolling(Predicate<byte[]> poll)
     {
         var buffer = new byte[100];
         long before = 0;
@@ -55,9 +99,28 @@ public class AllocationTests
         {
             if (i == Warmup)
                 before = GC.GetAllocatedBytesForCurrentThread();
-            Assert.False(channel.TryReceive(buffer, out _));
+            Assert.False(poll(buffer));
         }
         return GC.GetAllocatedBytesForCurrentThread() - before;
+    }
+
+    private static void AssertPollsAreFree(Predicate<byte[]> poll)
+    {
+        var thread = Environment.CurrentManagedThreadId;
+        var thrown = 0;
+        void Count(object? sender, FirstChanceExceptionEventArgs e) => thrown += Environment.CurrentManagedThreadId == thread ? 1 : 0;
+        AppDomain.CurrentDomain.FirstChanceException += Count;
+        long allocated;
+        try
+        {
+            allocated = AllocatedByPolling(poll);
+        }
+        finally
+        {
+            AppDomain.CurrentDomain.FirstChanceException -= Count;
+        }
+        Assert.Equal(0, thrown);
+        Assert.True(allocated < Counted, $"{allocated.ToString(CultureInfo.InvariantCulture)} bytes over {Counted} polls that found nothing");
     }
 
     private static IpcListener Listen(string transport, string side)

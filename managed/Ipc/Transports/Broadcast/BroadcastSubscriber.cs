@@ -82,32 +82,43 @@ internal sealed unsafe partial class BroadcastSubscriber : Subscriber
 
     public override int Receive(Span<byte> buffer, out long lost, int timeoutMilliseconds = Timeout.Infinite)
     {
-        ref var door = ref _gate.Doors.Only;
-        if (door.TryEnter())
-        {
-            // Nothing here can throw, so no try block is paid for.
-            var length = 0;
-            lost = 0;
-            var taken = IsAllowed(timeoutMilliseconds) && HasMessage && TryTakeNow(buffer, out length, out lost);
-            door.Leave();
-            GC.KeepAlive(this);
-            if (taken)
-                return length;
-        }
-        return ReceiveOrWait(buffer, out lost, timeoutMilliseconds);
+        if (ReceiveNow(buffer, out var length, out lost, timeoutMilliseconds) ||
+            ReceiveOrWait(buffer, out length, out lost, timeoutMilliseconds, out var outrun))
+            return length;
+        throw TimedOut(outrun);
     }
 
+    // A time-out costs no exception: a loop that looks at several subscriptions in turn meets one after the other.
+    public override bool TryReceive(Span<byte> buffer, out int length, out long lost, int timeoutMilliseconds = 0) =>
+        ReceiveNow(buffer, out length, out lost, timeoutMilliseconds) || ReceiveOrWait(buffer, out length, out lost, timeoutMilliseconds, out _);
+
+    // False: nothing was touched.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool ReceiveNow(Span<byte> buffer, out int length, out long lost, int timeoutMilliseconds)
+    {
+        (length, lost) = (0, 0);
+        ref var door = ref _gate.Doors.Only;
+        if (!door.TryEnter())
+            return false;
+        // Nothing here can throw, so no try block is paid for.
+        var taken = IsAllowed(timeoutMilliseconds) && HasMessage && TryTakeNow(buffer, out length, out lost);
+        door.Leave();
+        GC.KeepAlive(this);
+        return taken;
+    }
+
+    // False: the time is over.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private int ReceiveOrWait(Span<byte> buffer, out long lost, int timeoutMilliseconds)
+    private bool ReceiveOrWait(Span<byte> buffer, out int length, out long lost, int timeoutMilliseconds, out bool outrun)
     {
         var byTheDoor = _gate.Enter(ref _gate.Doors.Only);
         try
         {
             if (!IsAllowed(timeoutMilliseconds))
                 throw Refusal(timeoutMilliseconds);
-            if (!HasMessage || !TryTake(buffer, out var length, out lost))
-                length = ReceiveSlowly(buffer, out lost, timeoutMilliseconds);
-            return length;
+            outrun = false;
+            return (HasMessage && TryTake(buffer, out length, out lost)) ||
+                ReceiveSlowly(buffer, out length, out lost, new Deadline(timeoutMilliseconds), out outrun);
         }
         finally
         {
@@ -221,21 +232,25 @@ internal sealed unsafe partial class BroadcastSubscriber : Subscriber
             GiveBack();
     }
 
+    // False: the time is over; outrun: because the publisher was always faster, and not for want of messages.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private int ReceiveSlowly(Span<byte> buffer, out long lost, int timeoutMilliseconds)
+    private bool ReceiveSlowly(Span<byte> buffer, out int length, out long lost, Deadline deadline, out bool outrun)
     {
-        var deadline = new Deadline(timeoutMilliseconds);
+        (length, lost, outrun) = (0, 0, false);
         for (var attempts = 1; ; attempts++)
         {
             if (_closed || _broken != IpcStatus.Ok)
-                throw Refusal(timeoutMilliseconds);
-            if (!HasMessage)
-                WaitForMessage(deadline);
-            if (TryTake(buffer, out var length, out lost))
-                return length;
-            if (attempts >= MostAttemptsInTime && deadline.Expired)
-                throw new IpcException(IpcStatus.TimedOut,
-                    $"{_address} is overwritten faster than this subscriber can copy: raise size= at the publisher");
+                throw Refusal(0);
+            if (!HasMessage && !WaitForMessage(deadline))
+                return false;
+            if (TryTake(buffer, out length, out lost))
+                return true;
+            outrun = attempts >= MostAttemptsInTime && deadline.Expired;
+            if (outrun)
+            {
+                length = 0; // what was read of a message that was overwritten meanwhile
+                return false;
+            }
         }
     }
 
@@ -287,14 +302,18 @@ internal sealed unsafe partial class BroadcastSubscriber : Subscriber
 
     // ---- waiting and ending
 
-    private void WaitForMessage(Deadline deadline)
+    // False: the time is over.
+    private bool WaitForMessage(Deadline deadline)
     {
         var result = SharedMemoryWait.Until(new Message(this), _waitPolicy, null, deadline);
-        if (result == WaitResult.TimedOut)
-            throw new IpcException(IpcStatus.TimedOut, $"nothing was published at {_address} within the time-out");
-        if (result != WaitResult.Ready)
+        if (result is not (WaitResult.Ready or WaitResult.TimedOut))
             throw Ended(result, deadline);
+        return result == WaitResult.Ready;
     }
+
+    private IpcException TimedOut(bool outrun) => new(IpcStatus.TimedOut, outrun
+        ? $"{_address} is overwritten faster than this subscriber can copy: raise size= at the publisher"
+        : $"nothing was published at {_address} within the time-out");
 
     private WaitResult? ReasonToStop(bool look)
     {
