@@ -28,9 +28,11 @@ internal static class Program
         try
         {
             var cell = Cell.Parse(control.ReadFirstLine());
+            // Loads the side's library, which counts the processors it may use: on no side those of a pinned process.
+            var description = Describe(cell);
             if (cell.Cpu is { } cpu)
                 CpuPin.PinTo(cpu);
-            control.Emit(Describe(cell), EventJson.Default.EnvironmentEvent);
+            control.Emit(description, EventJson.Default.EnvironmentEvent);
             control.Start();
             Scenarios.Play(cell, control);
             return 0;

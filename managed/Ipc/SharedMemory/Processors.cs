@@ -7,7 +7,7 @@ namespace Ipc;
 [SupportedOSPlatform("linux")]
 internal static unsafe class Processors
 {
-    private const int MaskWords = 16;
+    private const int MaskWords = 128; // as many as the kernel can be built for
 
     /// <summary>Whether this thread and the peer's process have one and the same single processor between them, so that only
     /// one of the two can run at a time. False when the peer cannot be asked.</summary>

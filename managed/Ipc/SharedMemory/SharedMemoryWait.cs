@@ -49,7 +49,8 @@ internal static partial class SharedMemoryWait
     /// need this very processor.</summary>
     public static long YieldAfter { get; } = Stopwatch.Frequency / 10_000;
 
-    /// <summary>This process has one processor: spinning would keep whoever is waited for from running.</summary>
+    /// <summary>This process may use one processor only, as it was at its start: spinning would keep whoever is waited for from running,
+    /// unless it has another.</summary>
     public static bool OneProcessor { get; } = Environment.ProcessorCount == 1;
 
     /// <summary>Waits as the policy says. What is met before an end is seen still counts.</summary>

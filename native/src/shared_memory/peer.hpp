@@ -34,6 +34,9 @@ class Peer {
     // Then both, before anybody sleeps: the mapping whose words that will be on.
     void sleep_on(const Header& header);
 
+    // Whether only one of the two processes can run at a time; false when that cannot be known.
+    bool has_one_processor_with_us() const;
+
     // IPC_OK while the other end stands and is silent; else why not, IPC_PEER_CLOSED without an error message. A system call. The
     // deadline bounds what there is to tidy up after a dead server.
     Status look(const Deadline& deadline);

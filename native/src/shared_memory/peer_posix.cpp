@@ -3,6 +3,7 @@
 #include "shared_memory/greeting.hpp"
 #include "shared_memory/handover.hpp"
 #include "shared_memory/peer.hpp"
+#include "shared_memory/waiting.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -25,6 +26,13 @@ Peer::Peer(Connection connection, std::string server_name)
     : system_(new System{posix::Descriptor(connection), std::move(server_name)}) {}
 
 Peer::~Peer() = default;
+
+bool Peer::has_one_processor_with_us() const {
+    ucred peer{};
+    socklen_t length = sizeof peer;
+    return getsockopt(system_->socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+           one_processor_with(peer.pid);
+}
 
 Status Peer::hand_over(Layout layout, MemoryFile memory) {
     if (fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SEAL) != 0)

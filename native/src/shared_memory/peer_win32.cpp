@@ -1,6 +1,7 @@
 #include "shared_memory/greeting.hpp"
 #include "shared_memory/peer.hpp"
 #include "shared_memory/sleeping_places_win32.hpp"
+#include "shared_memory/waiting.hpp"
 #include "win32/error_text.hpp"
 
 #include <cstring>
@@ -85,6 +86,10 @@ Peer::Peer(Connection connection, std::string) : system_(std::make_unique<System
 
 Peer::~Peer() {
     hang_up();
+}
+
+bool Peer::has_one_processor_with_us() const {
+    return only_one_processor();
 }
 
 Status Peer::hand_over(Layout layout, MemoryFile memory) {

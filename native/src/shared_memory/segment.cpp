@@ -42,6 +42,9 @@ Segment::Segment(std::unique_ptr<Peer> peer, Mapping memory, unsigned side, uint
                  WaitPolicy policy)
     : memory_(std::move(memory)), outgoing_(&header().ring[side]), incoming_(&header().ring[side ^ 1]), side_(side),
       slot_count_(slot_count), data_bytes_(data_bytes), policy_(policy), peer_(std::move(peer)) {
+    // With one processor between the two the peer can only answer when we let go of it.
+    policy_.one_processor = peer_->has_one_processor_with_us();
+    policy_ = policy_.park_on_one_processor();
     peer_->sleep_on(header());
     auto waits_by = policy.mode == WaitMode::spin ? WaitsBy::spinning : WaitsBy::parking;
     outgoing().waits_by.store(static_cast<uint32_t>(waits_by), std::memory_order_release);

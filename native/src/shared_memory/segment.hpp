@@ -46,7 +46,7 @@ class Segment {
     RingControl& outgoing() const { return *outgoing_; }
     RingControl& incoming() const { return *incoming_; }
     // Whether this side looks again and again before it sleeps.
-    bool spins() const { return policy_.mode != WaitMode::block; }
+    bool spins() const { return policy_.mode != WaitMode::block && !policy_.one_processor; }
 
     // The channel's address, for error messages. Before anything else is called.
     void set_address(std::string address) { address_ = std::move(address); }

@@ -21,9 +21,10 @@ Status wait_until(const WaitPolicy& policy, SpinBudget& budget, const Deadline& 
     if (policy.mode != WaitMode::block) {
         constexpr int64_t look_interval_ns = 5'000'000;
         int64_t start = 0, spun = 0, next_look = 1'000'000;
+        const int iterations = policy.one_processor ? 1 : spin_iterations;
         const int64_t allowed = budget.next_ns(policy.spin_ns);
         while (true) {
-            for (int iteration = 0; iteration < spin_iterations; ++iteration) {
+            for (int iteration = 0; iteration < iterations; ++iteration) {
                 relax();
                 if (ready()) [[likely]] {
                     budget.found();
@@ -40,7 +41,7 @@ Status wait_until(const WaitPolicy& policy, SpinBudget& budget, const Deadline& 
                 break;
             }
             // With one processor whoever is waited for can only run if we let it, from the start.
-            if (only_one_processor() || spun >= yield_after_ns) yield_processor();
+            if (policy.one_processor || spun >= yield_after_ns) yield_processor();
             const bool look = spun >= next_look;
             if (look) next_look = spun + look_interval_ns;
             if (Status s = stop(look)) return ready() ? IPC_OK : s;

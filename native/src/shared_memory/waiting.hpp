@@ -22,10 +22,26 @@ inline constexpr int64_t sleep_slice_ns = 50'000'000;
 
 enum class WaitMode { spin, adaptive, block };
 
+// This process may use one processor only: spinning would keep whoever is waited for from running, unless it has another. As
+// it was when the library was loaded, as .NET counts at its start: a thread that pins itself later changes nothing.
+bool only_one_processor();
+#if !defined(_WIN32)
+// Whether this thread and the peer's process have one and the same single processor between them, so that only one of the
+// two can run at a time. False when the peer cannot be asked.
+bool one_processor_with(int peer);
+#endif
+
 // How this side waits, from the address's options wait= and spin=.
 struct WaitPolicy {
     WaitMode mode;
     int64_t spin_ns; // adaptive: park after this long
+    // Whoever is waited for can only run when this side lets go of the processor.
+    bool one_processor = only_one_processor();
+
+    // The same, but with one processor adaptive parks at once.
+    WaitPolicy park_on_one_processor() const {
+        return {one_processor && mode == WaitMode::adaptive ? WaitMode::block : mode, spin_ns, one_processor};
+    }
 };
 WaitPolicy wait_policy(const Address& address);
 
@@ -66,8 +82,6 @@ inline int64_t now_ns() {
 // Milliseconds since some moment, some ten of them wrong, at a fraction of what now_ns() costs.
 int64_t coarse_now_ms();
 
-// The system has one processor: spinning would keep whoever is waited for from running.
-bool only_one_processor();
 // Lets others run on this processor.
 void yield_processor();
 

@@ -1,5 +1,7 @@
 #include "shared_memory/waiting.hpp"
 
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <climits>
 #include <linux/futex.h>
@@ -25,6 +27,24 @@ long futex(const std::atomic<uint32_t>& word, int operation, uint32_t value, con
                    timeout, nullptr, 0);
 }
 
+// As many as the kernel can be built for.
+using ProcessorMask = std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))>;
+
+// Of one thread, by its number; 0 is the one that asks.
+bool allowed_processors(pid_t thread, ProcessorMask* mask) {
+    return sched_getaffinity(thread, sizeof *mask, reinterpret_cast<cpu_set_t*>(mask)) == 0;
+}
+
+bool starts_with_one() {
+    ProcessorMask mask{};
+    if (!allowed_processors(getpid(), &mask)) return sysconf(_SC_NPROCESSORS_ONLN) == 1;
+    int count = 0;
+    for (const unsigned long word : mask) count += std::popcount(word);
+    return count == 1;
+}
+
+const bool one_from_the_start = starts_with_one();
+
 } // namespace
 
 int64_t coarse_now_ms() {
@@ -34,8 +54,15 @@ int64_t coarse_now_ms() {
 }
 
 bool only_one_processor() {
-    static const bool one = sysconf(_SC_NPROCESSORS_ONLN) == 1;
-    return one;
+    return one_from_the_start;
+}
+
+bool one_processor_with(int peer) {
+    ProcessorMask own{}, theirs{};
+    if (peer <= 0 || !allowed_processors(0, &own) || !allowed_processors(peer, &theirs)) return false;
+    int together = 0;
+    for (size_t i = 0; i < own.size(); ++i) together += std::popcount(own[i] | theirs[i]);
+    return together == 1;
 }
 
 void yield_processor() {

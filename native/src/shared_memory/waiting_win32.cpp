@@ -53,12 +53,13 @@ int64_t coarse_now_ms() {
     return static_cast<int64_t>(GetTickCount64());
 }
 
+static const bool one_from_the_start = [] {
+    DWORD_PTR own = 0, all = 0;
+    return GetProcessAffinityMask(GetCurrentProcess(), &own, &all) && own != 0 && (own & (own - 1)) == 0;
+}();
+
 bool only_one_processor() {
-    static const bool one = [] {
-        DWORD_PTR own = 0, all = 0;
-        return GetProcessAffinityMask(GetCurrentProcess(), &own, &all) && own != 0 && (own & (own - 1)) == 0;
-    }();
-    return one;
+    return one_from_the_start;
 }
 
 void yield_processor() {

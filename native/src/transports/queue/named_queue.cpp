@@ -8,15 +8,6 @@
 namespace ipc::queue {
 namespace {
 
-using shared_memory::WaitMode;
-using shared_memory::WaitPolicy;
-
-// With one processor spinning would keep whoever puts in or takes out from running.
-WaitPolicy park_on_one_processor(WaitPolicy policy) {
-    if (policy.mode == WaitMode::adaptive && shared_memory::only_one_processor()) policy.mode = WaitMode::block;
-    return policy;
-}
-
 // Reads a word that others may write meanwhile exactly once.
 uint32_t read_once(const std::byte* at) {
     return std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(const_cast<std::byte*>(at)))
@@ -32,7 +23,7 @@ void write_word(std::byte* at, uint32_t value) {
 NamedQueue::NamedQueue(std::unique_ptr<QueueFile> file, size_t max, shared_memory::WaitPolicy policy)
     : file_(std::move(file)), header_(file_->header()), data_(file_->data()), size_(file_->size()), mask_(size_ - 1),
       limit_(static_cast<uint32_t>(std::min<size_t>(max, longest_message(size_)))),
-      policy_(park_on_one_processor(policy)), writer_lock_(header_.writer_lock, *file_),
+      policy_(policy.park_on_one_processor()), writer_lock_(header_.writer_lock, *file_),
       reader_lock_(header_.reader_lock, *file_) {}
 
 Status NamedQueue::enqueue(const void* message, size_t length, const Deadline& deadline) {
