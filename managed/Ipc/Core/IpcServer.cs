@@ -72,7 +72,7 @@ public sealed partial class IpcServer : IDisposable
     }
 
     /// <summary>Stops listening, disconnects idle clients, and lets the requests in progress be answered before it disconnects their clients, too.</summary>
-    /// <remarks>A handler may call this; its own request is not waited for.</remarks>
+    /// <remarks>A handler may call this; its own request is not waited for, nor those whose handlers do the same at the time.</remarks>
     /// <param name="timeoutMilliseconds">How long requests in progress may take, in milliseconds; <see cref="Timeout.Infinite"/> waits for all of them.
     /// Clients whose requests take longer are cut off.</param>
     /// <returns><see langword="true"/> if every request in progress was answered, <see langword="false"/> if any client was cut off.</returns>
@@ -86,13 +86,14 @@ public sealed partial class IpcServer : IDisposable
         lock (_gate)
         {
             _stopping = true;
-            Monitor.PulseAll(_gate);
             foreach (var client in _clients)
                 client.Finish();
-            while (_clients.Any(client => !client.IsServedHere) && !deadline.Expired)
+            var own = BeginToStop();
+            while (_clients.Any(client => IsAwaited(client, own)) && !deadline.Expired)
                 Monitor.Wait(_gate, deadline.LeftMilliseconds);
+            EndToStop(own);
             var allAnswered = true;
-            foreach (var client in _clients.Where(client => !client.IsServedHere))
+            foreach (var client in _clients.Where(client => IsAwaited(client, own)))
             {
                 allAnswered &= !client.IsAnswering;
                 client.Close();
@@ -100,6 +101,25 @@ public sealed partial class IpcServer : IDisposable
             return allAnswered;
         }
     }
+
+    // The client whose handler this thread is in, if it is in one. Call this and the following with the lock held.
+    private IpcServerClient? BeginToStop()
+    {
+        var own = _clients.FirstOrDefault(client => client.IsServedHere);
+        if (own is not null)
+            own.Stopping++;
+        Monitor.PulseAll(_gate);
+        return own;
+    }
+
+    private static void EndToStop(IpcServerClient? own)
+    {
+        if (own is not null)
+            own.Stopping--;
+    }
+
+    // Two handlers that stop the server would wait for each other for ever.
+    private static bool IsAwaited(IpcServerClient client, IpcServerClient? own) => client != own && (own is null || client.Stopping == 0);
 
     /// <summary>Stops with a time-out of 0, then waits for handlers that are still running, which nothing interrupts, and releases everything.</summary>
     public void Dispose()
@@ -109,8 +129,10 @@ public sealed partial class IpcServer : IDisposable
             _acceptor.Join();
         lock (_gate)
         {
-            while (_clients.Any(client => !client.IsServedHere))
+            var own = BeginToStop();
+            while (_clients.Any(client => IsAwaited(client, own)))
                 Monitor.Wait(_gate);
+            EndToStop(own);
         }
         _listener.Dispose();
     }

@@ -176,6 +176,45 @@ public sealed class IpcServerTests
         Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => Call(client, "after")));
     }
 
+    [Theory, MemberData(nameof(Transports))]
+    public void HandlersThatStopTheServerAtOnceDoNotWaitForEachOther(string transport)
+    {
+        foreach (var disposing in new[] { false, true })
+        {
+            IpcServer? self = null;
+            using var both = new Barrier(2);
+            var started = Environment.TickCount64;
+            using var server = Server(transport, (request, reply) =>
+            {
+                Assert.True(both.SignalAndWait(Pair.Patience));
+                if (disposing)
+                    self!.Dispose();
+                else
+                    Assert.True(self!.Stop(Pair.Patience));
+                Echo(request, reply);
+            });
+            self = server;
+            using var first = Connect(server);
+            using var second = Connect(server);
+            // Dispose gives requests no time, so the one that comes first may cut the other off.
+            string CallOrBeCutOff(IpcChannel client, string request)
+            {
+                try
+                {
+                    return Call(client, request);
+                }
+                catch (IpcException e) when (disposing && e.Status == IpcStatus.PeerClosed)
+                {
+                    return request;
+                }
+            }
+            var calling = Aside.Run(() => CallOrBeCutOff(first, "first"));
+            Assert.Equal("second", CallOrBeCutOff(second, "second"));
+            Assert.Equal("first", calling.Join());
+            Assert.InRange(Environment.TickCount64 - started, 0, Pair.Patience / 2);
+        }
+    }
+
     [Fact]
     public void MaxClientsIsANumberFromOne()
     {

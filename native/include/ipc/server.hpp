@@ -72,27 +72,33 @@ class Server {
 
     // Stops listening and disconnects idle clients at once. Requests in progress are answered first; those that take longer than the
     // time-out are cut off. Returns true if none was. May be called from any thread, even from a handler, whose own request it does not
-    // wait for.
+    // wait for, nor for those whose handlers do the same at the time: they would wait for each other.
     bool stop(int32_t timeout_ms = forever) {
         listener_.close();
         std::unique_lock lock(mutex_);
         stopping_ = true;
-        changed_.notify_all();
         for (Client& client : clients_) client.finish();
-        const auto own = std::count_if(clients_.begin(), clients_.end(), [](const Client& client) {
+        const auto own = std::find_if(clients_.begin(), clients_.end(), [](const Client& client) {
             return client.thread.get_id() == std::this_thread::get_id();
         });
-        const auto drained = [&] { return clients_.size() <= static_cast<size_t>(own); };
+        const bool by_handler = own != clients_.end();
+        if (by_handler) ++own->stopping;
+        changed_.notify_all();
+        const auto is_awaited = [&](const Client& client) {
+            return !by_handler || (&client != &*own && client.stopping == 0);
+        };
+        const auto drained = [&] { return std::none_of(clients_.begin(), clients_.end(), is_awaited); };
         if (timeout_ms < 0)
             changed_.wait(lock, drained);
         else
             changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), drained);
+        if (by_handler) --own->stopping;
         // A client that is closed already only has to be taken off the list.
-        const bool all_answered = std::none_of(clients_.begin(), clients_.end(), [](const Client& client) {
-            return client.state == State::last_call && client.thread.get_id() != std::this_thread::get_id();
+        const bool all_answered = std::none_of(clients_.begin(), clients_.end(), [&](const Client& client) {
+            return client.state == State::last_call && is_awaited(client);
         });
         for (Client& client : clients_)
-            if (client.thread.get_id() != std::this_thread::get_id()) client.channel.close();
+            if (is_awaited(client)) client.channel.close();
         return all_answered;
     }
 
@@ -139,6 +145,7 @@ class Server {
 
         Channel channel;
         std::thread thread;
+        int stopping = 0; // how many times its handler is in stop(); guarded by the server's mutex
         std::atomic<State> state{State::fresh};
     };
     using Handle = std::function<void(Bytes, ReplyWriter&)>;

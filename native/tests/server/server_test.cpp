@@ -216,6 +216,25 @@ TEST_P(ServerOver, AHandlerMayStopItsServer) {
     EXPECT_EQ(status_of([&] { client.call("after", patience_ms); }), IPC_PEER_CLOSED);
 }
 
+TEST_P(ServerOver, HandlersThatStopTheServerAtOnceDoNotWaitForEachOther) {
+    Server* self = nullptr;
+    std::atomic<int> entered{0};
+    const auto started = std::chrono::steady_clock::now();
+    Server server(address(), [&](Bytes request, ReplyWriter& reply) {
+        ++entered;
+        EXPECT_TRUE(becomes_true([&] { return entered == 2; }));
+        EXPECT_TRUE(self->stop(patience_ms));
+        echo(request, reply);
+    });
+    self = &server;
+    Channel first = Channel::connect(server.address(), patience_ms);
+    Channel second = Channel::connect(server.address(), patience_ms);
+    std::thread calling([&] { EXPECT_EQ(first.call("first", patience_ms), "first"); });
+    EXPECT_EQ(second.call("second", patience_ms), "second");
+    calling.join();
+    EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::milliseconds(patience_ms / 2));
+}
+
 TEST(Server, AHandlerNeedNotBeOneThatCanBeCopied) {
     Server server(fresh_address("shm"), [owned = std::make_unique<int>(7)](Bytes, ReplyWriter& reply) {
         reply.write(std::to_string(*owned));
