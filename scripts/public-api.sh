@@ -19,6 +19,8 @@ projects=("$@")
 [ $# -gt 0 ] || mapfile -t projects < <(find "$root/managed" "$root/interop" -path '*/PublicAPI/*' -name PublicAPI.Shipped.txt -printf '%h\n' |
     sed 's,/PublicAPI/.*,,' | sort -u)
 for project in "${projects[@]}"; do
+    # As the compiler's output names it.
+    project=$(realpath -e "$project")
     for list in "$project"/PublicAPI/*/; do
         framework=$(basename "$list")
         step "api-$(basename "$project")-$framework" declared_anew "$project" "$framework"
