@@ -27,7 +27,7 @@ mkdir -p "$work"
 
 build_libraries() {
     local project
-    for project in managed/Ipc.Hosting managed/Ipc.AspNetCore managed/Ipc.Queues managed/Ipc.MemoryPack managed/Ipc.Protobuf interop/pinvoke/Ipc.Native.csproj; do
+    for project in managed/Ipc.{Hosting,AspNetCore,Queues,MemoryPack,Protobuf} interop/pinvoke/Ipc.Native.csproj; do
         dotnet build "$root/$project" -c Release -nologo -v quiet || return 1
     done
 }

@@ -56,8 +56,7 @@ copy_licence() {
 
 pack_nuget() {
     local project
-    for project in managed/Ipc interop/pinvoke/Ipc.Native.csproj managed/Ipc.Codecs managed/Ipc.Queues managed/Ipc.Hosting managed/Ipc.AspNetCore \
-        managed/Ipc.MemoryPack managed/Ipc.Protobuf managed/Ipc.Wcf managed/Ipc.Lab; do
+    for project in managed/Ipc interop/pinvoke/Ipc.Native.csproj managed/Ipc.{Codecs,Queues,Hosting,AspNetCore,MemoryPack,Protobuf,Wcf,Lab}; do
         dotnet pack "$root/$project" -c Release -nologo -v quiet -p:NativeLibraries="$natives" -p:LabPrograms="$programs" || return 1
     done
 }

@@ -108,6 +108,82 @@ build_web() {
     dotnet build -c Release -o out -warnaserror -nologo
 }
 
+# build_typed NAME PACKAGE: the program of a serializer's package, a server and a client in one.
+build_typed() {
+    make_program "$1" "$2" || return 1
+    readme_program "$2.md" 1 | sed "s/prices\"/$1-$$\"/" >Program.cs
+    dotnet build -c Release -o out -warnaserror -nologo && [ "$(timeout 60 "out/$1")" = "EURUSD 1.08" ]
+}
+
+# build_ahead_all: the packages above Ipc in one program, published ahead of time. Every member of theirs is compiled, whether the program uses it or
+# not.
+build_ahead_all() {
+    local package said
+    make_program everything Ipc.AspNetCore || return 1
+    for package in Ipc.Hosting Ipc.Queues Ipc.MemoryPack Ipc.Protobuf; do dotnet add package "$package" --version "$version" --no-restore || return 1; done
+    cat >Directory.Build.targets <<'PROJECT'
+<Project>
+  <PropertyGroup>
+    <EnableConfigurationBindingGenerator>true</EnableConfigurationBindingGenerator>
+    <EnableRequestDelegateGenerator>true</EnableRequestDelegateGenerator>
+    <!-- Of Implementation and Serializer, which the program sets: docs/dotnet.md. -->
+    <NoWarn>$(NoWarn);SYSLIB1100;SYSLIB1101</NoWarn>
+  </PropertyGroup>
+  <ItemGroup>
+    <TrimmerRootAssembly Include="Ipc;Ipc.AspNetCore;Ipc.Hosting;Ipc.Queues;Ipc.MemoryPack;Ipc.Protobuf" />
+  </ItemGroup>
+</Project>
+PROJECT
+    sed "s/NAME/everything-$$/" >Program.cs <<'PROGRAM'
+using Google.Protobuf.WellKnownTypes;
+using Ipc;
+using Ipc.AspNetCore;
+using Ipc.Hosting;
+using Ipc.Queues;
+using MemoryPack;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+
+const string Name = "NAME";
+var objects = new MemoryPackIpcSerializer().Register<Question>().Register<Answer>();
+var messages = new ProtobufIpcSerializer(WrappersReflection.Descriptor);
+var builder = WebApplication.CreateSlimBuilder(args);
+builder.Configuration["Objects:Address"] = $"unix://{Name}-objects";
+builder.Configuration["Messages:Address"] = $"shm://{Name}-messages";
+builder.Services.AddInterprocessQueue();
+builder.Services.AddIpcServer("objects", _ => objects.Handler<Question, Answer>((question, _) => new(new Answer(question.Name, 1.08))))
+    .Bind(builder.Configuration.GetSection("Objects"));
+builder.Services.AddIpcServer("messages", _ => messages.Handler<StringValue, DoubleValue>((_, _) => new(new DoubleValue { Value = 1.08 })))
+    .Bind(builder.Configuration.GetSection("Messages"));
+builder.Services.AddIpcClient("objects").Bind(builder.Configuration.GetSection("Objects")).Configure(options => options.Serializer = objects);
+builder.Services.AddIpcClient("messages").Bind(builder.Configuration.GetSection("Messages")).Configure(options => options.Serializer = messages);
+builder.WebHost.UseIpc();
+builder.WebHost.ConfigureKestrel(kestrel => kestrel.ListenIpc($"shm://{Name}-web"));
+await using var app = builder.Build();
+app.MapGet("/{name}", (string name) => name == "EURUSD" ? "1.08" : "?");
+await app.StartAsync();
+var answer = await app.Services.GetRequiredKeyedService<IpcClient>("objects").CallAsync<Question, Answer>(new Question("EURUSD"));
+var message = await app.Services.GetRequiredKeyedService<IpcClient>("messages").CallAsync<StringValue, DoubleValue>(new StringValue { Value = "EURUSD" });
+using var web = new HttpClient(IpcHttp.CreateHandler($"shm://{Name}-web"));
+Console.Error.Write($"{answer.Name} {answer.Price} {message.Value} {await web.GetStringAsync("http://localhost/EURUSD")}");
+await app.StopAsync();
+
+[MemoryPackable]
+public partial record Question(string Name);
+
+[MemoryPackable]
+public partial record Answer(string Name, double Price);
+PROGRAM
+    dotnet publish -c Release -o ahead -p:PublishAot=true -nologo >published || { cat published && return 1; }
+    # These two assemblies warn about themselves, in one line each; ours may not.
+    if grep -E 'warning|error' published | grep -vE "Assembly '(MemoryPack.Core|Google.Protobuf)' produced"; then return 1; fi
+    ls -l ahead/everything
+    said=$(timeout 60 ahead/everything 2>&1 >/dev/null) || true
+    [ "$said" = "EURUSD 1.08 1.08 1.08" ] || { echo "it said: $said"; return 1; }
+}
+
 # empty_folder: from nothing to the first answer. README's C server, compiled against an installed tree as pkg-config says, and README's C#
 # client in a new console program. The seconds from `dotnet new` on go into from-nothing.
 empty_folder() {
@@ -165,6 +241,9 @@ judge packages-queue build_queue
 judge packages-host build_host
 judge packages-web build_web
 wanted=1.08 judge packages-web-answers ask "$work/web/out/web" "$work/browser/out/browser"
+judge packages-memorypack build_typed objects Ipc.MemoryPack
+judge packages-protobuf build_typed messages Ipc.Protobuf
+judge packages-ahead-everything build_ahead_all
 judge packages-empty-folder empty_folder
 [ ! -f "$work/from-nothing" ] || echo "from an empty folder to the first answer: $(cat "$work/from-nothing") s"
 judge packages-lab-tool lab_tool

@@ -75,7 +75,7 @@ public sealed class ProtobufIpcSerializer : IIpcSerializer
         catch (InvalidProtocolBufferException e)
         {
             throw new IpcException(IpcStatus.NotOurProtocol,
-                $"the peer's {bytes.Length} bytes do not read as message {typeof(T).Name} in Protocol Buffers; do both ends use the same message? {e.Message}", e);
+                $"the peer's {bytes.Length} bytes do not read as message {typeof(T).Name} in Protocol Buffers; do both ends use the same? {e.Message}", e);
         }
     }
 
