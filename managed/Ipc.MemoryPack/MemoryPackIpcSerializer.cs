@@ -5,7 +5,11 @@ using MemoryPack;
 namespace Ipc;
 
 /// <summary>Converts objects to the bytes of MemoryPack and back: types marked <c>[MemoryPackable]</c>, and those that MemoryPack has built in.</summary>
-/// <remarks>A program that is trimmed or compiled ahead of time names each marked type once, by <see cref="Register{T}"/>.</remarks>
+/// <remarks>
+/// <para>A program that is trimmed or compiled ahead of time names each marked type once, by <see cref="Register{T}"/>.</para>
+/// <para>MemoryPack reads objects nested to any depth. With a type that contains itself, directly or through others, a hostile peer can end the process by
+/// a stack overflow.</para>
+/// </remarks>
 public sealed class MemoryPackIpcSerializer : IIpcSerializer
 {
     private readonly MemoryPackSerializerOptions _options;
