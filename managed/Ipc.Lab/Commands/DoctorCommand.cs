@@ -63,30 +63,26 @@ internal static class DoctorCommand
     private static async Task<(List<Check>, Dictionary<string, PeerEnvironment>, IReadOnlyList<BinaryHash>)> ExamineProgramsAsync(Programs programs, CancellationToken stop)
     {
         var checks = new List<Check>();
-        var peers = new Dictionary<string, PeerEnvironment>();
-        var found = new List<ProgramFile>();
+        var found = new List<(string Id, string? Side, ProgramFile Program)>();
         foreach (var (id, side, locate) in ((string, string?, Func<ProgramFile>)[])
             [("native-peer", "native", programs.NativePeer), ("managed-peer", "managed", programs.ManagedPeer), ("floors", null, programs.Floors)])
         {
             try
             {
-                var program = locate();
-                found.Add(program);
-                var environment = side is null ? null : await Preflight.AskAsync(program, side, stop).ConfigureAwait(false);
-                if (environment is not null)
-                    peers[side!] = environment;
-                checks.Add(Judge(id, program, side, environment));
+                found.Add((id, side, locate()));
             }
             catch (UserMistakeException missing)
             {
                 checks.Add(Check.Warn(id, "missing", missing.Message));
             }
         }
+        var peers = await Preflight.AskAllAsync([.. found.Where(f => f.Side is not null).Select(f => (f.Side!, f.Program))], stop).ConfigureAwait(false);
+        checks.AddRange(found.Select(f => Judge(f.Id, f.Program, f.Side, f.Side is null ? null : peers.GetValueOrDefault(f.Side))));
         if (peers.Count == 0)
             checks.Add(Check.Impossible("peers", "no peer program runs", "build them with `dotnet build ipc.sln -c Release`"));
         else if (checks.Any(c => c.Id == "floors" && c.Status != "ok"))
             checks.Add(Check.Impossible("floors-needed", "the floors cannot be measured, and every run measures them", "build them with `dotnet build ipc.sln -c Release`"));
-        return (checks, peers, Programs.Hash(found));
+        return (checks, peers, Programs.Hash([.. found.Select(f => f.Program)]));
     }
 
     private static Check Judge(string id, ProgramFile program, string? side, PeerEnvironment? environment)

@@ -93,16 +93,8 @@ internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs
     }
 
     /// <summary>What each side's peer says of itself.</summary>
-    private static async Task<Dictionary<string, PeerEnvironment>> IntroduceAsync(Plan plan, Programs programs, CancellationToken stop)
-    {
-        var peers = new Dictionary<string, PeerEnvironment>();
-        foreach (var side in SidesOf(plan))
-        {
-            if (await Preflight.AskAsync(programs.Peer(side), side, stop).ConfigureAwait(false) is { } environment)
-                peers[side] = environment;
-        }
-        return peers;
-    }
+    private static Task<Dictionary<string, PeerEnvironment>> IntroduceAsync(Plan plan, Programs programs, CancellationToken stop) =>
+        Preflight.AskAllAsync([.. SidesOf(plan).Select(side => (side, programs.Peer(side)))], stop);
 
     // Whether any peer is a debug build, which is refused unless asked for.
     private static bool CheckBuilds(Dictionary<string, PeerEnvironment> peers, bool allowDebug)

@@ -135,6 +135,8 @@ internal static class RunAction
             ConsoleReport.WriteLines(Console.Out, results);
         else if (destination.All)
             ConsoleReport.WriteTables(Terminal.Output, results);
+        else if (results.Run.Schedule.ChecksOnly)
+            ConsoleSummary.WriteChecked(Terminal.Output, results);
         else
             ConsoleSummary.Write(Terminal.Output, machine);
         if (!destination.Json && results.Run.Preset == "seed" && (destination.All || Console.IsOutputRedirected))

@@ -22,6 +22,7 @@ internal static class RunCommand
     private static readonly Option<bool> s_json = Options.Flag("--json", "print results.json instead of tables");
     private static readonly Option<bool> s_all = Options.Flag("--all", "print every cell at the end, not only the summary");
     private static readonly Option<bool> s_allowDebug = Options.Flag("--allow-debug", "measure debug builds too, and label them as such");
+    private static readonly Option<bool> s_check = Options.Flag("--check", "whether every cell works, not how fast: each is launched once and every exchange checked; no floors, no repeated launches, no figures");
     private static readonly Option<string?> s_against = Options.File("--against", "another built checkout: its launches alternate with this one's, and the two are compared at the end");
     private static readonly Option<string[]> s_peer = PeerOptions.Create();
     private static readonly TableOptions s_table = new();
@@ -31,7 +32,7 @@ internal static class RunCommand
         var command = new Command("run", "Measures cells: each as two real processes, several launches, in shuffled order.")
         {
             s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_out, s_resume, s_json,
-            s_all, s_against, s_peer, s_allowDebug,
+            s_all, s_check, s_against, s_peer, s_allowDebug,
         };
         s_table.AddTo(command);
         command.SetAction((parsed, _) => RunAction.RunAsync(Request(parsed), Destination(parsed)));
@@ -54,17 +55,20 @@ internal static class RunCommand
         Table = s_table.Read(parsed),
         Peers = PeerOptions.Read(parsed, s_peer),
         AllowDebug = parsed.GetValue(s_allowDebug),
+        Check = parsed.GetValue(s_check),
     };
 
     private static RunDestination Destination(ParseResult parsed)
     {
         var resumes = parsed.Has(s_resume);
         var folder = parsed.GetValue(s_resume) ?? parsed.GetValue(s_out);
+        if (parsed.Has(s_check) && parsed.Has(s_against))
+            throw new UserMistakeException("--check measures nothing that could be compared; omit --check or --against");
         if (!resumes)
             return new RunDestination(folder, Resume: false, parsed.GetValue(s_json), parsed.GetValue(s_all), parsed.GetValue(s_against));
         if (folder is null)
             throw new UserMistakeException("--resume needs the folder of the interrupted run: --resume DIR");
-        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_table.File, s_peer])
+        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_check, s_table.File, s_peer])
         {
             if (parsed.Has(option))
                 throw new UserMistakeException($"--resume goes on with the plan kept in '{folder}', which says what {option.Name} says; omit {option.Name}");

@@ -34,10 +34,10 @@ internal sealed class Pace(Schedule schedule, int launchesPerRound)
     public LaunchTiming Next(int launchesLeft, double elapsedSeconds)
     {
         if (schedule.BudgetSeconds is not { } budget)
-            return new LaunchTiming(schedule.WarmupSeconds, schedule.Seconds);
+            return new LaunchTiming(schedule.WarmupSeconds, schedule.Seconds) { Settles = !schedule.ChecksOnly };
         var room = ((budget - elapsedSeconds) / launchesLeft) - _overheadSeconds;
         var share = Math.Min(1, room / (schedule.WarmupSeconds + schedule.Seconds));
-        return new LaunchTiming(Shortened(schedule.WarmupSeconds, share), Shortened(schedule.Seconds, share));
+        return new LaunchTiming(Shortened(schedule.WarmupSeconds, share), Shortened(schedule.Seconds, share)) { Settles = !schedule.ChecksOnly };
     }
 
     private static double OverrunFor(int rounds) => rounds <= MedianInterval.LeastLaunches ? MostOverrunSeconds : 0;

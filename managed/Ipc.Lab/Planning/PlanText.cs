@@ -19,6 +19,8 @@ internal static class PlanText
             if (Registry.NoteOf(transport) is { } note)
                 yield return $"note on {transport}: {note}";
         }
+        if (plan.Schedule.ChecksOnly)
+            yield return "only checked: every exchange is, and there will be no figures";
         if (plan.Debug)
             yield return "DEBUG BUILDS: these figures say nothing about speed";
     }
@@ -31,7 +33,7 @@ internal static class PlanText
     /// <summary>How long the plan will take; as long as its budget, if it would take longer.</summary>
     public static TimeSpan Estimate(Plan plan)
     {
-        var seconds = TimesRepeated * plan.Schedule.Launches * plan.Runnable().Select(i => plan.Cells[i].Cell).Sum(cell => SecondsOf(cell, plan.Schedule));
+        var seconds = (plan.Schedule.ChecksOnly ? 1 : TimesRepeated) * plan.Schedule.Launches * plan.Runnable().Select(i => plan.Cells[i].Cell).Sum(cell => SecondsOf(cell, plan.Schedule));
         return TimeSpan.FromSeconds(plan.Schedule.BudgetSeconds is { } budget ? Math.Min(budget, seconds) : seconds);
     }
 

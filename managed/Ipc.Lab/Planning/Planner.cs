@@ -43,7 +43,8 @@ internal static class Planner
 
     private static Schedule ScheduleOf(RunRequest request)
     {
-        var schedule = request.Preset is not null || !request.PicksCells
+        var schedule = request.Check ? Presets.CheckedCells
+            : request.Preset is not null || !request.PicksCells
             ? Presets.Get(request.Preset ?? "quick").Schedule
             : Presets.ChosenCells;
         // Whoever states launches or times wants exactly these, not what fits a budget.

@@ -24,6 +24,10 @@ internal static class Presets
     public static Schedule ChosenCells { get; } =
         new(Launches: 6, WarmupSeconds: 0.3, Seconds: 0.5, BudgetSeconds: null);
 
+    /// <summary>What `--check` plays of each cell, of a preset, too.</summary>
+    public static Schedule CheckedCells { get; } =
+        new(Launches: 1, WarmupSeconds: 0.05, Seconds: 0.1, BudgetSeconds: null) { ChecksOnly = true };
+
     /// <summary>One pair for each way two languages meet, and the C ABI against itself.</summary>
     public static IReadOnlyList<string> MainPairs { get; } = ["native:native", "native:managed", "managed:native", "managed:managed", "bound:bound"];
 

@@ -16,6 +16,8 @@ internal sealed record RunRequest
     public long? Seed { get; init; }
     public TableRequest? Table { get; init; }
     public bool AllowDebug { get; init; }
+    /// <summary>Whether everything works is asked, not how fast it is.</summary>
+    public bool Check { get; init; }
     /// <summary>Peers that are not the lab's own.</summary>
     public IReadOnlyList<ForeignPeer> Peers { get; init; } = [];
 

@@ -10,6 +10,10 @@ namespace Ipc.Lab.Planning;
 /// <param name="BudgetSeconds">The whole run's time, kept by shortening launches and, at last, leaving out rounds; null for none.</param>
 internal sealed record Schedule(int Launches, double WarmupSeconds, double Seconds, double? BudgetSeconds)
 {
+    /// <summary>Every exchange is checked and no speed is measured (`--check`): launches do not wait until processes settle, none is repeated, and there are no floors.</summary>
+    [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
+    public bool ChecksOnly { get; init; }
+
     /// <summary>Floors are measured as the cells are, because a virtual processor wakes up faster in its first tenths of a second
     /// of work than later; after half a second nothing changes any more.</summary>
     public LaunchTiming FloorTiming => new(WarmupSeconds, Math.Min(Seconds, 0.5));
@@ -31,9 +35,13 @@ internal sealed record LaunchTiming(double WarmupSeconds, double Seconds)
     public LaunchTiming For(WorkloadEntry workload) =>
         workload.Rate > 0 ? this with { Seconds = Math.Max(Seconds, LeastPacedCalls / workload.Rate) } : this;
 
+    /// <summary>Whether a warm-up goes on until processes settle, as times that are to be believed need.</summary>
+    [JsonIgnore]
+    public bool Settles { get; init; } = true;
+
     /// <summary>How long a warm-up may take when the process does not settle.</summary>
     [JsonIgnore]
-    public double SettleSeconds => Math.Max(LeastSettleSeconds, TimesTheWarmup * WarmupSeconds);
+    public double SettleSeconds => Settles ? Math.Max(LeastSettleSeconds, TimesTheWarmup * WarmupSeconds) : WarmupSeconds;
 
     /// <summary>Refuses a time that the user stated with this option and that no launch can have; null is none stated.</summary>
     public static void Check(string option, double? stated)

@@ -1,5 +1,6 @@
 using Ipc.Lab.Planning;
 using Ipc.Lab.Reporting.Model;
+using Ipc.Lab.Results;
 using Spectre.Console;
 
 namespace Ipc.Lab.Reporting;
@@ -25,6 +26,15 @@ internal static class ConsoleSummary
         if (all.Count > 0)
             WriteTable(console, pairs, answers, all);
         WriteProblems(console, machine);
+    }
+
+    /// <summary>What `--check` found: every failed cell, and how many did all they should.</summary>
+    public static void WriteChecked(IAnsiConsole console, RunResults results)
+    {
+        foreach (var cell in results.Cells.Where(c => c.Status == "failed"))
+            console.MarkupLineInterpolated($"[red]failed[/] {cell.Cell}: {cell.Reason}");
+        int Count(string status) => results.Cells.Count(c => c.Status == status);
+        console.WriteLine($"{Count("unsteady")} cells exchanged all their messages, {Count("failed")} failed, {Count("skipped")} were skipped");
     }
 
     private static void WriteTable(IAnsiConsole console, List<string> pairs, Dictionary<string, IReadOnlyList<Question>> answers, List<Question> all)

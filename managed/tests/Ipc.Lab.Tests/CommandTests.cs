@@ -55,6 +55,21 @@ public sealed class CommandTests : IDisposable
     }
 
     [Fact]
+    public async Task ACheckSaysOfEachCellWhetherItWorks()
+    {
+        string[] check = ["run", "--check", "--transport", "shm", "--pair", "native:managed", "--workload", "64", "--out", Results];
+        var (code, output, errors) = await RunAsync("right", check);
+
+        Assert.Equal(0, code);
+        Assert.StartsWith("shm\tnative:managed\traw\tcall\t64\tunsteady\tevery exchange was checked", output, StringComparison.Ordinal);
+        Assert.Contains("1 cells x 1 launches = 1 launches", errors, StringComparison.Ordinal);
+        Assert.Contains("only checked", errors, StringComparison.Ordinal);
+
+        Directory.Delete(Results, recursive: true);
+        Assert.Equal(1, (await RunAsync("failed-server", check)).Code);
+    }
+
+    [Fact]
     public async Task DebugBuildsAreRefusedUnlessAskedForAndThenLabelled()
     {
         var refused = await RunAsync("debug", OneCell());
@@ -138,6 +153,8 @@ public sealed class CommandTests : IDisposable
     [InlineData("run --resume", "--resume needs the folder")]
     [InlineData("run --ids a", "--ids says how to read a table file")]
     [InlineData("run --resume x --seed 3", "omit --seed")]
+    [InlineData("run --resume x --check", "omit --check")]
+    [InlineData("run --check --against x", "--check measures nothing that could be compared; omit --check or --against")]
     [InlineData("run --out /proc/nowhere --workload 64", "results cannot be written to '/proc/nowhere'")]
     [InlineData("run --launches 1.5", "--launches '1.5' is not a whole number")]
     [InlineData("compare EMPTY EMPTY", "not by nothing")]

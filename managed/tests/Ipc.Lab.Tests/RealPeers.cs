@@ -32,11 +32,12 @@ public abstract class RealPeers : IDisposable
         GC.SuppressFinalize(this);
     }
 
-    private protected async Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync(Cell cell, Pins? pins = null)
+    /// <param name="settles">Whether it waits until nothing is compiled any more, which takes a second with .NET and which most tests do not ask about.</param>
+    private protected async Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync(Cell cell, Pins? pins = null, bool settles = false)
     {
         var task = new LaunchTask(
-            cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, pins ?? Pins.None, new LaunchTiming(0.02, 0.02),
-            Path.Combine(Folder, "launch.u32"));
+            cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, pins ?? Pins.None,
+            new LaunchTiming(0.02, 0.02) { Settles = settles }, Path.Combine(Folder, "launch.u32"));
         return await new Launcher(Programs.OfThisTree(), LaunchBounds.Usual).RunAsync(task, 0, 0, CancellationToken.None);
     }
 

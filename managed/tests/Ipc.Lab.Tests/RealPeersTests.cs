@@ -22,15 +22,10 @@ public sealed class RealPeersTests : RealPeers
     [MemberData(nameof(MessagePairs))]
     public async Task EveryPairCountsTheSameAtBothEnds(string pair)
     {
-        var launcher = new Launcher(Programs.OfThisTree(), LaunchBounds.Usual);
         foreach (var (transport, scenario, workload) in s_cells.Where(cell => pair.Split(':').All(side => Registry.WhyNotAvailable(cell.Transport, side).Length == 0)))
         {
             var cell = new Cell(transport, pair, "raw", scenario, workload, Count);
-            var task = new LaunchTask(
-                cell, PeerWorkloads.Of(workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.02, 0.02),
-                Path.Combine(Folder, "launch.u32"));
-
-            var (record, samples) = await launcher.RunAsync(task, 0, 0, CancellationToken.None);
+            var (record, samples) = await LaunchAsync(cell);
 
             Assert.Equal((long)Count * cell.Scene.Clients, record.Operations + record.Lost);
             Assert.Equal(record.Operations * Choices.WorkloadEntry(workload).RequestBytes, record.Bytes);

@@ -17,7 +17,7 @@ public sealed class RealProcessesTests : RealPeers
         foreach (var transport in ((string[])["shm", "unix"]).Where(t => IsPlayed(t, pair)))
         {
             var cell = new Cell(transport, pair, "raw", "paced", "paced-100", calls);
-            var (record, samples) = await LaunchAsync(cell);
+            var (record, samples) = await LaunchAsync(cell, settles: true);
 
             Assert.Equal((calls, calls), (record.Operations, samples.Length));
             Assert.InRange(record.ElapsedNs, calls * 10_000_000L, long.MaxValue);
@@ -37,7 +37,7 @@ public sealed class RealProcessesTests : RealPeers
         foreach (var transport in ((string[])["shm", "pipe"]).Where(t => IsPlayed(t, pair)))
         {
             var cell = new Cell(transport, pair, "raw", "one-cpu", "64", calls);
-            var (record, samples) = await LaunchAsync(cell, new Pins(cpu, null).For(cell.Scene));
+            var (record, samples) = await LaunchAsync(cell, new Pins(cpu, null).For(cell.Scene), settles: true);
 
             Assert.Equal((calls, calls, calls * 128), (record.Operations, samples.Length, record.Bytes));
             // Nobody can answer before the other has gone to sleep or been sent away.

@@ -70,6 +70,37 @@ public sealed class RunSessionTests : IDisposable
         Assert.Equal(2, Fakes.StartedPeers(_folder).Count);
     }
 
+    // Whose times change and whose floors do not come: neither is asked for.
+    [Fact]
+    public async Task ACheckLaunchesEachCellOnceAndMeasuresNothing()
+    {
+        var plan = Fakes.Plan(s_call, s_alone);
+        var kept = Fakes.Kept(plan with { Schedule = Presets.CheckedCells });
+        var folder = NewResults(kept);
+        var session = Fakes.Session(folder, kept, Fakes.Programs(_folder, "drifting", floors: "broken"));
+
+        Assert.True(await session.RunAsync(CancellationToken.None));
+        var results = session.WriteResults();
+
+        Assert.Equal((true, 1, null), (results.Run.Complete, results.Run.RoundsDone, results.FloorsReason));
+        Assert.All(results.Cells, c => Assert.Equal(("unsteady", RunSession.OnlyChecked, null), (c.Status, c.Reason, c.P50Ns)));
+        // A server and a client, and whoever is alone.
+        Assert.Equal((2, 3), (folder.ReadLaunches().Count, Fakes.StartedPeers(_folder).Count));
+        Assert.Empty(folder.ReadFloors());
+        Assert.True(folder.ReadPlan().Plan.Schedule.ChecksOnly);
+    }
+
+    [Fact]
+    public async Task ACheckFindsTheCellThatFails()
+    {
+        var kept = Fakes.Kept(Fakes.Plan(s_call) with { Schedule = Presets.CheckedCells });
+        var session = Fakes.Session(NewResults(kept), kept, Fakes.Programs(_folder, "lying-server"));
+
+        Assert.True(await session.RunAsync(CancellationToken.None));
+
+        Assert.Equal("failed", Assert.Single(session.WriteResults().Cells).Status);
+    }
+
     [Fact]
     public async Task BrokenFloorsAreSaidAndCellsAreMeasuredAllTheSame()
     {

@@ -6,6 +6,19 @@ namespace Ipc.Lab.Tests.Reporting;
 
 public sealed class ConsoleSummaryTests
 {
+    [Fact]
+    public void ACheckNamesWhatFailedAndCountsTheRest()
+    {
+        var results = new PlausibleResults(31).Machine(cells: 200).Runs[0].Results;
+        using var text = new StringWriter();
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, ColorSystem = ColorSystemSupport.NoColors, Out = new AnsiConsoleOutput(text) });
+
+        ConsoleSummary.WriteChecked(console, results);
+
+        var failed = results.Cells.Count(c => c.Status == "failed");
+        Assert.Equal(failed + 1, text.ToString().TrimEnd().Split('\n').Count(l => l.StartsWith("failed ", StringComparison.Ordinal) || l.Contains($"{failed} failed, ", StringComparison.Ordinal)));
+    }
+
     [Theory]
     [InlineData(80)]
     [InlineData(200)]
