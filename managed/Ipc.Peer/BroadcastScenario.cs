@@ -1,12 +1,15 @@
 namespace Ipc.Peer;
 
-/// <summary>Scenario `broadcast`: the server publishes as fast as it can; every client receives, checks every message and measures.</summary>
+/// <summary>Scenario `broadcast`: the server publishes as fast as it can; every client receives, checks every message and measures. `broadcast-last`: the server
+/// publishes at a rate and writes into each message when; every client tells how long each was on its way.</summary>
 internal static class BroadcastScenario
 {
     private const int HandoverMilliseconds = 10_000;
 
     public static void Play(Cell cell, Control control)
     {
+        if (cell.IsStamped)
+            CheckStamped(cell.Workload);
         var pattern = MessagePattern.Of(cell);
         try
         {
@@ -22,6 +25,18 @@ internal static class BroadcastScenario
         }
     }
 
+    private static void CheckStamped(WorkloadEntry workload)
+    {
+        const int Shortest = 16;
+        if (!(workload.Rate > 0))
+            throw Failure.BadCell($"workload '{workload.Id}' has no rate: scenario broadcast-last needs messages per second");
+        if (workload.RequestBytes < Shortest)
+        {
+            throw Failure.BadCell(
+                $"workload '{workload.Id}' has messages of {workload.RequestBytes} bytes, too short for a sequence and a time: choose one of {Shortest} bytes or more");
+        }
+    }
+
     private static void Publish(Cell cell, Control control, MessagePattern pattern)
     {
         using var publisher = Sides.Publish(cell);
@@ -33,7 +48,16 @@ internal static class BroadcastScenario
             control.ThrowIfEnded();
             Thread.Sleep(1);
         }
-        Stretches.Send(cell, control, new Senders(control, 1), 0, new PublishSink(publisher, pattern.Length), pattern, Clock.Now, static () => { });
+        var senders = new Senders(control, 1);
+        if (cell.IsStamped)
+        {
+            var sink = new StampedSink(publisher, new Pacer(cell.Workload.Rate), pattern.Length);
+            Stretches.Send(cell, control, senders, 0, sink, pattern, Clock.Now, static () => { });
+        }
+        else
+        {
+            Stretches.Send(cell, control, senders, 0, new PublishSink(publisher, pattern.Length), pattern, Clock.Now, static () => { });
+        }
         control.WaitForEnd();
     }
 
@@ -41,10 +65,23 @@ internal static class BroadcastScenario
     {
         using var subscriber = Sides.Subscribe(cell, HandoverMilliseconds);
         using var interruption = Interruption.By(control, subscriber.Close);
-        var source = new SubscriberSource(subscriber, pattern.Length);
         var arrivals = new Arrivals(cell, pattern);
-        Stretches.Receive(
-            cell, control, senders: 1, threads: 1,
-            portions => arrivals.ReceiveStretch(ref source, portions, senders: 1, cell.MessagesOfSample), () => arrivals.Lost, static () => { });
+        if (cell.IsStamped)
+        {
+            var source = new StampedSource(subscriber, pattern);
+            Receive(cell, control, arrivals, portions =>
+            {
+                source.Tell(portions);
+                arrivals.ReceiveStretch(ref source, portions, senders: 1, portion: 1);
+            });
+        }
+        else
+        {
+            var source = new SubscriberSource(subscriber, pattern.Length);
+            Receive(cell, control, arrivals, portions => arrivals.ReceiveStretch(ref source, portions, senders: 1, cell.MessagesOfSample));
+        }
     }
+
+    private static void Receive(Cell cell, Control control, Arrivals arrivals, Action<Portions> receive) =>
+        Stretches.Receive(cell, control, senders: 1, threads: 1, receive, () => arrivals.Lost, static () => { });
 }

@@ -31,6 +31,9 @@ internal sealed record Cell(
     /// <summary>Calls that scenario `pipelined` has in flight.</summary>
     public int CallsInFlight => InFlight ?? 1;
 
+    /// <summary>Whether each message says when it was published (scenario `broadcast-last`).</summary>
+    public bool IsStamped => Scenario == "broadcast-last";
+
     /// <summary>The kind of the address's transport: channel, call, queue or broadcast.</summary>
     public string TransportKind => Registry.Transport(Address!.Split("://")[0]).Kind;
 

@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+
 namespace Ipc.Peer;
 
 /// <summary>The first 8 bytes of a one-way message, docs/peer-protocol.md "One-way messages".</summary>
@@ -41,6 +43,18 @@ internal sealed partial class MessagePattern
         ? new MessagePattern(cell.Seed, cell.Workload.RequestBytes)
         : throw Failure.BadCell(
             $"workload '{cell.Workload.Id}' has messages of {cell.Workload.RequestBytes} bytes, too short for a sequence: choose one of 8 bytes or more");
+
+    /// <summary>In scenario `broadcast-last` the time of publication is in the word behind the head.</summary>
+    public static void WriteStamp(Span<byte> message, long nanoseconds) => BinaryPrimitives.WriteInt64LittleEndian(message[Word..], nanoseconds);
+
+    /// <summary>What was there, which becomes again what the pattern says.</summary>
+    public long TakeStamp(Span<byte> message, out ulong head)
+    {
+        head = BinaryPrimitives.ReadUInt64LittleEndian(message);
+        var stamp = BinaryPrimitives.ReadInt64LittleEndian(message[Word..]);
+        BinaryPrimitives.WriteUInt64LittleEndian(message[Word..], _words[1] + head);
+        return stamp;
+    }
 
     /// <summary>Writes so many whole messages back to back, with one head after another from <paramref name="head"/> on.</summary>
     public void WriteMany(Span<byte> to, int count, ulong head)

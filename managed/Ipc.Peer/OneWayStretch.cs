@@ -33,15 +33,28 @@ internal interface ISink
     /// <returns>How many.</returns>
     int Put(MessagePattern pattern, ulong head, int most);
 
+    /// <summary>The measured stretch begins.</summary>
+    void Begin(long ticks);
+
+    /// <summary>Messages between two looks at the clock.</summary>
+    int Burst { get; }
+
+    /// <summary>Processor time spent in waiting until a message is due.</summary>
+    long SpunTicks { get; }
+
     void Flush();
 }
 
 /// <summary>The receiver's time, taken once for so many messages and divided down: a clock read for every message would cost more than the
 /// message. Any number of threads may add.</summary>
-/// <param name="portion">Messages of one sample.</param>
-/// <param name="samples">Takes picoseconds per message of each portion (of the whole stretch where it is shorter than one), or null.</param>
+/// <param name="portion">Messages of one sample, or <see cref="EachTimed"/>.</param>
+/// <param name="samples">Takes picoseconds per message of each portion (of the whole stretch where it is shorter than one), or null. Of messages timed one by
+/// one, nanoseconds.</param>
 internal sealed class Portions(long portion, Samples? samples)
 {
+    /// <summary>Messages of one sample, where each message is timed by itself and its receiver tells how long it took.</summary>
+    public const long EachTimed = long.MaxValue;
+
     private readonly Lock _adding = new();
     private long _begin;
     private long _last;
@@ -57,7 +70,8 @@ internal sealed class Portions(long portion, Samples? samples)
     public double Expect(Cell cell, int senders)
     {
         const double Headroom = 1.25;
-        var messages = cell.Count is { } count ? (double)count * senders : Operations * 1e9 / Math.Max(ElapsedNs, 1) * cell.Seconds!.Value * Headroom;
+        var rate = cell.Workload.Rate > 0 ? cell.Workload.Rate : Operations * 1e9 / Math.Max(ElapsedNs, 1);
+        var messages = cell.Count is { } count ? (double)count * senders : rate * cell.Seconds!.Value * Headroom;
         return messages / cell.MessagesOfSample;
     }
 
@@ -92,10 +106,13 @@ internal sealed class Portions(long portion, Samples? samples)
             _pending += messages;
             _end = Clock.Now;
             // The rest of the last portion is in the rate; a sample of its own would weigh a few messages as much as a thousand.
-            if (_pending >= portion || (samples is { Count: 0 } && _pending > 0))
+            if (_pending >= portion || (portion != EachTimed && samples is { Count: 0 } && _pending > 0))
                 Keep(_end);
         }
     }
+
+    /// <summary>A message was so many nanoseconds on its way: a sample, where messages are timed one by one.</summary>
+    public void KeepTime(long nanoseconds) => samples?.Add(Math.Max(1, nanoseconds));
 
     private void Keep(long now)
     {
@@ -105,11 +122,15 @@ internal sealed class Portions(long portion, Samples? samples)
     }
 }
 
+internal static class Sender
+{
+    /// <summary>Messages between two looks at the clock, where they go as fast as they can.</summary>
+    public const int UsualBurst = 64;
+}
+
 /// <summary>Sends stretches: messages whose sequence runs on from one to the next.</summary>
 internal sealed class Sender<TSink>(Control control, TSink sink, MessagePattern pattern, int client) where TSink : struct, ISink
 {
-    private const int Burst = 64; // messages between two looks at the clock
-
     private TSink _sink = sink;
     private ulong _head = MessageHead.FirstOf(client);
 
@@ -120,6 +141,12 @@ internal sealed class Sender<TSink>(Control control, TSink sink, MessagePattern 
         _sink.Flush();
     }
 
+    /// <summary>The measured stretch begins.</summary>
+    public void Begin(long ticks) => _sink.Begin(ticks);
+
+    /// <summary>Processor time spent in waiting until a message was due.</summary>
+    public long SpunTicks => _sink.SpunTicks;
+
     /// <summary>Sends until so many have gone or <paramref name="isOver"/> says so of the time, then the end mark.</summary>
     /// <returns>How many messages went.</returns>
     public long Send(long count, Func<long, bool> isOver)
@@ -128,7 +155,7 @@ internal sealed class Sender<TSink>(Control control, TSink sink, MessagePattern 
         do
         {
             control.ThrowIfEnded();
-            var due = (int)Math.Min(Burst, count - sent);
+            var due = (int)Math.Min(_sink.Burst, count - sent);
             SendBurst(due);
             sent += due;
         }
@@ -172,9 +199,10 @@ internal static class Stretches
         senders.WaitForGo(warm, cold);
 
         var start = Clock.Now;
+        sender.Begin(start);
         var until = cell.Count is null ? Clock.After(start, cell.Seconds!.Value) : long.MaxValue;
         var sent = sender.Send(cell.Count ?? long.MaxValue, now => now >= until);
-        senders.HaveSent(sent, Clock.Now - start);
+        senders.HaveSent(sent, Clock.Now - start, sender.SpunTicks);
         confirmed();
         senders.TellMeasured(pattern.Length);
     }
@@ -188,7 +216,7 @@ internal static class Stretches
     /// <returns>The messages of both.</returns>
     public static long Receive(Cell cell, Control control, int senders, int threads, Action<Portions> receive, Func<long> lost, Action confirm)
     {
-        var sample = (long)cell.MessagesOfSample * threads;
+        var sample = cell.IsStamped ? Portions.EachTimed : (long)cell.MessagesOfSample * threads;
         var warmUp = new Portions(sample, samples: null);
         receive(warmUp);
         var lostInWarmUp = lost();

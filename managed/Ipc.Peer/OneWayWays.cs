@@ -73,7 +73,46 @@ internal struct SubscriberSource(Subscriber subscriber, int length) : ISource
     public readonly bool MayLose => true;
     public readonly long Lost => _lost;
 
+    /// <summary>Where the message lies that was given last.</summary>
+    public readonly byte[] Buffer => _message.Buffer;
+
     public Received Next(long most) => _message.Received(subscriber.Receive(_message.Buffer, out _lost));
+
+    public readonly void Use(int count)
+    {
+    }
+}
+
+/// <summary>Tells how long each message was on its way.</summary>
+internal struct StampedSource(Subscriber subscriber, MessagePattern pattern) : ISource
+{
+    private const long MostNs = 60_000_000_000;
+
+    private SubscriberSource _source = new(subscriber, pattern.Length);
+    private Portions? _portions;
+
+    public readonly bool MayLose => true;
+    public readonly long Lost => _source.Lost;
+
+    /// <summary>Where the next stretch's times go.</summary>
+    public void Tell(Portions portions) => _portions = portions;
+
+    public Received Next(long most)
+    {
+        var received = _source.Next(most);
+        var now = Clock.ToNanoseconds(Clock.Now);
+        if (received.Lengths[0] != pattern.Length)
+            return received;
+        var taken = now - pattern.TakeStamp(_source.Buffer, out var head);
+        if (taken is < 0 or > MostNs)
+        {
+            throw Failure.WrongContent(
+                $"a message says it was published {taken} ns ago: the transport damaged it, or publisher and subscriber read different clocks");
+        }
+        if ((head & MessageHead.EndMark) == 0)
+            _portions!.KeepTime(taken);
+        return received;
+    }
 
     public readonly void Use(int count)
     {
@@ -83,6 +122,13 @@ internal struct SubscriberSource(Subscriber subscriber, int length) : ISource
 internal readonly struct ChannelSink(IpcChannel channel, int length) : ISink
 {
     private readonly byte[] _message = new byte[length];
+
+    public readonly int Burst => Sender.UsualBurst;
+    public readonly long SpunTicks => 0;
+
+    public readonly void Begin(long ticks)
+    {
+    }
 
     public int Put(MessagePattern pattern, ulong head, int most)
     {
@@ -100,6 +146,13 @@ internal readonly struct QueueSink(IpcQueue queue, int length) : ISink
 {
     private readonly byte[] _message = new byte[length];
 
+    public readonly int Burst => Sender.UsualBurst;
+    public readonly long SpunTicks => 0;
+
+    public readonly void Begin(long ticks)
+    {
+    }
+
     public int Put(MessagePattern pattern, ulong head, int most)
     {
         pattern.Write(_message, head);
@@ -116,6 +169,13 @@ internal readonly struct PublishSink(Publisher publisher, int length) : ISink
 {
     private readonly byte[] _message = new byte[length];
 
+    public readonly int Burst => Sender.UsualBurst;
+    public readonly long SpunTicks => 0;
+
+    public readonly void Begin(long ticks)
+    {
+    }
+
     public int Put(MessagePattern pattern, ulong head, int most)
     {
         pattern.Write(_message, head);
@@ -124,6 +184,36 @@ internal readonly struct PublishSink(Publisher publisher, int length) : ISink
     }
 
     public void Flush()
+    {
+    }
+}
+
+/// <summary>Publishes at a rate and writes into each message when. The warm-up does not wait: it is there to get everything ready.</summary>
+internal struct StampedSink(Publisher publisher, Pacer pacer, int length) : ISink
+{
+    private readonly byte[] _message = new byte[length];
+    private bool _paced;
+
+    public readonly int Burst => 1;
+    public readonly long SpunTicks => pacer.SpunTicks;
+
+    public void Begin(long ticks)
+    {
+        pacer.Begin(ticks);
+        _paced = true;
+    }
+
+    public readonly int Put(MessagePattern pattern, ulong head, int most)
+    {
+        pattern.Write(_message, head);
+        if (_paced)
+            pacer.WaitUntilDue();
+        MessagePattern.WriteStamp(_message, Clock.ToNanoseconds(Clock.Now));
+        publisher.Publish(_message);
+        return 1;
+    }
+
+    public readonly void Flush()
     {
     }
 }
@@ -140,6 +230,13 @@ internal struct BatchSink : ISink
     {
         (_channel, _length, _messages, _lengths) = (channel, length, new byte[length * batch], new int[batch]);
         Array.Fill(_lengths, length);
+    }
+
+    public readonly int Burst => Sender.UsualBurst;
+    public readonly long SpunTicks => 0;
+
+    public readonly void Begin(long ticks)
+    {
     }
 
     public int Put(MessagePattern pattern, ulong head, int most)

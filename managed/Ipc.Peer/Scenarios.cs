@@ -61,7 +61,7 @@ internal static class Scenarios
             case ("oneway" or "oneway-batch" or "fanin", "raw"):
                 OneWay.Play(cell, control);
                 break;
-            case ("broadcast", "raw"):
+            case ("broadcast" or "broadcast-last", "raw"):
                 BroadcastScenario.Play(cell, control);
                 break;
             case ("call", "json") when cell.Workload.Text is [var question, var answer]:

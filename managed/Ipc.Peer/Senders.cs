@@ -14,6 +14,7 @@ internal sealed class Senders(Control control, int threads)
     private long _operations;
     private long _cold;
     private long _elapsed;
+    private long _spun;
     private double _slowest = double.MaxValue;
     private double _fastest;
     private long _memoryBefore;
@@ -75,7 +76,8 @@ internal sealed class Senders(Control control, int threads)
     }
 
     /// <summary>A thread has sent what it had to.</summary>
-    public void HaveSent(long operations, long ticks)
+    /// <param name="spun">Its processor time that only waited until messages were due, in ticks.</param>
+    public void HaveSent(long operations, long ticks, long spun)
     {
         lock (_lock)
         {
@@ -83,8 +85,9 @@ internal sealed class Senders(Control control, int threads)
             (_slowest, _fastest) = (Math.Min(_slowest, rate), Math.Max(_fastest, rate));
             _operations += operations;
             _elapsed = Math.Max(_elapsed, ticks);
+            _spun += spun;
             if (++_sent == threads)
-                _after = Counters.ReadAfter();
+                _after = Counters.ReadAfter().WithoutSpinning(_before, Clock.ToNanoseconds(_spun));
         }
     }
 

@@ -114,14 +114,18 @@ public sealed record CodecEntry(
 /// (server or client) that receives one-way messages and measures; null where the client measures round trips. Clients: client processes. Threads: sending threads of each of them, every one a client to the server.
 /// Portion: operations of one sample, divided down. Batch: messages of one batch; 0: one by one. Platforms and Codecs: those it is played on and with;
 /// null: all. As: the scenario that both processes play, where this one differs only in how they are started or how many there are. OneCpu: both are pinned to one CPU. Starts: an operation is starting both processes, timed by who starts them. Footprint: who starts them reads their memory.
-/// InFlight: calls that the client has in flight at a time; 0: it calls and waits. Idle: who starts the processes also reads what they take while nobody calls.</summary>
+/// InFlight: calls that the client has in flight at a time; 0: it calls and waits. Idle: who starts the processes also reads what they take while nobody calls. Last: messages are published at a rate, and
+/// each is timed until the last receiver has it.</summary>
 public sealed record ScenarioEntry(
     string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Threads = 1, int Portion = 1, int Batch = 0,
     IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null, string? As = null, bool OneCpu = false, bool Starts = false, bool Footprint = false,
-    int InFlight = 0, bool Idle = false)
+    int InFlight = 0, bool Idle = false, bool Last = false)
 {
     /// <summary>All that send or receive at the clients' end.</summary>
     public int ClientThreads => Clients * Threads;
+
+    /// <summary>Whether one-way messages go as fast as they can, so that a figure is a message's share of the receiver's time.</summary>
+    public bool IsStream => Receiver is not null && !Last;
 
     /// <summary>The scenario as processes know it.</summary>
     public string PlayedAs => As ?? Id;

@@ -65,7 +65,8 @@ void play(const Cell& cell, Control& control) {
     if (cell.scenario == "reconnect") return client ? reconnect_client(cell, control) : reconnect_server(cell, control);
     if (cell.scenario == "oneway" || cell.scenario == "oneway-batch" || cell.scenario == "fanin")
         return client ? one_way_client(cell, control) : one_way_server(cell, control);
-    if (cell.scenario == "broadcast") return client ? broadcast_client(cell, control) : broadcast_server(cell, control);
+    if (cell.scenario == "broadcast" || cell.scenario == "broadcast-last")
+        return client ? broadcast_client(cell, control) : broadcast_server(cell, control);
     if (cell.scenario == "ui-idle" || cell.scenario == "ui-busy" || cell.scenario == "ui-blocked")
         return client ? ui_client(cell, control) : call_raw_server(cell, control);
     if (cell.scenario != "call" && cell.scenario != "pipelined")

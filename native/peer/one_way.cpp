@@ -98,7 +98,7 @@ class BatchSource {
 
 // ---- ways to send
 
-class ChannelSink {
+class ChannelSink : public Unpaced {
   public:
     ChannelSink(ipc_channel* channel, size_t length) : channel_(channel), message_(length) {}
     size_t put(const MessagePattern& pattern, uint64_t head, size_t) {
@@ -113,7 +113,7 @@ class ChannelSink {
     std::vector<uint8_t> message_;
 };
 
-class QueueSink {
+class QueueSink : public Unpaced {
   public:
     QueueSink(ipc_queue* queue, size_t length) : queue_(queue), message_(length) {}
     size_t put(const MessagePattern& pattern, uint64_t head, size_t) {
@@ -128,7 +128,7 @@ class QueueSink {
     std::vector<uint8_t> message_;
 };
 
-class BatchSink {
+class BatchSink : public Unpaced {
   public:
     BatchSink(ipc_channel* channel, size_t length, size_t batch)
         : channel_(channel), length_(length), messages_(length * batch),

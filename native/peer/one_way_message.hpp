@@ -44,6 +44,17 @@ class MessagePattern {
             std::memcpy(to + whole_ * word, &value, tail_);
         }
     }
+    // The word behind the head: in scenario `broadcast-last` the time of publication is there instead.
+    static constexpr size_t stamp_at = sizeof(uint64_t);
+    void write_stamp(uint8_t* message, int64_t now_ns) const { std::memcpy(message + stamp_at, &now_ns, word); }
+    // What was there, which becomes again what the pattern says.
+    int64_t take_stamp(uint8_t* message, uint64_t head) const {
+        int64_t stamp;
+        std::memcpy(&stamp, message + stamp_at, word);
+        const uint64_t value = words_[1] + head;
+        std::memcpy(message + stamp_at, &value, word);
+        return stamp;
+    }
     // So many messages back to back, with one head after another from `head` on.
     void write_many(uint8_t* to, size_t count, uint64_t head) const {
         if (is_half_line_) return write_half_lines(to, count, head);

@@ -20,7 +20,13 @@ void Portions::end(uint64_t messages) {
     pending_ += messages;
     end_ns_ = now_ns();
     // The rest of the last portion is in the rate; a sample of its own would weigh a few messages as much as a thousand.
-    if (pending_ >= portion_ || (samples_.empty() && pending_ > 0)) keep(end_ns_);
+    if (pending_ >= portion_ || (portion_ != each_timed && samples_.empty() && pending_ > 0)) keep(end_ns_);
+}
+
+void Portions::keep_time(int64_t nanoseconds) {
+    if (keeps_)
+        samples_.push_back(
+            static_cast<uint32_t>(std::clamp<int64_t>(nanoseconds, 1, std::numeric_limits<uint32_t>::max())));
 }
 
 void Portions::keep(int64_t now) {
@@ -109,8 +115,10 @@ MessagePattern pattern_of(const Cell& cell) {
 }
 
 double expected_samples(const Cell& cell, const Portions& warm_up, uint32_t senders) {
-    const double rate = static_cast<double>(warm_up.operations()) /
-                        static_cast<double>(std::max<int64_t>(warm_up.elapsed_ns(), 1)) * 1e9;
+    const double rate = cell.workload.rate > 0
+                            ? cell.workload.rate
+                            : static_cast<double>(warm_up.operations()) /
+                                  static_cast<double>(std::max<int64_t>(warm_up.elapsed_ns(), 1)) * 1e9;
     const double messages = cell.count ? static_cast<double>(*cell.count) * senders : rate * cell.seconds * 1.25;
     return messages / cell.portion + 1024;
 }

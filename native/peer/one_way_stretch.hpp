@@ -24,7 +24,10 @@ namespace ipc::peer {
 // than the message. Any number of threads may add.
 class Portions {
   public:
-    // messages: of one sample. expected_samples 0: keep none.
+    // Messages of one sample, where each message is timed by itself and its receiver tells how long it took.
+    static constexpr uint64_t each_timed = std::numeric_limits<uint64_t>::max();
+
+    // messages: of one sample, or each_timed. expected_samples 0: keep none.
     Portions(uint64_t messages, double expected_samples)
         : portion_(messages), keeps_(expected_samples > 0), samples_(touched_samples(expected_samples)) {}
 
@@ -34,11 +37,13 @@ class Portions {
     void add(uint64_t messages);
     // A thread has received so many more and then its last end mark.
     void end(uint64_t messages);
+    // A message was so many nanoseconds on its way: a sample, where messages are timed one by one.
+    void keep_time(int64_t nanoseconds);
 
     // Nanoseconds from the first message of all to the last end mark of all.
     int64_t elapsed_ns() const { return end_ns_ - begin_ns_; }
     uint64_t operations() const { return operations_; }
-    // Picoseconds per message of each portion, saturated; the whole stretch where it is shorter than one.
+    // Picoseconds per message of each portion, saturated; the whole stretch where it is shorter than one. Of messages timed one by one, nanoseconds.
     const std::vector<uint32_t>& samples() const { return samples_; }
 
   private:
@@ -199,6 +204,13 @@ void receive_stretch(Source& source, Arriving& arrivals, Portions& portions, uin
     arrivals.check_stretch();
 }
 
+// What the Sinks have in common that send as fast as they can.
+struct Unpaced {
+    static constexpr uint64_t burst = 64; // messages between two looks at the clock
+    void begin(int64_t) {}                // the measured stretch begins
+    int64_t spun_ns() const { return 0; } // processor time spent in waiting until a message is due
+};
+
 // Sends stretches: messages whose sequence runs on from one to the next.
 template <class Sink>
 class Sender {
@@ -214,11 +226,10 @@ class Sender {
 
     // Sends until so many have gone or the time has come, then the end mark; returns how many messages went.
     uint64_t send(uint64_t count, int64_t until_ns) {
-        constexpr uint64_t burst = 64; // messages between two looks at the clock
         uint64_t sent = 0;
         do {
             control_.throw_if_ended();
-            const uint64_t due = std::min(burst, count - sent);
+            const uint64_t due = std::min(Sink::burst, count - sent);
             for (const uint64_t end = head_ + due; head_ != end;) head_ += sink_.put(pattern_, head_, end - head_);
             sent += due;
         } while (sent < count && now_ns() < until_ns);
@@ -261,10 +272,11 @@ void run_sender(const Cell& cell, const Control& control, Senders& senders, uint
     senders.wait_for_go(warm, cold_ns);
 
     const int64_t start_ns = now_ns();
+    sink.begin(start_ns);
     const uint64_t sent = sender.send(cell.count.value_or(no_count),
                                       cell.count ? no_end : start_ns + static_cast<int64_t>(cell.seconds * 1e9));
     const int64_t elapsed_ns = now_ns() - start_ns;
-    senders.have_sent(sent, elapsed_ns);
+    senders.have_sent(sent, elapsed_ns, sink.spun_ns());
     confirmed();
     senders.tell_measured(pattern.length());
 }

@@ -25,14 +25,17 @@ void Senders::wait_for_go(uint64_t operations, int64_t cold_ns) {
     if (failed_) throw Failure("CLOSED", "another sending thread of this process has failed");
 }
 
-void Senders::have_sent(uint64_t operations, int64_t elapsed_ns) {
+void Senders::have_sent(uint64_t operations, int64_t elapsed_ns, int64_t spun_ns) {
     const std::lock_guard lock(mutex_);
     const double rate = static_cast<double>(operations) / static_cast<double>(std::max<int64_t>(elapsed_ns, 1));
     slowest_ = sent_ == 0 ? rate : std::min(slowest_, rate);
     fastest_ = std::max(fastest_, rate);
     operations_ += operations;
     elapsed_ns_ = std::max(elapsed_ns_, elapsed_ns);
-    if (++sent_ == threads_) after_ = read_counters();
+    spun_ns_ += spun_ns;
+    if (++sent_ < threads_) return;
+    after_ = read_counters();
+    after_.cpu_ns = std::max(before_.cpu_ns, after_.cpu_ns - spun_ns_);
 }
 
 void Senders::tell_measured(size_t message_bytes) {

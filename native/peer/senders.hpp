@@ -18,8 +18,8 @@ class Senders {
 
     // A thread is warm. Says `warm` when all are, and returns in all of them when they may go. Throws if one has failed.
     void wait_for_go(uint64_t operations, int64_t cold_ns);
-    // A thread has sent what it had to.
-    void have_sent(uint64_t operations, int64_t elapsed_ns);
+    // A thread has sent what it had to. spun_ns: its processor time that only waited until messages were due.
+    void have_sent(uint64_t operations, int64_t elapsed_ns, int64_t spun_ns);
     // What a thread has sent has arrived. Says `measured` when that is so of all.
     void tell_measured(size_t message_bytes);
     // A thread has failed: nobody waits for it.
@@ -38,6 +38,7 @@ class Senders {
     uint64_t operations_ = 0;
     int64_t cold_ns_ = 0;
     int64_t elapsed_ns_ = 0;
+    int64_t spun_ns_ = 0;
     double slowest_ = 0; // messages a nanosecond
     double fastest_ = 0;
     Usage before_;

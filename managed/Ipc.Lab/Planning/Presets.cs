@@ -146,6 +146,8 @@ internal static class Presets
             .. Grid.Cross(["unix", "shm?wait=block", "shm-event", "shm?wait=spin"], alike, ["raw"], ["push-many"], Choices.Workloads("push")),
             .. Grid.Cross(["shm", "unix", "queue"], alike, ["raw"], ["fanin-2", "fanin-8", "fanin-16", "fanin-threads", "fanin-threads-1", "fanin-threads-2", "fanin-threads-8", "fanin-threads-16"], ["oneway-32"]),
             .. Grid.Cross(["broadcast"], alike, ["raw"], ["broadcast-1", "broadcast-2", "broadcast-10"], ["oneway-32"]),
+            .. Grid.Cross(["broadcast", "broadcast?wait=spin", "broadcast?wait=block"], alike, ["raw"], ["broadcast-last"], ["publish-100", "publish-1k", "publish-10k"]),
+            .. Grid.Cross(["broadcast"], alike, ["raw"], ["broadcast-last-1", "broadcast-last-2", "broadcast-last-10"], ["publish-1k"]),
         ];
     }
 

@@ -75,7 +75,7 @@ internal static class ConsoleReport
     }
 
     private static string RateOf(CellResult cell) =>
-        Planning.Choices.ScenarioEntry(cell.Scenario).Receiver is null ? Units.Rate(cell.OpsPerS) : Units.MessageRate(cell.OpsPerS);
+        Planning.Choices.ScenarioEntry(cell.Scenario).IsStream ? Units.MessageRate(cell.OpsPerS) : Units.Rate(cell.OpsPerS);
 
     private static void WriteFloors(IAnsiConsole console, RunResults results)
     {

@@ -20,8 +20,8 @@ internal sealed record FloorOfCell(string Name, string Workload, int? OneWayByte
         if (transport == Cell.NoTransport)
             return null;
         var scene = Choices.ScenarioEntry(scenario);
-        // What a process does until it can call is no round trip.
-        if (scene.Starts)
+        // What a process does until it can call is no round trip, nor is a message that goes to several.
+        if (scene.Starts || scene.Last)
             return null;
         return scene.Receiver is null
             ? new FloorOfCell(scene.OneCpu ? OfTakingTurns(RoundTripFloor(transport)) : RoundTripFloor(transport), workload, null, false)

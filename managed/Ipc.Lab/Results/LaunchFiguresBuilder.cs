@@ -16,9 +16,8 @@ internal static class LaunchFiguresBuilder
         LaunchRecord launch, ScenarioEntry scene, double bucket, FloorOfCell? floor, FloorFigures? floorOfRound, PlacementsBuilder placements, uint[] samples)
     {
         Array.Sort(samples);
-        var isOneWay = scene.Receiver is not null;
         // The sample of a bucket is all its objects'.
-        var unit = isOneWay ? PicosecondsPerNanosecond : bucket;
+        var unit = scene.IsStream ? PicosecondsPerNanosecond : bucket;
         var p50 = Percentiles.At(samples, 5000) / unit;
         var floorNs = FloorNsOf(launch, floor, floorOfRound);
         var moved = launch.Status == "ok" && placements.Moved(launch);
@@ -36,7 +35,7 @@ internal static class LaunchFiguresBuilder
             P9999Ns = Percentiles.IfGiven(samples, 9999) / unit,
             MaxNs = samples[^1] / unit,
             MeanNs = launch.TimedNs / (double)launch.Operations,
-            OpsPerS = launch.Operations * 1e9 / (isOneWay ? launch.TimedNs : launch.ElapsedNs),
+            OpsPerS = launch.Operations * 1e9 / (scene.IsStream ? launch.TimedNs : launch.ElapsedNs),
             CpuNsPerOp = CostFigures.PerOperation(launch, u => u.CpuNs),
             ColdNs = launch.ColdNs,
             MemoryBytes = CostFigures.MemoryOf(launch),

@@ -39,7 +39,27 @@ internal static class OneWayClaims
         if (samples.Length == 0 || samples.Length > received.Sum(r => r.Operations))
             throw Wrong($"{samples.Length} samples were written for {received.Sum(r => r.Operations)} messages");
         if (samples.Any(s => s == 0))
-            throw Wrong("a sample is 0 ps");
+            throw Wrong("a sample is 0");
+    }
+
+    /// <summary>Of each message the time until its last receiver had it. Throws WRONG_FIGURES where nobody can say that of every message.</summary>
+    /// <param name="samples">By receiver: of each message the time until that one had it.</param>
+    public static uint[] UntilTheLast(IReadOnlyList<Received> received, IReadOnlyList<uint[]> samples)
+    {
+        if (received.Sum(r => r.Lost) is > 0 and var lost)
+            throw Wrong($"{lost} messages were lost, so nobody can say when the last receiver had them: choose policy=wait, or a lower rate");
+        for (var i = 0; i < samples.Count; i++)
+        {
+            if (samples[i].Length != received[i].Operations)
+                throw Wrong($"client {i + 1} timed {samples[i].Length} of {received[i].Operations} messages");
+        }
+        var last = new uint[samples[0].Length];
+        foreach (var one in samples)
+        {
+            for (var i = 0; i < last.Length; i++)
+                last[i] = Math.Max(last[i], one[i]);
+        }
+        return last;
     }
 
     private static PeerFailure Wrong(string what) => new("WRONG_FIGURES", what);

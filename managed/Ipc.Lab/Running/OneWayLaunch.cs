@@ -52,7 +52,7 @@ internal sealed class OneWayLaunch : IAsyncDisposable
         OneWayClaims.CheckArrived("measurement", [.. sent.Select(m => m.Operations)], received);
         await EndAsync(stop).ConfigureAwait(false);
 
-        var samples = ReadSamples();
+        var samples = ReadSamples(received);
         OneWayClaims.Check(sent, received, wall, samples, _task.Cell.Count * _scenario.Threads);
         return (ToRecord(cell, round, warm, sent, received, samples), samples);
     }
@@ -94,8 +94,13 @@ internal sealed class OneWayLaunch : IAsyncDisposable
         await Server.EndAsync(_bounds.Answer).ConfigureAwait(false);
     }
 
-    private uint[] ReadSamples() =>
-        ServerReceives ? SampleFile.ReadRaw(_task.Samples) : [.. Enumerable.Range(0, Clients.Count).SelectMany(i => SampleFile.ReadRaw(_task.SamplesOf(i)))];
+    private uint[] ReadSamples(Received[] received)
+    {
+        if (ServerReceives)
+            return SampleFile.ReadRaw(_task.Samples);
+        var ofClients = Enumerable.Range(0, Clients.Count).Select(i => SampleFile.ReadRaw(_task.SamplesOf(i))).ToList();
+        return _scenario.Last ? OneWayClaims.UntilTheLast(received, ofClients) : [.. ofClients.SelectMany(s => s)];
+    }
 
     // By the clients' own clocks; with one of them nobody is kept waiting by another.
     private static double? SlowestByFastest(Measured[] sent)
@@ -108,7 +113,7 @@ internal sealed class OneWayLaunch : IAsyncDisposable
     {
         var senders = UsageSpan.Sum(sent.Select(m => new UsageSpan(m.UsageBefore, m.UsageAfter)));
         var receivers = UsageSpan.Sum(received.Select(r => new UsageSpan(r.UsageBefore, r.UsageAfter)));
-        return new LaunchRecord
+        var record = new LaunchRecord
         {
             Cell = cell,
             Round = round,
@@ -125,6 +130,13 @@ internal sealed class OneWayLaunch : IAsyncDisposable
             Server = ServerReceives ? receivers : senders,
             Client = ServerReceives ? senders : receivers,
             ServerOperations = ServerReceives ? received.Sum(r => r.Operations) : sent.Sum(m => m.Operations),
+        };
+        // One operation is a message with all its receivers.
+        return !_scenario.Last ? record : record with
+        {
+            Operations = samples.Length,
+            TimedNs = samples.Sum(s => (long)s),
+            Bytes = record.Bytes / Clients.Count,
         };
     }
 }

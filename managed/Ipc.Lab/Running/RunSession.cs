@@ -161,7 +161,7 @@ internal sealed class RunSession(
 
     private async Task MeasureFloorsAsync(int round, CancellationToken stop)
     {
-        var cells = _plan.Cells.Where(c => c.SkipReason is null && !c.Cell.IsAlone).Select(c => c.Cell).ToLookup(c => c.Scene.Receiver is not null);
+        var cells = _plan.Cells.Where(c => c.SkipReason is null && !c.Cell.IsAlone).Select(c => c.Cell).ToLookup(c => c.Scene.IsStream);
         if (cells.Count == 0)
             return;
         var workloads = cells[false].Select(c => c.Workload).Distinct();

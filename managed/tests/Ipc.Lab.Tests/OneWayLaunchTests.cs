@@ -88,6 +88,18 @@ public sealed class OneWayLaunchTests : IDisposable
     }
 
     [Fact]
+    public void AMessageIsTimedUntilItsLastReceiverHasIt()
+    {
+        var all = new Received(3, 1, 1, 0, null, null);
+        Assert.Equal([7u, 9u, 3u], OneWayClaims.UntilTheLast([all, all], [[7, 1, 3], [2, 9, 3]]));
+
+        var lost = Assert.Throws<PeerFailure>(() => OneWayClaims.UntilTheLast([all, all with { Operations = 2, Lost = 1 }], [[7, 1, 3], [2, 9]]));
+        Assert.Equal("1 messages were lost, so nobody can say when the last receiver had them: choose policy=wait, or a lower rate", lost.Reason);
+        var untimed = Assert.Throws<PeerFailure>(() => OneWayClaims.UntilTheLast([all, all], [[7, 1, 3], [2, 9]]));
+        Assert.Equal("client 2 timed 2 of 3 messages", untimed.Reason);
+    }
+
+    [Fact]
     public async Task FiguresAreNanosecondsPerMessageHeldAgainstTheOneWayFloor()
     {
         var kept = Fakes.Kept(Fakes.Plan(s_oneWay, s_oneWay with { Scenario = "oneway-batch" }));

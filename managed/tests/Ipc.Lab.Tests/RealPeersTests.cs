@@ -105,6 +105,24 @@ public sealed class RealPeersTests : RealPeers
         }
     }
 
+    // Ten thousand a second for a twentieth of a second: the pace is kept, and no message takes as long as the launch.
+    [Theory]
+    [MemberData(nameof(MessagePairs))]
+    public async Task EveryPairTimesAMessageUntilTheLastClientHasIt(string pair)
+    {
+        const int messages = 500;
+        var transports = Registry.Transports.Where(t => t.Kind == "broadcast" && IsPlayed(t.Id, pair)).ToList();
+        foreach (var cell in transports.Select(t => new Cell(t.Id, pair, "raw", "broadcast-last-2", "publish-10k", messages)))
+        {
+            var (record, samples) = await LaunchAsync(cell);
+
+            Assert.Equal((messages, messages, messages * 64), (record.Operations, samples.Length, record.Bytes));
+            Assert.Equal(samples.Sum(s => (long)s), record.TimedNs);
+            Assert.InRange(record.ElapsedNs, messages * 100_000L * 9 / 10, long.MaxValue);
+            Assert.InRange(samples.Min(), 1, record.ElapsedNs);
+        }
+    }
+
     // The same scenarios with other numbers of processes; each sends as many, so that the slowest is told from the fastest by its time.
     [Theory]
     [InlineData("shm", "fanin-2", "native:managed")]

@@ -51,6 +51,8 @@ internal static class Names
 
     public static bool IsOfObjects(string codec) => Registry.Codecs.FirstOrDefault(c => c.Id == codec)?.Objects ?? false;
 
+    public static bool IsStream(string scenario) => Registry.Scenarios.FirstOrDefault(s => s.Id == scenario)?.IsStream == true;
+
     public static bool IsOneWay(string scenario) => Registry.Scenarios.FirstOrDefault(s => s.Id == scenario)?.Receiver is not null;
 
     /// <summary>Bytes of one operation, both ways; 0 where the workload has no size of its own.</summary>
@@ -87,6 +89,8 @@ internal static class Names
         "fanin-threads" or "fanin-threads-1" or "fanin-threads-2" or "fanin-threads-8" or "fanin-threads-16" =>
             Registry.Scenarios.First(s => s.Id == id).Threads is var threads and > 1 ? $"{NumberOf(threads)} threads of one client into one server" : "one thread of one client into one server",
         "broadcast" or "broadcast-1" or "broadcast-2" or "broadcast-10" => $"broadcast to {ClientsOf(id)}",
+        "broadcast-last" or "broadcast-last-1" or "broadcast-last-2" or "broadcast-last-10" =>
+            ClientsOf(id) is var clients and not "one" ? $"published to {clients}, until the last has it" : "published to one, until it has it",
         "pipelined" or "pipelined-1" or "pipelined-8" or "pipelined-256" =>
             InFlightCurve.InFlightOf(id) is var calls and > 1 ? string.Create(CultureInfo.InvariantCulture, $"{calls} calls in flight") : "call in flight",
         "batch" => "in buckets",

@@ -14,7 +14,7 @@ internal sealed record GainSheet(string Title, string Note, string Together, str
     /// <summary>What sending messages together gains.</summary>
     public static GainSheet OfBatches { get; } = new(
         "What batches gain", "Messages a second at the receiver, sent one by one and together.", "messages in a batch", "messages a second",
-        c => Registry.Scenarios.FirstOrDefault(s => s.Id == c.Scenario) is { Receiver: not null, Clients: 1 } s ? Math.Max(1, s.Batch) : 0);
+        c => Registry.Scenarios.FirstOrDefault(s => s.Id == c.Scenario) is { IsStream: true, Clients: 1 } s ? Math.Max(1, s.Batch) : 0);
 
     /// <summary>What calls in flight gain.</summary>
     public static GainSheet OfCallsInFlight { get; } = new(

@@ -55,7 +55,7 @@ internal static class MeasuredSheet
         var row = 4;
         foreach (var group in rows.Where(r => r.Cell.Pair == pair && r.Cell.Count is null && Bytes(r.Cell) > 0).GroupBy(r => (r.Cell.Scenario, r.Cell.Codec)).Take(6))
         {
-            var rate = Names.IsOneWay(group.Key.Scenario);
+            var rate = Names.IsStream(group.Key.Scenario);
             var series = group.GroupBy(r => r.Cell.Transport).Take(12).Select(line =>
             {
                 var all = line.ToList();

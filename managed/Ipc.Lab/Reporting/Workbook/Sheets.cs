@@ -20,7 +20,7 @@ internal static class Sheets
             {
                 MeasuredSheet.Of(Named("Request"), "Calls: request and reply", machine, c => c.Scenario is "call" or "one-cpu" or "reconnect" or "startup" || c.Scenario.StartsWith("ui-", StringComparison.Ordinal)),
                 MeasuredSheet.Of(Named("Push"), "Messages whose receiver confirms them with one byte", machine, c => c.Scenario is "push" or "push-many"),
-                MeasuredSheet.Of(Named("One-way"), "One-way messages, timed at the receiver", machine, c => Names.IsOneWay(c.Scenario)),
+                MeasuredSheet.Of(Named("One-way"), "One-way messages, timed at the receiver", machine, c => Names.IsStream(c.Scenario)),
                 SerializationSheet.Of(Named("Serialization"), machine),
                 GainSheet.OfBatches.Of(Named("Batching"), machine),
                 GainSheet.OfCallsInFlight.Of(Named("In flight"), machine),

@@ -20,8 +20,8 @@ public sealed class MeasuredTablesTests
         Assert.EndsWith("|\n\n<!-- /measured -->\n\nText.\n", filled, StringComparison.Ordinal);
         Assert.DoesNotContain("old", filled, StringComparison.Ordinal);
         Assert.Equal(filled, MeasuredTables.Fill(filled, Plausible));
-        var cell = Plausible.Sound.Select(c => c.Result).First(c => c is { Transport: "shm", Pair: "native:native", Scenario: "call", Codec: "raw", Workload: "64", Count: null });
-        Assert.Contains($"| `shm` | {Units.Time(cell.P50Ns)} |", filled, StringComparison.Ordinal);
+        var cell = Plausible.Sound.Select(c => c.Result).First(c => c is { Placement: "near", Pair: "native:native", Scenario: "call", Codec: "raw", Workload: "64", Count: null });
+        Assert.Contains($"| `{cell.Transport}` | {Units.Time(cell.P50Ns)} |", filled, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -39,6 +39,12 @@ function sumOrNull(a, b) {
   return a == null || b == null ? null : a + b;
 }
 
+/** One-way messages as fast as they go: a figure is a message's share of the time. */
+function isStream(cell) {
+  return data.scenarioOf.get(cell.scenario)?.is_stream === true;
+}
+
+/** Whether nothing comes back, so that only the message has a size. */
 function isOneWay(cell) {
   return data.scenarioOf.get(cell.scenario)?.receiver != null;
 }
@@ -79,53 +85,17 @@ function sizeName(workload, oneWay) {
   if (!entry?.request_bytes) return workload;
   const bytes = value => units.bytesTick(value);
   const together = entry.bucket ? ` × ${entry.bucket}` : entry.rate ? `, ${units.rateTick(entry.rate)}` : '';
-  return oneWay ? bytes(entry.request_bytes) : `${bytes(entry.request_bytes)} → ${bytes(entry.reply_bytes)}${together}`;
+  const sizes = oneWay ? bytes(entry.request_bytes) : `${bytes(entry.request_bytes)} → ${bytes(entry.reply_bytes)}`;
+  return `${sizes}${together}`;
 }
 
-const scenarioNames = {
-  call: 'call',
-  'one-cpu': 'call, both on one CPU',
-  reconnect: 'connect, call, close',
-  startup: 'process start to first reply',
-  footprint: 'call, memory read',
-  idle: 'call, after an idle second',
-  push: 'push, confirmed by a byte',
-  oneway: 'one-way',
-  'oneway-batch': 'one-way, batches',
-  fanin: 'four clients into one server',
-  'push-many': 'push, so many confirmed by a byte',
-  'fanin-2': 'two clients into one server',
-  'fanin-8': 'eight clients into one server',
-  'fanin-16': '16 clients into one server',
-  'fanin-threads': 'four threads of one client into one server',
-  'fanin-threads-1': 'one thread of one client into one server',
-  'fanin-threads-2': 'two threads of one client into one server',
-  'fanin-threads-8': 'eight threads of one client into one server',
-  'fanin-threads-16': '16 threads of one client into one server',
-  'broadcast-1': 'broadcast to one',
-  'broadcast-2': 'broadcast to two',
-  'broadcast-10': 'broadcast to ten',
-  broadcast: 'broadcast to four',
-  'ui-idle': 'call from a window, idle',
-  'ui-busy': 'call from a window, busy',
-  'ui-blocked': 'call that blocks a window',
-  pipelined: '64 calls in flight',
-  'pipelined-1': 'call in flight',
-  'pipelined-8': '8 calls in flight',
-  'pipelined-256': '256 calls in flight',
-  batch: 'in buckets',
-  paced: 'paced call',
-  serialize: 'codec alone',
-};
-
 function scenarioName(id) {
-  return scenarioNames[id] ?? id;
+  return data.scenarioOf.get(id)?.name ?? id;
 }
 
 function needName(need) {
   const codec = need.codec === 'raw' ? '' : `, objects by ${need.codec}`;
-  const oneWay = data.scenarioOf.get(need.scenario)?.receiver != null;
-  return `${sizeName(need.workload, oneWay)} ${scenarioName(need.scenario)}${codec}${need.count == null ? '' : `, ${need.count} of them`}`;
+  return `${sizeName(need.workload, isOneWay(need))} ${scenarioName(need.scenario)}${codec}${need.count == null ? '' : `, ${need.count} of them`}`;
 }
 
 const sideNames = {

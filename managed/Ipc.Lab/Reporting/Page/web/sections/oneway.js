@@ -3,7 +3,7 @@ section(
   'oneway',
   'One-way messages and batches',
   body => {
-    const cells = question.cells(c => c.pair === question.pair && isOneWay(c));
+    const cells = question.cells(c => c.pair === question.pair && isStream(c));
     const scenarios = data.scenarios.filter(s => cells.some(c => c.scenario === s.id));
     const figures = scenarios.map(s =>
       element(

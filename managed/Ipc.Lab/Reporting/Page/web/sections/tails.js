@@ -20,7 +20,7 @@ section(
         'p',
         { className: 'about' },
         'Each percentile is the median over the launches of the launch’s own. One that too few operations were made for is left out, so some lines end early.' +
-          (need && isOneWay(need) ? ' One-way messages are timed by the thousand: these are percentiles of a thousand messages each, divided.' : ''),
+          (need && isStream(need) ? ' One-way messages are timed by the thousand: these are percentiles of a thousand messages each, divided.' : ''),
       ),
       figure,
     );
