@@ -208,6 +208,7 @@ class End {
     const void* held_bytes_ = nullptr;
     bool kept_ = false;       // a reply awaits ipc_receive_reply
     bool maybe_kept_ = false; // ... unless a receiving function has dropped it
+    uint32_t kept_call_ = 0;  // to which call; one that failed to be submitted since then has taken the next number
     std::atomic<uint32_t> calls_{0};
     bool unsure_ = false;           // a call was given up, and its request may have come: the next must differ from it
     Kind expected_ = Kind::message; // by the receiving function under way

@@ -46,6 +46,7 @@ void End::call(size_t length, size_t capacity, int32_t timeout_ms, bool in_place
     if (status == IPC_BUFFER_TOO_SMALL) {
         incoming().may_come(Kind::reply, calls_, got);
         kept_ = true;
+        kept_call_ = calls_;
     }
     if (status != IPC_OK) return;
     if (!in_place && got > capacity) finding("ipc_call gave %zu bytes where there was room for %zu", got, capacity);
@@ -61,7 +62,7 @@ void End::receive_reply(size_t capacity, int32_t timeout_ms) {
     if (held_ != Held::nothing || maybe_kept_) allowed |= wrong_state;
     const bool must_complete = !in_flight_.empty();
     if (must_complete) allowed = wrong_state;
-    if (kept_ && !maybe_kept_ && !must_complete && incoming().surely_there(Kind::reply, calls_) &&
+    if (kept_ && !maybe_kept_ && !must_complete && incoming().surely_there(Kind::reply, kept_call_) &&
         !session_.arrives_late)
         allowed &= ~unsigned{timed_out};
     std::vector<std::byte> exact(capacity);
@@ -69,8 +70,8 @@ void End::receive_reply(size_t capacity, int32_t timeout_ms) {
     const ipc_status status = run("ipc_receive_reply", timeout_ms, Half::receiving, allowed, [&] {
         return ipc_receive_reply(channel_, exact.data(), capacity, &length, timeout_ms);
     });
-    if (status == IPC_OK) incoming().take(Kind::reply, calls_, exact.data(), length);
-    if (status == IPC_BUFFER_TOO_SMALL) incoming().may_come(Kind::reply, calls_, length);
+    if (status == IPC_OK) incoming().take(Kind::reply, kept_call_, exact.data(), length);
+    if (status == IPC_BUFFER_TOO_SMALL) incoming().may_come(Kind::reply, kept_call_, length);
     if (status != IPC_BUFFER_TOO_SMALL && status != IPC_TIMED_OUT && !must_complete) kept_ = maybe_kept_ = false;
 }
 
