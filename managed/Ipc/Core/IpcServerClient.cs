@@ -30,7 +30,6 @@ internal sealed class IpcServerClient
     /// <summary>How many times its handler is inside <see cref="IpcServer.Stop(int)"/> or <see cref="IpcServer.Dispose"/>; guarded by the server's lock.</summary>
     public int Stopping { get; set; }
 
-
     public bool IsFresh => Volatile.Read(ref _state) == Fresh;
     public bool IsAnswering => Volatile.Read(ref _state) == Last;
     public bool IsServedHere => Thread == Thread.CurrentThread;
