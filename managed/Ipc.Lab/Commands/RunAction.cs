@@ -56,7 +56,9 @@ internal static class RunAction
             ShowComparison(folder, destination.Json);
         await Console.Error.WriteLineAsync(other is null ? $"results: {run.Folder.ResultsFile} and {run.Folder.MarkdownFile}"
             : $"results: {run.Folder.ResultsFile} and {other.Folder.ResultsFile}; again by: ipc compare '{folder}'").ConfigureAwait(false);
-        await WriteReportAsync(run.Folder, machine).ConfigureAwait(false);
+        // Without figures there is nothing to draw.
+        if (!results.Run.Schedule.ChecksOnly)
+            await WriteReportAsync(run.Folder, machine).ConfigureAwait(false);
         if (other is not null)
             await WriteReportAsync(other.Folder, Report(other, otherResults!)).ConfigureAwait(false);
         if (!finished)

@@ -34,7 +34,7 @@ internal static class ConsoleSummary
         foreach (var cell in results.Cells.Where(c => c.Status == "failed"))
             console.MarkupLineInterpolated($"[red]failed[/] {cell.Cell}: {cell.Reason}");
         int Count(string status) => results.Cells.Count(c => c.Status == status);
-        console.WriteLine($"{Count("unsteady")} cells exchanged all their messages, {Count("failed")} failed, {Count("skipped")} were skipped");
+        console.WriteLine($"{Count("checked")} cells exchanged all their messages, {Count("failed")} failed, {Count("skipped")} were skipped");
     }
 
     private static void WriteTable(IAnsiConsole console, List<string> pairs, Dictionary<string, IReadOnlyList<Question>> answers, List<Question> all)

@@ -53,7 +53,7 @@ internal static class CellResultBuilder
             .Select(g => FiguresBuilder.Build(g.Key, [.. g], scene, floor, cell.Overlaps))
             .ToList();
         if (placements.Count == 0)
-            return Bare(cell, "unsteady", all[^1].Figures.Reason);
+            return Bare(cell, all[^1].Figures.Status == "checked" ? "checked" : "unsteady", all[^1].Figures.Reason);
         return Bare(cell, "ok", null, placements[0]) with { Placement = placements[0].Placement, Placements = placements };
     }
 }

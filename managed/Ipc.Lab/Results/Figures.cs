@@ -99,7 +99,7 @@ internal sealed record DecompositionStep(string Name, double Ns, string How)
 internal sealed record LaunchFigures
 {
     public required int Round { get; init; }
-    /// <summary>ok, unsteady, moved or failed; only launches that are ok enter figures and ratios.</summary>
+    /// <summary>ok, checked, unsteady, moved or failed; only launches that are ok enter figures and ratios.</summary>
     public required string Status { get; init; }
     /// <summary>Why it is not ok.</summary>
     public string? Reason { get; init; }

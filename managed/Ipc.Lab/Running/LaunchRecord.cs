@@ -19,7 +19,7 @@ internal sealed record LaunchRecord
     /// <summary>The cell's place in the plan.</summary>
     public required int Cell { get; init; }
     public required int Round { get; init; }
-    /// <summary>ok; unsteady or moved, which keep their figures out of the cell's; or failed.</summary>
+    /// <summary>ok; checked, unsteady or moved, which keep their figures out of the cell's; or failed.</summary>
     public required string Status { get; init; }
     /// <summary>Whether it repeats one of the same round that was not ok.</summary>
     public bool Repeated { get; init; }

@@ -180,7 +180,7 @@ internal sealed class RunSession(
         if (_plan.Schedule.ChecksOnly)
         {
             // It did all it should; its times are of processes that nobody waited for.
-            Keep(first.Status == "failed" ? first : first with { Status = "unsteady", Reason = OnlyChecked });
+            Keep(first.Status == "failed" ? first : first with { Status = "checked", Reason = OnlyChecked });
             return;
         }
         if (first.Status == "ok" && first.FloorsDiffer)

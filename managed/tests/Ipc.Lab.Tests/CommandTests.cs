@@ -61,9 +61,12 @@ public sealed class CommandTests : IDisposable
         var (code, output, errors) = await RunAsync("right", check);
 
         Assert.Equal(0, code);
-        Assert.StartsWith("shm\tnative:managed\traw\tcall\t64\tunsteady\tevery exchange was checked", output, StringComparison.Ordinal);
+        Assert.StartsWith("shm\tnative:managed\traw\tcall\t64\tchecked\tevery exchange was checked", output, StringComparison.Ordinal);
         Assert.Contains("1 cells x 1 launches = 1 launches", errors, StringComparison.Ordinal);
         Assert.Contains("only checked", errors, StringComparison.Ordinal);
+        // There is nothing to draw.
+        Assert.DoesNotContain("report:", errors, StringComparison.Ordinal);
+        Assert.Empty(Directory.GetFiles(Results, "*.htm"));
 
         Directory.Delete(Results, recursive: true);
         Assert.Equal(1, (await RunAsync("failed-server", check)).Code);

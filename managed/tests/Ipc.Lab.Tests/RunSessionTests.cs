@@ -83,7 +83,7 @@ public sealed class RunSessionTests : IDisposable
         var results = session.WriteResults();
 
         Assert.Equal((true, 1, null), (results.Run.Complete, results.Run.RoundsDone, results.FloorsReason));
-        Assert.All(results.Cells, c => Assert.Equal(("unsteady", RunSession.OnlyChecked, null), (c.Status, c.Reason, c.P50Ns)));
+        Assert.All(results.Cells, c => Assert.Equal(("checked", RunSession.OnlyChecked, null), (c.Status, c.Reason, c.P50Ns)));
         // A server and a client, and whoever is alone.
         Assert.Equal((2, 3), (folder.ReadLaunches().Count, Fakes.StartedPeers(_folder).Count));
         Assert.Empty(folder.ReadFloors());

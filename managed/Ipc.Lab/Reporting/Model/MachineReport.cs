@@ -71,8 +71,8 @@ internal sealed record MachineReport(string Label, string FileName, IReadOnlyLis
         var latest = new Dictionary<Cell, int>();
         for (var run = 0; run < runs.Count; run++)
         {
-            // A cell that a stopped run did not come to says nothing new.
-            foreach (var cell in runs[run].Results.Cells.Where(c => c.Status != "pending" || !latest.ContainsKey(c.Cell)))
+            // A cell that a stopped run did not come to, or that was only checked, says nothing new.
+            foreach (var cell in runs[run].Results.Cells.Where(c => c.Status is not ("pending" or "checked") || !latest.ContainsKey(c.Cell)))
                 latest[cell.Cell] = run;
         }
         return [.. runs.SelectMany((run, i) => run.Results.Cells.Select(c => new ReportCell(c, i, latest[c.Cell] != i)))];

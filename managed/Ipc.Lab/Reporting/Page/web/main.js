@@ -97,6 +97,7 @@ function fillHead() {
   const m = data.machine;
   const failed = data.cells.filter(c => c.status === 'failed').length;
   const unsteady = data.cells.filter(c => c.status === 'unsteady').length;
+  const checked = data.cells.filter(c => c.status === 'checked').length;
   document.getElementById('facts').textContent = [
     m.cpu.model,
     `${m.cpu.cpus} CPUs`,
@@ -109,6 +110,7 @@ function fillHead() {
     ...data.banners,
     failed ? `${failed} of ${data.cells.length} cells failed; they stand in the last table with the reason.` : null,
     unsteady ? `${unsteady} cells did not settle and are in no chart.` : null,
+    checked ? `${checked} cells were only checked (--check) and have no figures.` : null,
   ].filter(Boolean);
   document.getElementById('banners').replaceChildren(...banners.map(text => element('p', { className: 'banner' }, text)));
   document.getElementById('made').textContent =
