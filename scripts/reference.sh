@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures what the README's and docs/findings.md's figures are taken from, and puts it where they are kept: results/reference (results.json, Markdown and charts), results/reference-wine where the Windows programs are built (scripts/windows-build.sh), measurements.xlsx and
+# Measures what the README's and docs/findings.md's figures are taken from, and puts it where they are kept: results/reference
+# (results.json, Markdown and charts), results/reference-wine where the Windows programs are built (scripts/windows-build.sh), measurements.xlsx and
 # measurements.MACHINE.htm at the root, the README's tables and docs/findings.md. Run it on a quiet machine, after scripts/build.sh.
 #   scripts/reference.sh MACHINE             measures (35 minutes, and 5 under Wine) under the name MACHINE, which everybody will read
 #   scripts/reference.sh MACHINE --resume    goes on with a run that was interrupted
@@ -30,7 +31,8 @@ measure() {
 short=(--launches 6 --warmup 0.1 --seconds 0.15)
 measure reference "$root/scripts/ipc" --preset reference
 if [ -f "$root/artifacts/windows/Ipc.Lab/ipc-lab.exe" ]; then
-    measure reference-wine "$root/scripts/ipc-windows" "${short[@]}" --transport pipe,wm-copydata,msrpc-np,msrpc-alpc,msrpc-tcp --pair native:native --codec raw --scenario call --workload 0.1k-1k,1k-10k,50k-500k
+    measure reference-wine "$root/scripts/ipc-windows" "${short[@]}" \
+        --transport pipe,wm-copydata,msrpc-np,msrpc-alpc,msrpc-tcp --pair native:native --codec raw --scenario call --workload 0.1k-1k,1k-10k,50k-500k
 else
     echo "The Windows programs are not built (scripts/windows-build.sh): results/reference-wine stays as it is."
 fi

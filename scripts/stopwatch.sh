@@ -63,7 +63,11 @@ timed() {
 # measure SIDE ADDRESS: nanoseconds of a call, from outside. Starting and connecting is what a process takes that makes one call.
 measure() {
     local serve call few many less more server
-    if [ "$1" = native ]; then serve=(./server.native) call=(./client.native); else serve=(dotnet server.managed/server.dll) call=(dotnet client.managed/client.dll); fi
+    if [ "$1" = native ]; then
+        serve=(./server.native) call=(./client.native)
+    else
+        serve=(dotnet server.managed/server.dll) call=(dotnet client.managed/client.dll)
+    fi
     taskset -c 0 "${serve[@]}" "$2" <&"$held" >listening &
     server=$!
     echo $server >server.pid
@@ -129,7 +133,10 @@ for transport in "$@"; do
                 return (v[int((n + 1) / 2)] + v[int(n / 2) + 1]) / 2
             }
             END {
-                if (NR < 3) { printf "%-24s only %d of %d rounds stood between two like launches of the lab: the machine is too restless\n", what, NR, wanted; exit 1 }
+                if (NR < 3) {
+                    printf "%-24s only %d of %d rounds stood between two like launches of the lab: the machine is too restless\n", what, NR, wanted
+                    exit 1
+                }
                 m = middle(ratio); good = m > 0.9 && m < 1.1
                 printf "%-24s lab %9.1f ns   stopwatch %9.1f ns and a clock read %5.1f ns   ratio %.3f (%.3f to %.3f in %d rounds)%s\n",
                     what, middle(ours), middle(theirs), clock, m, ratio[1], ratio[NR], NR, good ? "" : "   NOT within a tenth"

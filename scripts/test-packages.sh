@@ -94,7 +94,10 @@ build_host() {
     # The host itself, which an application chooses.
     dotnet add package Microsoft.Extensions.Hosting --version "$hosting" || return 1
     # Every mention of the name: a client with another address than its server's waits for one to come.
-    { readme_program Ipc.Hosting.md 1 | sed "s/prices/host-$$/g"; echo 'Console.Error.Write(System.Text.Encoding.ASCII.GetString(answer, 0, length));'; } >Program.cs
+    {
+        readme_program Ipc.Hosting.md 1 | sed "s/prices/host-$$/g"
+        echo 'Console.Error.Write(System.Text.Encoding.ASCII.GetString(answer, 0, length));'
+    } >Program.cs
     dotnet build -c Release -o out -warnaserror -nologo && [ "$(timeout 60 out/host 2>&1 >/dev/null)" = "EURUSD" ]
 }
 

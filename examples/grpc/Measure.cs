@@ -29,7 +29,8 @@ internal static class Measure
         foreach (var (address, taken) in addresses.Zip(times))
         {
             var (p50, p99) = (taken.Select(t => t[t.Length / 2]).Order().ToArray(), taken.Select(t => t[t.Length * 99 / 100]).Order().ToArray());
-            Console.WriteLine($"{address}: p50 {p50[rounds / 2]:0.0} us ({p50[0]:0.0} to {p50[^1]:0.0}), p99 {p99[rounds / 2]:0.0} us ({p99[0]:0.0} to {p99[^1]:0.0})");
+            Console.WriteLine($"{address}: p50 {p50[rounds / 2]:0.0} us ({p50[0]:0.0} to {p50[^1]:0.0}), p99 {p99[rounds / 2]:0.0} us ({p99[0]:0.0} "
+                + $"to {p99[^1]:0.0})");
         }
         return 0;
     }

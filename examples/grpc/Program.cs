@@ -49,7 +49,8 @@ static async Task<int> ServeAsync(string[] addresses)
 
 static async Task<int> AskAsync(string address, string name)
 {
-    using var channel = GrpcChannel.ForAddress("http://localhost", new GrpcChannelOptions { HttpHandler = IpcHttp.CreateHandler(address), DisposeHttpClient = true });
+    using var channel = GrpcChannel.ForAddress("http://localhost",
+        new GrpcChannelOptions { HttpHandler = IpcHttp.CreateHandler(address), DisposeHttpClient = true });
     var prices = new Prices.PricesClient(channel);
     var price = await prices.AskAsync(new Question { Name = name });
     Console.WriteLine($"{price.Name} {price.Bid:0.00}");

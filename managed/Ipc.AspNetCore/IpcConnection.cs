@@ -26,9 +26,11 @@ internal sealed class IpcConnection : ConnectionContext, IConnectionIdFeature, I
     {
         _stream = new IpcStream(channel);
         var scheduler = options.Scheduler;
-        _input = new Pipe(new PipeOptions(null, scheduler, PipeScheduler.Inline, options.MaxReadBufferSize, options.MaxReadBufferSize / 2, useSynchronizationContext: false));
+        _input = new Pipe(new PipeOptions(null, scheduler, PipeScheduler.Inline, options.MaxReadBufferSize, options.MaxReadBufferSize / 2,
+            useSynchronizationContext: false));
         // What the application writes goes out on its own thread.
-        _output = new Pipe(new PipeOptions(null, PipeScheduler.Inline, scheduler, options.MaxWriteBufferSize, options.MaxWriteBufferSize / 2, useSynchronizationContext: false));
+        _output = new Pipe(new PipeOptions(null, PipeScheduler.Inline, scheduler, options.MaxWriteBufferSize, options.MaxWriteBufferSize / 2,
+            useSynchronizationContext: false));
         Transport = new Ends(_input.Reader, _output.Writer);
         LocalEndPoint = endPoint;
         ConnectionClosed = _closed.Token;

@@ -18,7 +18,8 @@ internal static class TelemetryFigures
         Console.WriteLine($"{Environment.ProcessorCount} processors, .NET {Environment.Version}, {Environment.OSVersion.VersionString}");
         Console.WriteLine($"calls of 32 bytes over shm?wait=spin, nanoseconds: {Rounds} rounds of {Calls} in turns, the middle one, the quartiles, the lowest");
         (string Name, Func<string, Task<double>> Measure)[] kinds =
-            [("ServeAsync alone", ServeAlone), ("hosted, nobody listens", address => ServeHosted(address, false)), ("hosted, a meter's listener", address => ServeHosted(address, true))];
+            [("ServeAsync alone", ServeAlone), ("hosted, nobody listens", address => ServeHosted(address, false)),
+                ("hosted, a meter's listener", address => ServeHosted(address, true))];
         var times = kinds.Select(_ => new List<double>()).ToArray();
         for (var round = -1; round < Rounds; round++)
         {

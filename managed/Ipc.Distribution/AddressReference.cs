@@ -14,7 +14,8 @@ internal static class AddressReference
         ("channel", "Channels", "Two ways, calls or messages: `ipc_listen` and `ipc_connect`, `IIpc.Listen` and `IIpc.Connect`."),
         ("call", "Calls only", "The client calls or sends, the server answers. The functions are those of channels; a server cannot send of its own accord."),
         ("queue", "Queues", "One way, any number of writers and readers, each message to one reader: `ipc_queue_open`, `IIpc.OpenQueue`."),
-        ("broadcast", "Broadcast", "One way, one writer, each message to every reader: `ipc_publisher_open` and `ipc_subscriber_open`, `IIpc.Publish` and `IIpc.Subscribe`."),
+        ("broadcast", "Broadcast",
+            "One way, one writer, each message to every reader: `ipc_publisher_open` and `ipc_subscriber_open`, `IIpc.Publish` and `IIpc.Subscribe`."),
     ];
 
     /// <summary>The whole page.</summary>
@@ -26,10 +27,12 @@ internal static class AddressReference
 
             # Addresses
 
-            An address is `transport://name?option=value&option=value`. It is the same text in C, C++ and C#, and both processes use the same transport and name. Each process gives its own options; where one of them decides for
-            both, the option says so. An option that a transport does not have is refused with `BAD_OPTION`, and so is a value that it does not take.
+            An address is `transport://name?option=value&option=value`. It is the same text in C, C++ and C#, and both processes use the same transport
+            and name. Each process gives its own options; where one of them decides for both, the option says so. An option that a transport does not
+            have is refused with `BAD_OPTION`, and so is a value that it does not take.
 
-            Names consist of 1 to 80 characters out of `A-Z a-z 0-9 . _ -` and do not begin with a dot, unless the table of a transport says otherwise. Sizes take `k`, `M` and `G`.
+            Names consist of 1 to 80 characters out of `A-Z a-z 0-9 . _ -` and do not begin with a dot, unless the table of a transport says otherwise.
+            Sizes take `k`, `M` and `G`.
 
 
             """.ReplaceLineEndings("\n"));
@@ -67,7 +70,8 @@ internal static class AddressReference
         if (!transport.Hardened)
             page.Append("| trust | not hardened against a hostile peer: for comparison only |\n");
         if (transport.Module is { } module)
-            page.Append(CultureInfo.InvariantCulture, $"| needs | Debian's `{module.Package}`{(module.Daemon is { } daemon ? $" and the running program `{daemon}`" : "")} |\n");
+            page.Append(CultureInfo.InvariantCulture,
+                $"| needs | Debian's `{module.Package}`{(module.Daemon is { } daemon ? $" and the running program `{daemon}`" : "")} |\n");
         if (transport.Options.Count == 0)
             return;
         page.Append('\n');

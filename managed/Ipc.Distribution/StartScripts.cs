@@ -8,7 +8,8 @@ internal sealed record StartScript(string FileName, string Text)
 
 /// <summary>
 /// The start scripts that follow from the registry: one server and one client per transport, codec and side, for the shell of
-/// each system on which the transport exists. A server and a client know only the transport's shared address, so any two of one transport and codec make a pair.
+/// each system on which the transport exists. A server and a client know only the transport's shared address, so any two of one transport and codec
+/// make a pair.
 /// </summary>
 internal static class StartScripts
 {

@@ -17,7 +17,8 @@ public static class IpcServiceCollectionExtensions
     /// <param name="name">The name of the options, and of the server in the log.</param>
     /// <param name="handler">Called once; returns the handler of all requests, which runs for several clients at once.</param>
     /// <returns>The options, to bind: <c>.Bind(configuration.GetSection("Prices"))</c>.</returns>
-    public static OptionsBuilder<IpcServerHostOptions> AddIpcServer(this IServiceCollection services, string name, Func<IServiceProvider, AsyncRequestHandler> handler)
+    public static OptionsBuilder<IpcServerHostOptions> AddIpcServer(this IServiceCollection services, string name,
+        Func<IServiceProvider, AsyncRequestHandler> handler)
     {
         ArgumentNullException.ThrowIfNull(services);
         ArgumentException.ThrowIfNullOrEmpty(name);

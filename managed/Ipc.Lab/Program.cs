@@ -38,7 +38,8 @@ internal static partial class Program
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             // A full disk or a folder that went away in the middle of a run; whatever was written before is kept.
-            await Console.Error.WriteLineAsync($"a file of the run cannot be used any more: {ErrorMessage.Of(e)}; mend that and continue with --resume").ConfigureAwait(false);
+            await Console.Error.WriteLineAsync($"a file of the run cannot be used any more: {ErrorMessage.Of(e)}; mend that and continue with --resume")
+                .ConfigureAwait(false);
             return ExitCodes.Failed;
         }
     }

@@ -12,5 +12,6 @@ internal static class CallTransports
     public static void Serve(Cell cell, Control control, Func<IpcChannel, Service> prepare) => WcfServing.Run(cell, control, prepare);
 
     public static string Library() =>
-        $"Ipc.Wcf {typeof(CallServer).Assembly.GetName().Version?.ToString(3)}, System.ServiceModel {typeof(System.ServiceModel.ServiceHost).Assembly.GetName().Version}";
+        $"Ipc.Wcf {typeof(CallServer).Assembly.GetName().Version?.ToString(3)}, System.ServiceModel "
+            + $"{typeof(System.ServiceModel.ServiceHost).Assembly.GetName().Version}";
 }

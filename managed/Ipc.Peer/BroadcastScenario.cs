@@ -1,7 +1,7 @@
 namespace Ipc.Peer;
 
-/// <summary>Scenario `broadcast`: the server publishes as fast as it can; every client receives, checks every message and measures. `broadcast-last`: the server
-/// publishes at a rate and writes into each message when; every client tells how long each was on its way.</summary>
+/// <summary>Scenario `broadcast`: the server publishes as fast as it can; every client receives, checks every message and measures. `broadcast-last`:
+/// the server publishes at a rate and writes into each message when; every client tells how long each was on its way.</summary>
 internal static class BroadcastScenario
 {
     private const int HandoverMilliseconds = 10_000;
@@ -33,7 +33,8 @@ internal static class BroadcastScenario
         if (workload.RequestBytes < Shortest)
         {
             throw Failure.BadCell(
-                $"workload '{workload.Id}' has messages of {workload.RequestBytes} bytes, too short for a sequence and a time: choose one of {Shortest} bytes or more");
+                $"workload '{workload.Id}' has messages of {workload.RequestBytes} bytes, too short for a sequence and a time: choose one of "
+                    + $"{Shortest} bytes or more");
         }
     }
 

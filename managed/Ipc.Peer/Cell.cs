@@ -61,7 +61,8 @@ internal sealed record Cell(
             Require(Side == HostProcess.Side, "side", Side, $"{HostProcess.Side}, which ipc-hosted plays; other programs play other sides");
         else
             Require(Side == ManagedSide || Side == BoundSide, "side", Side, $"{ManagedSide} or {BoundSide}; other programs play other sides");
-        Require(!HostProcess.IsHere || HostProcess.Plays(Scenario), "scenario", Scenario, $"one of those that side {HostProcess.Side} plays: see `ipc list sides`");
+        Require(!HostProcess.IsHere || HostProcess.Plays(Scenario), "scenario", Scenario,
+            $"one of those that side {HostProcess.Side} plays: see `ipc list sides`");
         Require(Role == "alone" == (Scenario == "serialize"), "role", Role, "alone in scenario serialize, server or client in every other");
         Require(Role == "alone" || !string.IsNullOrEmpty(Address), "address", Address, "an address such as shm://name");
         Require(double.IsFinite(WarmupSeconds) && WarmupSeconds is >= 0 and <= 3600, "warmup_seconds", WarmupSeconds, "0 to 3600");

@@ -141,16 +141,19 @@ internal sealed partial class Control
                 Emit(new UsageEvent(ReadUsage()), EventJson.Default.UsageEvent);
                 break;
             default:
-                Console.Error.WriteLine($"{RuntimeFacts.ProgramName}: the line {line} is no command; use go, warm, runtime or usage, see docs/peer-protocol.md");
+                Console.Error.WriteLine(
+                    $"{RuntimeFacts.ProgramName}: the line {line} is no command; use go, warm, runtime or usage, see docs/peer-protocol.md");
                 break;
         }
     }
 
-    // By hand and not by the serializer, of which the runtime would compile a dozen methods anew for some forty answers: the question would be the cause of what is asked.
+    // By hand and not by the serializer, of which the runtime would compile a dozen methods anew for some forty answers: the question would be the
+    // cause of what is asked.
     private void EmitRuntime()
     {
         var count = RuntimeFacts.CompiledMethodsTold;
-        var line = Encoding.ASCII.GetBytes("{\"event\":\"runtime\",\"compiled_methods\":" + (count is { } known ? known.ToString(CultureInfo.InvariantCulture) : "null") + "}\n");
+        var line = Encoding.ASCII.GetBytes("{\"event\":\"runtime\",\"compiled_methods\":"
+            + (count is { } known ? known.ToString(CultureInfo.InvariantCulture) : "null") + "}\n");
         lock (_writing)
         {
             _output.Write(line, 0, line.Length);

@@ -64,8 +64,8 @@ internal sealed class Measurement
         _after = after.WithoutSpinning(before, Clock.ToNanoseconds(operation.SpunTicks)).With(Memory.Read() - _samples.MemoryBytes);
     }
 
-    /// <summary>A few operations that wake the peers, both of which parked while they waited for the word to go, and as many more as it takes until the runtime is still:
-    /// collecting, reading memory and what was said last had it compile half a dozen methods for the last time, 10 to 20 ms after.</summary>
+    /// <summary>A few operations that wake the peers, both of which parked while they waited for the word to go, and as many more as it takes until the
+    /// runtime is still: collecting, reading memory and what was said last had it compile half a dozen methods for the last time, 10 to 20 ms after.</summary>
     private static void Settle(Operation operation)
     {
         var begin = Clock.Now;

@@ -85,7 +85,8 @@ internal static class OneWay
         var senders = new Senders(control, cell.SendingThreads);
         // A queue has no way back: the runner compares what both ends counted.
         senders.Run(
-            thread => Stretches.Send(cell, control, senders, ClientOf(cell, thread), new QueueSink(queue, pattern.Length), pattern, begin, static () => { }), queue.Close);
+            thread => Stretches.Send(cell, control, senders, ClientOf(cell, thread), new QueueSink(queue, pattern.Length), pattern, begin, static () => { }),
+            queue.Close);
     }
 
     private static void PlayServer(Cell cell, Control control, MessagePattern pattern)

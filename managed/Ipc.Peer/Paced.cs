@@ -1,7 +1,7 @@
 namespace Ipc.Peer;
 
-/// <summary>Scenario `paced`, the client: raw calls, so many a second. A call's time counts from when it was due, so that what holds one up is charged to all that come
-/// due meanwhile; while it waits for the next to be due, the client sleeps and then spins. Its server is that of `call`.</summary>
+/// <summary>Scenario `paced`, the client: raw calls, so many a second. A call's time counts from when it was due, so that what holds one up is charged
+/// to all that come due meanwhile; while it waits for the next to be due, the client sleeps and then spins. Its server is that of `call`.</summary>
 internal sealed class PacedCall : Operation
 {
     private readonly IpcChannel _channel;

@@ -42,7 +42,8 @@ internal readonly struct RawBatchCodec : IBatchCodec<RawObject, RawObject>
     private static void Take(ReadOnlySpan<byte> bytes, RawObject place, string what)
     {
         if (bytes.Length != place.Bytes.Length)
-            throw new CodecException($"a {what} of the bucket has {bytes.Length} bytes where {place.Bytes.Length} are due: check that both peers got the same workload");
+            throw new CodecException(
+                $"a {what} of the bucket has {bytes.Length} bytes where {place.Bytes.Length} are due: check that both peers got the same workload");
         bytes.CopyTo(place.Bytes);
     }
 

@@ -27,13 +27,15 @@ internal static class RuntimeFacts
             ["ready_to_run"] = $"{JitInfo.GetCompiledMethodCount()} methods compiled when the cell came",
         };
         foreach (var name in (string[])["TieredCompilation", "TieredPGO", "TieredCompilation.QuickJit", "TieredCompilation.QuickJitForLoops",
-            "TieredCompilation.BackgroundWorkerTimeoutMs", "TieredCompilation.CallCounting", "TieredCompilation.CallCountThreshold", "TieredCompilation.CallCountingDelayMs"])
+            "TieredCompilation.BackgroundWorkerTimeoutMs", "TieredCompilation.CallCounting", "TieredCompilation.CallCountThreshold",
+            "TieredCompilation.CallCountingDelayMs"])
         {
             settings[name] = AppContext.GetData($"System.Runtime.{name}")?.ToString() ?? "default";
         }
         foreach (System.Collections.DictionaryEntry variable in Environment.GetEnvironmentVariables())
         {
-            if (variable.Key is string key && (key.StartsWith("DOTNET_Tiered", StringComparison.Ordinal) || key.StartsWith("DOTNET_TC_", StringComparison.Ordinal)
+            if (variable.Key is string key
+                && (key.StartsWith("DOTNET_Tiered", StringComparison.Ordinal) || key.StartsWith("DOTNET_TC_", StringComparison.Ordinal)
                 || key.StartsWith("DOTNET_GC", StringComparison.Ordinal) || key == "DOTNET_ReadyToRun"))
                 settings[key] = variable.Value?.ToString() ?? "";
         }

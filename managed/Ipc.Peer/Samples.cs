@@ -2,7 +2,8 @@ using System.Runtime.InteropServices;
 
 namespace Ipc.Peer;
 
-/// <summary>Each operation's nanoseconds (one-way messages: each portion's picoseconds per message), in pieces, so that running out of room never copies what is there.</summary>
+/// <summary>Each operation's nanoseconds (one-way messages: each portion's picoseconds per message), in pieces, so that running out of room never
+/// copies what is there.</summary>
 internal sealed class Samples
 {
     private const int PieceLength = 1 << 18; // 1 MiB

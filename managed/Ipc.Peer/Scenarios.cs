@@ -55,7 +55,8 @@ internal static class Scenarios
                 var byCall = cell.TransportKind == "call";
                 var bucket = cell.Workload.Bucket;
                 if (bucket > 1 && byCall)
-                    throw Failure.BadCell($"workload '{cell.Workload.Id}' has one confirmation for {bucket} messages: a transport of calls confirms each, so take a channel");
+                    throw Failure.BadCell(
+                        $"workload '{cell.Workload.Id}' has one confirmation for {bucket} messages: a transport of calls confirms each, so take a channel");
                 Play(cell, control, channel => new Push(channel, message, bucket, byCall), channel => new PushService(channel, message, bucket, byCall));
                 break;
             case ("oneway" or "oneway-batch" or "fanin", "raw"):

@@ -63,7 +63,8 @@ internal static class Server
         control.WaitForEnd();
     }
 
-    /// <summary>The same for a client that connects again and again: exchanges are counted through all its connections, and one without any exchange is its last.</summary>
+    /// <summary>The same for a client that connects again and again: exchanges are counted through all its connections, and one without any exchange is
+    /// its last.</summary>
     public static void RunReconnected(Cell cell, Control control, Func<IpcChannel, Service> prepare)
     {
         try

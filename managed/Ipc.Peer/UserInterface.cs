@@ -153,7 +153,8 @@ internal static unsafe partial class WindowMessages
     }
 
     [LibraryImport("user32", SetLastError = true, StringMarshalling = StringMarshalling.Utf16)]
-    public static partial nint CreateWindowExW(uint extended, string name, string title, uint style, int x, int y, int width, int height, nint parent, nint menu, nint module, nint parameter);
+    public static partial nint CreateWindowExW(uint extended, string name, string title, uint style, int x, int y, int width, int height, nint parent,
+        nint menu, nint module, nint parameter);
 
     [LibraryImport("user32")]
     public static partial int DestroyWindow(nint window);

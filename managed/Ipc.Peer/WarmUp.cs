@@ -39,7 +39,8 @@ internal sealed class WarmUp(Operation operation, double leastSeconds, double mo
     {
         var begin = Clock.Now;
         var (least, longer, latest) = (
-            Clock.After(begin, seconds), Clock.After(begin, leastSeconds * MostTimesLonger), Clock.After(begin, Math.Max(mostSeconds, leastSeconds * MostTimesLonger)));
+            Clock.After(begin, seconds), Clock.After(begin, leastSeconds * MostTimesLonger),
+            Clock.After(begin, Math.Max(mostSeconds, leastSeconds * MostTimesLonger)));
         var operations = 0L;
         for (var windowBegin = begin; ;)
         {
@@ -77,7 +78,8 @@ internal sealed class WarmUp(Operation operation, double leastSeconds, double mo
     private bool IsStill(long now) => Clock.ToSeconds(now - StirredLast) >= StillSeconds || RuntimeFacts.CompiledMethods == 0;
 
     private bool IsSteady() =>
-        _medians.Count >= WindowsCompared && _medians.GetRange(_medians.Count - WindowsCompared, WindowsCompared) is var last && last.Max() <= last.Min() * Steady;
+        _medians.Count >= WindowsCompared && _medians.GetRange(_medians.Count - WindowsCompared, WindowsCompared) is var last
+            && last.Max() <= last.Min() * Steady;
 
     private bool GetsFaster() => _medians.Count >= 2 * WindowsCompared && Middle(0) * Steady < Middle(WindowsCompared);
 
@@ -91,5 +93,6 @@ internal sealed class WarmUp(Operation operation, double leastSeconds, double mo
 
     private string WhyUnsettled(long end) => IsStill(end)
         ? "it was still getting faster"
-        : FormattableString.Invariant($"its runtime was still compiling or collecting {Clock.ToSeconds(end - StirredLast) * 1000:0} ms before, with {_seen.Compiled} methods compiled");
+        : FormattableString.Invariant(
+            $"its runtime was still compiling or collecting {Clock.ToSeconds(end - StirredLast) * 1000:0} ms before, with {_seen.Compiled} methods compiled");
 }

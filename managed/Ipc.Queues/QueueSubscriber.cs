@@ -39,7 +39,8 @@ internal sealed class QueueSubscriber(IpcQueue queue) : ISubscriber
             case IpcStatus.Ok:
                 return buffer[..length];
             case IpcStatus.BufferTooSmall:
-                throw new IpcException(IpcStatus.BufferTooSmall, $"the message has {length} bytes and the buffer {buffer.Length}: it stays for whoever comes next");
+                throw new IpcException(IpcStatus.BufferTooSmall,
+                    $"the message has {length} bytes and the buffer {buffer.Length}: it stays for whoever comes next");
             default:
                 throw new OperationCanceledException(cancellation);
         }

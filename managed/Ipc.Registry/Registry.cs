@@ -72,7 +72,8 @@ public static class Registry
             return null;
         foreach (var (assignment, why) in refused!)
         {
-            var (option, value) = (assignment[..assignment.IndexOf('=', StringComparison.Ordinal)], assignment[(assignment.IndexOf('=', StringComparison.Ordinal) + 1)..]);
+            var (option, value) = (assignment[..assignment.IndexOf('=', StringComparison.Ordinal)],
+                assignment[(assignment.IndexOf('=', StringComparison.Ordinal) + 1)..]);
             if (address.Option(option) == value)
                 return $"{assignment}: {why}";
         }
@@ -87,9 +88,10 @@ public static class Registry
 /// <summary>One option of an address. Kind: choice (one of Choices, comma-separated), size (bytes with k, M, G) or count.</summary>
 public sealed record OptionEntry(string Name, string Kind, string Default, string Help, string? Choices = null);
 
-/// <summary>A transport's capabilities. Network: it reaches other machines. Hardened: a peer that misbehaves or dies cannot hurt the other. Detail: what its summary, which fits a line of a list, leaves out. Sides: side id to "" or the reason it is missing. Notes: by platform, what must stand beside every figure.
-/// Refused: by platform, which <c>option=value</c> cannot be had there, and why. MostInFlight: by platform, so many calls at once whatever their length, because a client
-/// that waits for room there takes in no replies; all others have room for as many as a channel has.</summary>
+/// <summary>A transport's capabilities. Network: it reaches other machines. Hardened: a peer that misbehaves or dies cannot hurt the other. Detail:
+/// what its summary, which fits a line of a list, leaves out. Sides: side id to "" or the reason it is missing. Notes: by platform, what must stand
+/// beside every figure. Refused: by platform, which <c>option=value</c> cannot be had there, and why. MostInFlight: by platform, so many calls at once
+/// whatever their length, because a client that waits for room there takes in no replies; all others have room for as many as a channel has.</summary>
 public sealed record TransportEntry(
     string Id, string Summary, string NameForm, string Kind, IReadOnlyList<string> Platforms, bool ZeroCopy, bool Broadcast,
     string LargestMessage, string Floor, IReadOnlyDictionary<string, string> Sides, IReadOnlyList<OptionEntry> Options,
@@ -102,7 +104,8 @@ public sealed record TransportEntry(
 public sealed record ModuleEntry(string Package, string? Daemon = null, string? DaemonPackage = null);
 
 /// <summary>A side. Of and Runtime: of a side that is another one run in another way, that side's id and the way (<c>netfx</c>: .NET Framework, or
-/// Mono off Windows; <c>hostfxr</c>: .NET 10 inside a native process); null where it is native or a process of .NET 10. Scenarios: those it plays; null: all.</summary>
+/// Mono off Windows; <c>hostfxr</c>: .NET 10 inside a native process); null where it is native or a process of .NET 10. Scenarios: those it plays;
+/// null: all.</summary>
 public sealed record SideEntry(string Id, string Summary, string? Of = null, string? Runtime = null, IReadOnlyList<string>? Scenarios = null);
 
 /// <summary>A codec; Objects is false for plain bytes. Scenarios and Sides: those it is measured in and on, with every workload that has objects;
@@ -111,14 +114,17 @@ public sealed record CodecEntry(
     string Id, string Summary, bool Objects, IReadOnlyList<string>? Scenarios = null, IReadOnlyList<string>? Sides = null);
 
 /// <summary>A scenario; Ipc is false when one process plays it alone. Kinds: the kinds of transport it can be played over. Receiver: the role
-/// (server or client) that receives one-way messages and measures; null where the client measures round trips. Clients: client processes. Threads: sending threads of each of them, every one a client to the server.
-/// Portion: operations of one sample, divided down. Batch: messages of one batch; 0: one by one. Platforms and Codecs: those it is played on and with;
-/// null: all. As: the scenario that both processes play, where this one differs only in how they are started or how many there are. OneCpu: both are pinned to one CPU. Starts: an operation is starting both processes, timed by who starts them. Footprint: who starts them reads their memory.
-/// InFlight: calls that the client has in flight at a time; 0: it calls and waits. Idle: who starts the processes also reads what they take while nobody calls. Last: messages are published at a rate, and
-/// each is timed until the last receiver has it.</summary>
+/// (server or client) that receives one-way messages and measures; null where the client measures round trips. Clients: client processes. Threads:
+/// sending threads of each of them, every one a client to the server. Portion: operations of one sample, divided down. Batch: messages of one batch; 0:
+/// one by one. Platforms and Codecs: those it is played on and with; null: all. As: the scenario that both processes play, where this one differs only
+/// in how they are started or how many there are. OneCpu: both are pinned to one CPU. Starts: an operation is starting both processes, timed by who
+/// starts them. Footprint: who starts them reads their memory. InFlight: calls that the client has in flight at a time; 0: it calls and waits. Idle:
+/// who starts the processes also reads what they take while nobody calls. Last: messages are published at a rate, and each is timed until the last
+/// receiver has it.</summary>
 public sealed record ScenarioEntry(
     string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Threads = 1, int Portion = 1, int Batch = 0,
-    IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null, string? As = null, bool OneCpu = false, bool Starts = false, bool Footprint = false,
+    IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null, string? As = null, bool OneCpu = false, bool Starts = false,
+    bool Footprint = false,
     int InFlight = 0, bool Idle = false, bool Last = false)
 {
     /// <summary>All that send or receive at the clients' end.</summary>

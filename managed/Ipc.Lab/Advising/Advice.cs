@@ -17,13 +17,15 @@ internal sealed record Advice(
 /// <param name="Verdict">first, no difference (from it) or slower.</param>
 /// <param name="Placement">Whose figures these are; the same for all of a ranking where all have launches enough in one.</param>
 internal sealed record Ranked(
-    string Transport, string Verdict, double P50Ns, double[]? P50Ci, double? P99Ns, double? OpsPerS, BySide? CpuNsPerOp, int Launches, string? Placement, double? Ratio,
+    string Transport, string Verdict, double P50Ns, double[]? P50Ci, double? P99Ns, double? OpsPerS, BySide? CpuNsPerOp, int Launches, string? Placement,
+    double? Ratio,
     double[]? RatioCi, string? Why);
 
 /// <summary>Ranks candidates by their measured cells.</summary>
 internal static class Ranking
 {
-    public static (IReadOnlyList<Ranked> Ranking, IReadOnlyList<Excluded> Excluded) Of(Need need, IReadOnlyList<Candidate> candidates, IReadOnlyList<CellResult> cells)
+    public static (IReadOnlyList<Ranked> Ranking, IReadOnlyList<Excluded> Excluded) Of(Need need, IReadOnlyList<Candidate> candidates,
+        IReadOnlyList<CellResult> cells)
     {
         var excluded = new List<Excluded>();
         var measured = new List<(Candidate Candidate, CellResult Cell)>();
@@ -33,7 +35,8 @@ internal static class Ranking
             if (cell is null || cell.Status != "ok" || cell.P50Ns is null)
                 excluded.Add(new Excluded(candidate.Spec, cell is null ? "it was not measured" : $"{cell.Status}: {cell.Reason}"));
             else if (need.Rate > cell.OpsPerS)
-                excluded.Add(new Excluded(candidate.Spec, string.Create(System.Globalization.CultureInfo.InvariantCulture, $"it manages {cell.OpsPerS:0} a second here, and {need.Rate:0} are needed")));
+                excluded.Add(new Excluded(candidate.Spec, string.Create(System.Globalization.CultureInfo.InvariantCulture,
+                    $"it manages {cell.OpsPerS:0} a second here, and {need.Rate:0} are needed")));
             else
                 measured.Add((candidate, cell));
         }
@@ -48,7 +51,8 @@ internal static class Ranking
 
     private sealed record Entry(Candidate Candidate, CellResult Cell, Figures Figures, string? Placement);
 
-    // The one in which most of them have launches enough, and of these the one with most launches: the ranking is of programs then, not of where the host put the processors.
+    // The one in which most of them have launches enough, and of these the one with most launches: the ranking is of programs then, not of where the
+    // host put the processors.
     private static string? SharedPlacement(IReadOnlyList<CellResult> cells) => cells
         .SelectMany(c => c.Placements).Where(IsEnough).GroupBy(p => p.Placement)
         .OrderByDescending(g => g.Count()).ThenByDescending(g => g.Sum(p => p.Launches)).FirstOrDefault()?.Key;
@@ -56,8 +60,13 @@ internal static class Ranking
     private static bool IsEnough(PlacementFigures figures) => figures is { P50Ns: not null, Launches: >= RatioEstimate.LeastLaunches };
 
     private static Ranked ToRanked(Entry entry, RatioEstimate? ratio, double? adjusted) => new(
-        entry.Candidate.Spec, adjusted is not { } p ? "first" : p <= Comparer.Level && ratio!.Ratio > 1 + Comparer.LeastDifference ? CellVerdict.Slower : CellVerdict.NoDifference,
-        entry.Figures.P50Ns!.Value, entry.Figures.P50Ci, entry.Figures.P99Ns, entry.Figures.OpsPerS, entry.Figures.CpuNsPerOp, entry.Figures.Launches, entry.Placement,
+        entry.Candidate.Spec, adjusted is not { } p
+            ? "first"
+            : p <= Comparer.Level && ratio!.Ratio > 1 + Comparer.LeastDifference
+            ? CellVerdict.Slower
+            : CellVerdict.NoDifference,
+        entry.Figures.P50Ns!.Value, entry.Figures.P50Ci, entry.Figures.P99Ns, entry.Figures.OpsPerS, entry.Figures.CpuNsPerOp, entry.Figures.Launches,
+        entry.Placement,
         ratio?.Ratio, ratio?.Interval, entry.Candidate.Why);
 
     private static RatioEstimate? RatioTo(Entry first, Entry other)

@@ -8,7 +8,8 @@ internal static class AdviceText
     public static void Write(TextWriter output, Advice advice)
     {
         var need = advice.Need;
-        output.WriteLine($"{need.Pattern}, {need.Pair}, measured at workload {advice.Workload}{(advice.Evidence.Count > 0 ? $" in {advice.Evidence[0]}" : "")}");
+        output.WriteLine($"{need.Pattern}, {need.Pair}, measured at workload {advice.Workload}"
+            + $"{(advice.Evidence.Count > 0 ? $" in {advice.Evidence[0]}" : "")}");
         output.WriteLine();
         var width = advice.Ranking.Count > 0 ? advice.Ranking.Max(r => r.Transport.Length) : 0;
         foreach (var r in advice.Ranking)
@@ -19,7 +20,9 @@ internal static class AdviceText
                 TextLines.Write(output, new string(' ', width + 4), why);
         }
         if (advice.Ranking.Select(r => r.Placement).Distinct().Count() > 1)
-            TextLines.Write(output, "  ", $"Not all in the same placement: {string.Join(", ", advice.Ranking.Select(r => $"{r.Transport} {r.Placement ?? "unknown"}"))}. So part of the difference is where the host put the processors.");
+            TextLines.Write(output, "  ", "Not all in the same placement: "
+                + $"{string.Join(", ", advice.Ranking.Select(r => $"{r.Transport} {r.Placement ?? "unknown"}"))}. "
+                + "So part of the difference is where the host put the processors.");
         if (advice.Ranking.Count == 0)
             output.WriteLine("  no transport meets all of these needs; the reasons:");
         output.WriteLine();

@@ -11,14 +11,17 @@ internal static class Evidence
 
     /// <summary>The candidates' cells of the newest run that has any, of this machine and with an interval; its folder, or null.</summary>
     /// <remarks>Of one run only: two runs differ by what the machine did between them.</remarks>
-    public static (string? Folder, IReadOnlyList<CellResult> Cells) Find(string folder, Need need, IReadOnlyList<Candidate> candidates, MachineRecord machine, Pins pins)
+    public static (string? Folder, IReadOnlyList<CellResult> Cells) Find(string folder, Need need, IReadOnlyList<Candidate> candidates, MachineRecord machine,
+        Pins pins)
     {
         foreach (var run in RunsIn(folder).Take(MostRuns))
         {
             if (TryRead(run) is not { } results || results.Run.Build != "release" || results.Run.Pins.ToString() != pins.ToString()
-                || (results.Machine.Name, results.Machine.Cpu.Model, results.Machine.Kernel, results.Machine.Wine) != (machine.Name, machine.Cpu.Model, machine.Kernel, machine.Wine))
+                || (results.Machine.Name, results.Machine.Cpu.Model, results.Machine.Kernel, results.Machine.Wine) != (machine.Name, machine.Cpu.Model,
+                    machine.Kernel, machine.Wine))
                 continue;
-            var cells = results.Cells.Where(c => c is { Status: "ok", P50Ci: not null, Codec: "raw", Count: null } && c.Pair == need.Pair && c.Scenario == need.Scenario
+            var cells = results.Cells.Where(c =>
+                c is { Status: "ok", P50Ci: not null, Codec: "raw", Count: null } && c.Pair == need.Pair && c.Scenario == need.Scenario
                 && c.Workload == need.Workload.Id && candidates.Any(x => x.Spec == c.Transport)).ToList();
             if (cells.Count == candidates.Count)
                 return (run, cells);
@@ -28,7 +31,8 @@ internal static class Evidence
 
     private static IEnumerable<string> RunsIn(string folder) =>
         File.Exists(Path.Combine(folder, "results.json")) ? [folder]
-        : Directory.Exists(folder) ? Directory.EnumerateDirectories(folder).Where(d => File.Exists(Path.Combine(d, "results.json"))).OrderByDescending(d => File.GetLastWriteTimeUtc(Path.Combine(d, "results.json")))
+        : Directory.Exists(folder) ? Directory.EnumerateDirectories(folder).Where(d => File.Exists(Path.Combine(d, "results.json")))
+            .OrderByDescending(d => File.GetLastWriteTimeUtc(Path.Combine(d, "results.json")))
         : [];
 
     private static RunResults? TryRead(string folder)

@@ -12,7 +12,8 @@ namespace Ipc.Lab.Advising;
 /// <param name="Network">Whether the ends may be on two machines later.</param>
 /// <param name="SpareCore">Whether a processor may be kept busy while nothing happens.</param>
 internal sealed record Need(
-    string Pattern, int RequestBytes, int ReplyBytes, double? Rate, string Server, string Client, string Platform, bool KeepOut, bool SurviveCrash, bool Network, bool SpareCore)
+    string Pattern, int RequestBytes, int ReplyBytes, double? Rate, string Server, string Client, string Platform, bool KeepOut, bool SurviveCrash,
+    bool Network, bool SpareCore)
 {
     public static readonly IReadOnlyList<string> Patterns = ["calls", "oneway", "broadcast", "clients"];
     public static readonly IReadOnlyList<string> Platforms = ["linux", "windows", "both"];

@@ -16,18 +16,22 @@ internal static class AdviseCommand
     private const int Launches = 6;
     private static readonly TimeSpan s_floorsBound = TimeSpan.FromMinutes(5);
 
-    private static readonly Option<string?> s_pattern = Options.Text("--pattern", string.Join(", ", Need.Patterns) + " (one way, from many); calls when omitted");
+    private static readonly Option<string?> s_pattern = Options.Text("--pattern",
+        string.Join(", ", Need.Patterns) + " (one way, from many); calls when omitted");
     private static readonly Option<int?> s_request = Options.Number<int>("--request", "bytes of a request or message; 1000 when omitted", "BYTES");
     private static readonly Option<int?> s_reply = Options.Number<int>("--reply", "bytes of a reply; 10000 when omitted", "BYTES");
-    private static readonly Option<double?> s_rate = Options.Number<double>("--rate", "messages a second it must keep up with; as fast as possible when omitted");
-    private static readonly Option<string?> s_server = Options.Text("--server", "side of the server or receiver: native (C++), managed (.NET), ...; native when omitted", "SIDE");
+    private static readonly Option<double?> s_rate = Options.Number<double>("--rate",
+        "messages a second it must keep up with; as fast as possible when omitted");
+    private static readonly Option<string?> s_server = Options.Text("--server",
+        "side of the server or receiver: native (C++), managed (.NET), ...; native when omitted", "SIDE");
     private static readonly Option<string?> s_client = Options.Text("--client", "side of the client or sender; managed when omitted", "SIDE");
     private static readonly Option<string?> s_platform = Options.Text("--platform", "linux, windows or both; this system when omitted");
     private static readonly Option<bool> s_anyUser = Options.Flag("--any-user", "other users of the machine need not be kept out");
     private static readonly Option<bool> s_mayHang = Options.Flag("--crash-is-fatal", "neither end needs to survive a crash of the other");
     private static readonly Option<bool> s_network = Options.Flag("--network", "the ends may be on two machines later");
     private static readonly Option<bool> s_core = Options.Flag("--spare-core", "a processor may be kept busy while nothing happens");
-    private static readonly Option<string?> s_from = Options.File("--from", "results to use: the folder of a run, or one that holds runs; ./results when omitted");
+    private static readonly Option<string?> s_from = Options.File("--from",
+        "results to use: the folder of a run, or one that holds runs; ./results when omitted");
     private static readonly Option<bool> s_measure = Options.Flag("--measure", "measure again even if there are results");
     private static readonly Option<bool> s_json = Options.Flag("--json", "the whole answer as JSON");
 
@@ -72,13 +76,16 @@ internal static class AdviseCommand
         var request = console.Prompt(new TextPrompt<int>("Bytes of a request or message?").DefaultValue(1000));
         var reply = pattern == "calls" ? console.Prompt(new TextPrompt<int>("Bytes of a reply?").DefaultValue(10_000)) : 0;
         var rate = console.Prompt(new TextPrompt<double>("Messages a second it must keep up with? (0: as fast as possible)").DefaultValue(0));
-        var server = console.Prompt(new SelectionPrompt<string>().Title("How is the server or receiver written? (native: C++, managed: .NET)").AddChoices(sides));
+        var server = console.Prompt(new SelectionPrompt<string>().Title("How is the server or receiver written? (native: C++, managed: .NET)")
+            .AddChoices(sides));
         var client = console.Prompt(new SelectionPrompt<string>().Title("And the client or sender?").AddChoices(sides));
-        var platform = console.Prompt(new SelectionPrompt<string>().Title("On which system?").AddChoices([Registry.Platform, .. Need.Platforms.Where(p => p != Registry.Platform)]));
+        var platform = console.Prompt(new SelectionPrompt<string>().Title("On which system?")
+            .AddChoices([Registry.Platform, .. Need.Platforms.Where(p => p != Registry.Platform)]));
         return new Need(
             pattern, request, reply, rate > 0 ? rate : null, server, client, platform,
             console.Confirm("Must other users of the machine be kept out?"), console.Confirm("Must either end survive a crash of the other?"),
-            console.Confirm("May the ends be on two machines later?", defaultValue: false), console.Confirm("May a processor be kept busy while nothing happens?", defaultValue: false));
+            console.Confirm("May the ends be on two machines later?", defaultValue: false),
+            console.Confirm("May a processor be kept busy while nothing happens?", defaultValue: false));
     }
 
     private static async Task<Advice> AdviseAsync(Need need, string from, bool measure, CancellationToken stop)
@@ -108,9 +115,11 @@ internal static class AdviseCommand
     private static string AddressOf(string spec) => TransportSpec.ToAddress(spec, "orders").Replace("127.0.0.1:0", "127.0.0.1:5055", StringComparison.Ordinal);
 
     // About a minute: every candidate by six short launches, in shuffled rounds as every run.
-    private static async Task<(string Folder, IReadOnlyList<CellResult> Cells)> MeasureAsync(Need need, IReadOnlyList<Candidate> candidates, CancellationToken stop)
+    private static async Task<(string Folder, IReadOnlyList<CellResult> Cells)> MeasureAsync(Need need, IReadOnlyList<Candidate> candidates,
+        CancellationToken stop)
     {
-        var folder = Path.GetFullPath(Path.Combine("results", "advise-" + DateTime.Now.ToString("yyyyMMdd-HHmmss", System.Globalization.CultureInfo.InvariantCulture)));
+        var folder = Path.GetFullPath(Path.Combine("results",
+            "advise-" + DateTime.Now.ToString("yyyyMMdd-HHmmss", System.Globalization.CultureInfo.InvariantCulture)));
         var request = new RunRequest
         {
             Transports = [.. candidates.Select(c => c.Spec)],
@@ -127,7 +136,8 @@ internal static class AdviseCommand
         var progress = ProgressReport.ForThisConsole();
         foreach (var line in PlanText.Describe(run.Kept.Plan, folder))
             progress.Note(line);
-        var session = new RunSession(run.Folder, run.Kept, new Launcher(run.Programs, LaunchBounds.Usual), new FloorsProgram(run.Programs.Floors(), s_floorsBound), progress);
+        var session = new RunSession(run.Folder, run.Kept, new Launcher(run.Programs, LaunchBounds.Usual),
+            new FloorsProgram(run.Programs.Floors(), s_floorsBound), progress);
         if (!await session.RunAsync(stop).ConfigureAwait(false))
             throw new OperationCanceledException(stop);
         progress.Finish();

@@ -11,13 +11,15 @@ internal static class CompareCommand
 {
     public static Command Create()
     {
-        var first = new Argument<string>("base") { Description = "a results folder or its results.json; or the folder of one `ipc run --against`, alone", HelpName = "BASE" };
+        var first = new Argument<string>("base") { Description = "a results folder or its results.json; or the folder of one `ipc run --against`, alone",
+            HelpName = "BASE" };
         var second = new Argument<string?>("new") { Description = "the results to compare with it", HelpName = "NEW", Arity = ArgumentArity.ZeroOrOne };
         var json = Options.Flag("--json", "everything as JSON, with a verdict per cell");
         var markdown = Options.Flag("--markdown", "Markdown for a pull request");
         var all = Options.Flag("--all", "show every cell, not only those that differ");
         var anyway = Options.Flag("--anyway", "compare even if machines or settings differ; the output names the differences");
-        var tolerate = Options.Number<double>("--tolerate", "percent by which a cell may be slower without the exit code becoming 1; 0 when omitted", "PERCENT");
+        var tolerate = Options.Number<double>("--tolerate", "percent by which a cell may be slower without the exit code becoming 1; 0 when omitted",
+            "PERCENT");
         var command = new Command("compare", "Compares two runs: ratios with intervals; exits with 1 if anything became slower or has begun to fail.")
         {
             first, second, json, markdown, all, anyway, tolerate,
@@ -44,7 +46,8 @@ internal static class CompareCommand
         if (second is null)
         {
             if (!TwinFolder.Is(first))
-                throw new UserMistakeException($"'{first}' holds no interleaved run (`ipc run --against`), so a second folder must be named: ipc compare BASE NEW");
+                throw new UserMistakeException(
+                    $"'{first}' holds no interleaved run (`ipc run --against`), so a second folder must be named: ipc compare BASE NEW");
             (first, second) = (TwinFolder.Base(first), TwinFolder.New(first));
         }
         var (a, b) = (ResultsReader.Read(first), ResultsReader.Read(second));

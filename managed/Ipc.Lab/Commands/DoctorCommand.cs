@@ -50,7 +50,8 @@ internal static class DoctorCommand
             if (topology.Allowed.Count < 2)
                 return costs;
             var floors = new FloorsProgram(programs.Floors(), s_floorsBound);
-            while (clock.Elapsed < s_watch && await floors.MeasureNowAsync(Pins.Choose(null, topology), FloorOfCell.WakeUp, stop).ConfigureAwait(false) is { LineNs: { } line, FloorNs: { } futex })
+            while (clock.Elapsed < s_watch && await floors.MeasureNowAsync(Pins.Choose(null, topology), FloorOfCell.WakeUp, stop)
+                .ConfigureAwait(false) is { LineNs: { } line, FloorNs: { } futex })
                 looks.Add((line, futex));
         }
         catch (UserMistakeException)
@@ -60,7 +61,8 @@ internal static class DoctorCommand
     }
 
     // Either language alone can still be measured; with no program that works, nothing can.
-    private static async Task<(List<Check>, Dictionary<string, PeerEnvironment>, IReadOnlyList<BinaryHash>)> ExamineProgramsAsync(Programs programs, CancellationToken stop)
+    private static async Task<(List<Check>, Dictionary<string, PeerEnvironment>, IReadOnlyList<BinaryHash>)> ExamineProgramsAsync(Programs programs,
+        CancellationToken stop)
     {
         var checks = new List<Check>();
         var found = new List<(string Id, string? Side, ProgramFile Program)>();
@@ -81,7 +83,8 @@ internal static class DoctorCommand
         if (peers.Count == 0)
             checks.Add(Check.Impossible("peers", "no peer program runs", "build them with `dotnet build ipc.sln -c Release`"));
         else if (checks.Any(c => c.Id == "floors" && c.Status != "ok"))
-            checks.Add(Check.Impossible("floors-needed", "the floors cannot be measured, and every run measures them", "build them with `dotnet build ipc.sln -c Release`"));
+            checks.Add(Check.Impossible("floors-needed", "the floors cannot be measured, and every run measures them",
+                "build them with `dotnet build ipc.sln -c Release`"));
         return (checks, peers, Programs.Hash([.. found.Select(f => f.Program)]));
     }
 
@@ -93,7 +96,8 @@ internal static class DoctorCommand
             return Check.Warn(id, $"'{program.Path}' does not introduce itself", "start it by hand and look at its standard error; then build it again");
         return environment.Build == "release"
             ? Check.Ok(id, $"{program.Path}, {environment.Runtime ?? environment.Compiler}")
-            : Check.Warn(id, $"'{program.Path}' is a {environment.Build} build, whose speed says nothing", "build it in Release; `ipc run` refuses it without --allow-debug");
+            : Check.Warn(id, $"'{program.Path}' is a {environment.Build} build, whose speed says nothing",
+                "build it in Release; `ipc run` refuses it without --allow-debug");
     }
 
     private static Check PrivateFolder()

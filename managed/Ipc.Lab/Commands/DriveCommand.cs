@@ -72,7 +72,8 @@ internal static class DriveCommand
         var seconds = (side.Workload.Rate > 0 ? measured.ElapsedNs : samples.Sum(s => (long)s)) / 1e9;
         Array.Sort(samples);
         Console.Out.WriteLine($"{side.Side} client at {side.Address}: {side.Scenario} {side.Workload.Id} {side.Codec}");
-        Console.Out.WriteLine($"  operations  {measured.Operations * bucket}{(bucket > 1 ? $" objects, {bucket} to a call; times are of one object" : "")}, every one checked");
+        Console.Out.WriteLine(
+            $"  operations  {measured.Operations * bucket}{(bucket > 1 ? $" objects, {bucket} to a call; times are of one object" : "")}, every one checked");
         foreach (var (name, parts) in ((string, int)[])[("p50", 5000), ("p90", 9000), ("p99", 9900), ("p99.9", 9990), ("p99.99", 9999)])
             Console.Out.WriteLine($"  {name,-10}  {Units.Time(Percentiles.At(samples, parts) / bucket)}");
         Console.Out.WriteLine($"  max         {Units.Time(samples[^1] / (double)bucket)}");

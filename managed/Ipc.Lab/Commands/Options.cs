@@ -18,7 +18,8 @@ internal static class Options
     /// <summary>A file or folder. A script's empty variable is not one.</summary>
     public static Option<string?> File(string name, string help, bool valueMayBeMissing = false, string value = "DIR")
     {
-        var option = new Option<string?>(name) { Description = help, HelpName = value, Arity = valueMayBeMissing ? ArgumentArity.ZeroOrOne : ArgumentArity.ExactlyOne };
+        var option = new Option<string?>(name) { Description = help, HelpName = value,
+            Arity = valueMayBeMissing ? ArgumentArity.ZeroOrOne : ArgumentArity.ExactlyOne };
         option.Validators.Add(result =>
         {
             if (result.Tokens.Any(t => string.IsNullOrWhiteSpace(t.Value)))
@@ -39,7 +40,8 @@ internal static class Options
             var isWhole = typeof(T) != typeof(double);
             if (T.TryParse(text, isWhole ? NumberStyles.Integer : NumberStyles.Float, CultureInfo.InvariantCulture, out var number))
                 return number;
-            result.AddError($"{name} '{text}' is not a {(isWhole ? "whole " : "")}number{(!isWhole && text.Contains(',', StringComparison.Ordinal) ? $"; write its decimals after a point, as in {text.Replace(',', '.')}" : "")}");
+            result.AddError($"{name} '{text}' is not a {(isWhole ? "whole " : "")}number"
+                + $"{(!isWhole && text.Contains(',', StringComparison.Ordinal) ? $"; write its decimals after a point, as in {text.Replace(',', '.')}" : "")}");
             return null;
         },
     };

@@ -16,7 +16,8 @@ internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs
     public static async Task<IReadOnlyList<PreparedRun>> StartAsync(string folder, RunRequest request, string? against, CancellationToken stop)
     {
         if (request.Table is { } table && new FileInfo(table.File) is { Exists: true, Length: > LargeTable and var bytes })
-            await Console.Error.WriteLineAsync($"reading a table of {bytes / 1_000_000} MB, as both processes of every launch will; that time is in no figure").ConfigureAwait(false);
+            await Console.Error.WriteLineAsync($"reading a table of {bytes / 1_000_000} MB, as both processes of every launch will; that time is in no figure")
+                .ConfigureAwait(false);
         var topology = CpuTopology.Read(SystemFiles.Real);
         var programs = Programs.OfThisTree(request.Peers);
         var plan = Planner.Make(request, topology, DateTimeOffset.UtcNow, programs);
@@ -49,7 +50,8 @@ internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs
         if (!TwinFolder.Is(folder))
             throw new UserMistakeException($"the run in '{folder}' does not alternate with another tree; omit --against, or start a new run in another folder");
         if (new ResultsFolder(TwinFolder.Base(folder)).ReadPlan().Plan.Tree is { } tree && tree != Path.GetFullPath(against))
-            throw new UserMistakeException($"the run in '{folder}' alternates with '{tree}', not with '{against}'; omit --against, or start a new run in another folder");
+            throw new UserMistakeException(
+                $"the run in '{folder}' alternates with '{tree}', not with '{against}'; omit --against, or start a new run in another folder");
     }
 
     private static (Programs Other, Plan Plan) PlanOfOther(Plan plan, string against)
@@ -83,11 +85,13 @@ internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs
         if (!now.SequenceEqual(kept.Plan.Binaries))
         {
             var changed = now.Except(kept.Plan.Binaries).Concat(kept.Plan.Binaries.Except(now)).First().File;
-            throw new UserMistakeException($"'{changed}' is not the one the run in '{folder.Path}' was made with; start a new run, or build the old version again");
+            throw new UserMistakeException(
+                $"'{changed}' is not the one the run in '{folder.Path}' was made with; start a new run, or build the old version again");
         }
         var machine = MachineReader.Read(SystemFiles.Real, CpuTopology.Read(SystemFiles.Real));
         if ((machine.Name, machine.Cpu.Model) != (kept.Machine.Name, kept.Machine.Cpu.Model))
-            throw new UserMistakeException($"the run in '{folder.Path}' was measured on {kept.Machine.Name} ({kept.Machine.Cpu.Model}), not on this machine; start a new run here");
+            throw new UserMistakeException(
+                $"the run in '{folder.Path}' was measured on {kept.Machine.Name} ({kept.Machine.Cpu.Model}), not on this machine; start a new run here");
         CheckBuilds(await IntroduceAsync(kept.Plan, programs, stop).ConfigureAwait(false), allowDebug || kept.Plan.Debug);
         return new PreparedRun(folder, kept, programs);
     }
@@ -104,7 +108,8 @@ internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs
             return false;
         return allowDebug
             ? true
-            : throw new UserMistakeException($"the {debug.Key} peer is a {debug.Value.Build ?? "nameless"} build, whose speed says nothing; build it in Release, or add --allow-debug to label the results so");
+            : throw new UserMistakeException($"the {debug.Key} peer is a {debug.Value.Build ?? "nameless"} build, whose speed says nothing; "
+                + "build it in Release, or add --allow-debug to label the results so");
     }
 
     // The floors are this tree's in any case: one yardstick for both.

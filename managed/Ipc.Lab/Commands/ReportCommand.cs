@@ -9,13 +9,21 @@ namespace Ipc.Lab.Commands;
 /// <summary>`ipc report`: what was measured, as files people look at.</summary>
 internal static class ReportCommand
 {
-    private static readonly Argument<string[]> s_folders = new("DIR") { Description = "folders of runs, or results.json files; they may be of several machines", Arity = ArgumentArity.OneOrMore };
+    private static readonly Argument<string[]> s_folders =
+        new("DIR") { Description = "folders of runs, or results.json files; they may be of several machines", Arity = ArgumentArity.OneOrMore };
     private static readonly Option<string?> s_out = Options.File("--out", "folder to write to; the current one when omitted");
-    private static readonly Option<string[]> s_fill = new("--fill") { HelpName = "FILES", Description = "Markdown files whose marked tables (<!-- measured: call raw 64 --> to <!-- /measured -->) and findings (<!-- findings --> to <!-- /findings -->) are rewritten", AllowMultipleArgumentsPerToken = true };
+    private static readonly Option<string[]> s_fill = new("--fill")
+    {
+        HelpName = "FILES",
+        Description = "Markdown files whose marked tables (<!-- measured: call raw 64 --> to <!-- /measured -->) and findings (<!-- findings --> to "
+            + "<!-- /findings -->) are rewritten",
+        AllowMultipleArgumentsPerToken = true,
+    };
 
     public static Command Create()
     {
-        var command = new Command("report", "Writes a web page per machine, a workbook, Markdown and charts from the results of runs.") { s_folders, s_out, s_fill };
+        var command = new Command("report", "Writes a web page per machine, a workbook, Markdown and charts from the results of runs.") { s_folders, s_out,
+            s_fill };
         command.SetAction(parsed => Run(parsed.GetValue(s_folders)!, parsed.GetValue(s_out) ?? ".", parsed.GetValue(s_fill) ?? []));
         return command;
     }
@@ -48,7 +56,8 @@ internal static class ReportCommand
 
     // Pages of the tree lead to what stands at its root.
     private static string UpFrom(string file) =>
-        Path.GetRelativePath(Path.GetDirectoryName(Path.GetFullPath(file))!, RepositoryRoot.Find() ?? ".").Replace('\\', '/') is not "." and var up ? $"{up}/" : "";
+        Path.GetRelativePath(Path.GetDirectoryName(Path.GetFullPath(file))!, RepositoryRoot.Find() ?? ".")
+            .Replace('\\', '/') is not "." and var up ? $"{up}/" : "";
 
     // The folder's own name; of a results.json the one it lies in.
     private static string NameOf(string path)

@@ -67,7 +67,9 @@ internal static class RunAction
             return ExitCodes.Interrupted;
         }
         if (results.Cells.All(c => c.Status == "skipped"))
-            await Console.Error.WriteLineAsync($"nothing was measured: {(results.Cells.Count == 1 ? "the only cell was skipped" : $"all {results.Cells.Count} cells were skipped")}: {results.Cells[0].Reason}").ConfigureAwait(false);
+            await Console.Error.WriteLineAsync(
+                $"nothing was measured: {(results.Cells.Count == 1 ? "the only cell was skipped" : $"all {results.Cells.Count} cells were skipped")}: "
+                + $"{results.Cells[0].Reason}").ConfigureAwait(false);
         return HasFailed(results) || (otherResults is not null && HasFailed(otherResults)) ? ExitCodes.Failed : ExitCodes.Success;
     }
 
@@ -121,7 +123,8 @@ internal static class RunAction
     {
         try
         {
-            await Console.Error.WriteLineAsync($"report: {string.Join(" and ", ReportFiles.Write(folder.Path, [machine], withMarkdown: false))}").ConfigureAwait(false);
+            await Console.Error.WriteLineAsync($"report: {string.Join(" and ", ReportFiles.Write(folder.Path, [machine], withMarkdown: false))}")
+                .ConfigureAwait(false);
         }
         catch (UserMistakeException problem)
         {

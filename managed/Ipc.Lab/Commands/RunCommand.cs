@@ -6,7 +6,8 @@ namespace Ipc.Lab.Commands;
 /// <summary>`ipc run`: the command line, read into a request. What it does stands in <see cref="RunAction"/>.</summary>
 internal static class RunCommand
 {
-    private static readonly Option<string?> s_preset = Options.Text("--preset", "which cells: " + string.Join("; ", Presets.All.Select(p => $"{p.Id}: {p.Summary}")) + ". quick when no cells are chosen");
+    private static readonly Option<string?> s_preset = Options.Text("--preset",
+        "which cells: " + string.Join("; ", Presets.All.Select(p => $"{p.Id}: {p.Summary}")) + ". quick when no cells are chosen");
     private static readonly Option<string?> s_transports = Options.List("--transport", "transports, with options where needed (shm?wait=spin)");
     private static readonly Option<string?> s_pairs = Options.List("--pair", "server:client sides, e.g. native:managed");
     private static readonly Option<string?> s_codecs = Options.List("--codec", "codecs");
@@ -14,16 +15,21 @@ internal static class RunCommand
     private static readonly Option<string?> s_workloads = Options.List("--workload", "workloads");
     private static readonly Option<int?> s_launches = Options.Number<int>("--launches", "launches of each cell");
     private static readonly Option<double?> s_seconds = Options.Number<double>("--seconds", "measured seconds of each launch", "S");
-    private static readonly Option<double?> s_warmup = Options.Number<double>("--warmup", "seconds each launch warms up at least; one that has not settled goes on, for two seconds or five times as long at most", "S");
+    private static readonly Option<double?> s_warmup = Options.Number<double>("--warmup",
+        "seconds each launch warms up at least; one that has not settled goes on, for two seconds or five times as long at most", "S");
     private static readonly Option<string?> s_pin = Options.Text("--pin", "CPUs of server and client, e.g. 0,1; or none", "CPUS");
-    private static readonly Option<long?> s_seed = Options.Number<long>("--seed", "decides the order of launches and the payloads; chosen and recorded when omitted");
+    private static readonly Option<long?> s_seed = Options.Number<long>("--seed",
+        "decides the order of launches and the payloads; chosen and recorded when omitted");
     private static readonly Option<string?> s_out = Options.File("--out", "folder for the results; results/<time> in the current folder when omitted");
-    private static readonly Option<string?> s_resume = Options.File("--resume", "go on with the interrupted run in this folder, or in that of --out", valueMayBeMissing: true);
+    private static readonly Option<string?> s_resume = Options.File("--resume", "go on with the interrupted run in this folder, or in that of --out",
+        valueMayBeMissing: true);
     private static readonly Option<bool> s_json = Options.Flag("--json", "print results.json instead of tables");
     private static readonly Option<bool> s_all = Options.Flag("--all", "print every cell at the end, not only the summary");
     private static readonly Option<bool> s_allowDebug = Options.Flag("--allow-debug", "measure debug builds too, and label them as such");
-    private static readonly Option<bool> s_check = Options.Flag("--check", "whether every cell works, not how fast: each is launched once and every exchange checked; no floors, no repeated launches, no figures");
-    private static readonly Option<string?> s_against = Options.File("--against", "another built checkout: its launches alternate with this one's, and the two are compared at the end");
+    private static readonly Option<bool> s_check = Options.Flag("--check",
+        "whether every cell works, not how fast: each is launched once and every exchange checked; no floors, no repeated launches, no figures");
+    private static readonly Option<string?> s_against = Options.File("--against",
+        "another built checkout: its launches alternate with this one's, and the two are compared at the end");
     private static readonly Option<string[]> s_peer = PeerOptions.Create();
     private static readonly TableOptions s_table = new();
 
@@ -68,7 +74,8 @@ internal static class RunCommand
             return new RunDestination(folder, Resume: false, parsed.GetValue(s_json), parsed.GetValue(s_all), parsed.GetValue(s_against));
         if (folder is null)
             throw new UserMistakeException("--resume needs the folder of the interrupted run: --resume DIR");
-        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_check, s_table.File, s_peer])
+        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed,
+            s_check, s_table.File, s_peer])
         {
             if (parsed.Has(option))
                 throw new UserMistakeException($"--resume goes on with the plan kept in '{folder}', which says what {option.Name} says; omit {option.Name}");

@@ -53,7 +53,8 @@ internal sealed class SideOptions
         var workload = Choices.WorkloadEntry(Choices.Workload(parsed.GetValue(_workload) ?? (asked is null ? "1k-10k" : "table")));
         if (asked is not null && workload.Table is null)
             throw new UserMistakeException($"--table is for workload 'table', not for '{workload.Id}'; omit one of the two");
-        var scenario = Choices.Check($"scenario of workload {workload.Id}", Choices.Scenario(parsed.GetValue(_scenario) ?? workload.Scenarios[0]), workload.Scenarios);
+        var scenario = Choices.Check($"scenario of workload {workload.Id}", Choices.Scenario(parsed.GetValue(_scenario) ?? workload.Scenarios[0]),
+            workload.Scenarios);
         var codec = Choices.Check($"codec of workload {workload.Id}", Choices.Codec(parsed.GetValue(_codec) ?? workload.Codecs[0]), workload.Codecs);
         if (!Choices.ScenarioEntry(scenario).Ipc)
             throw new UserMistakeException($"scenario '{scenario}' has no two sides; use `ipc run --scenario {scenario}`");

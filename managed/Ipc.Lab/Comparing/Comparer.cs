@@ -25,7 +25,8 @@ internal sealed class Comparer
     {
         (_base, _new, _paired) = (first, second, paired);
         // Found in both together: what each run calls near need not be the same distance. Of settled launches, which were of one placement throughout.
-        _bounds = LineClusters.Bounds(first.Cells.Concat(second.Cells).SelectMany(c => c.EachLaunch).Where(l => l.Status == "ok").Select(l => l.LineNs).OfType<double>());
+        _bounds = LineClusters.Bounds(first.Cells.Concat(second.Cells).SelectMany(c => c.EachLaunch).Where(l => l.Status == "ok").Select(l => l.LineNs)
+            .OfType<double>());
         _drift = MachineDrift.Of(Cells(), this);
     }
 
@@ -102,7 +103,8 @@ internal sealed class Comparer
     {
         if (first?.Status != "ok" || second?.Status != "ok")
         {
-            yield return new CellVerdict { Cell = (first ?? second)!.Cell, Reason = WhyNot(first, second), NewlyFailed = first?.Status == "ok" && second?.Status == "failed" };
+            yield return new CellVerdict { Cell = (first ?? second)!.Cell, Reason = WhyNot(first, second),
+                NewlyFailed = first?.Status == "ok" && second?.Status == "failed" };
             yield break;
         }
         // What the machine did between the two launches of a pair, it did to both trees in turns: the spread of the pairs has it already.
@@ -165,7 +167,8 @@ internal sealed class Comparer
         var (a, b) = (LaunchesOf(first), LaunchesOf(second));
         var alike = string.Join(", ", a.Select(g => g.Key).Union(b.Select(g => g.Key)).OrderBy(Distance)
             .Select(placement => $"{(placement is null ? "" : $"{placement} ")}{a[placement].Count()} and {b[placement].Count()}"));
-        return $"too few settled launches{(_bounds.Count > 0 ? " of like placement" : "")}: {(alike.Length > 0 ? alike : "none")}; {RatioEstimate.LeastLaunches} of each are needed";
+        return $"too few settled launches{(_bounds.Count > 0 ? " of like placement" : "")}: "
+            + $"{(alike.Length > 0 ? alike : "none")}; {RatioEstimate.LeastLaunches} of each are needed";
     }
 
     private static string WhyNot(CellResult? first, CellResult? second) =>

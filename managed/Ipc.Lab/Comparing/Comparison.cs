@@ -19,7 +19,8 @@ internal sealed record Comparison
     public required double Level { get; init; }
     /// <summary>Ratios nearer to 1 are no difference that anybody would act on.</summary>
     public required double LeastDifference { get; init; }
-    /// <summary>By how much the floors, which are no part of either tree, changed from one run to the other: by floor, a standard deviation of logarithms.</summary>
+    /// <summary>By how much the floors, which are no part of either tree, changed from one run to the other: by floor, a standard deviation of
+    /// logarithms.</summary>
     public required IReadOnlyDictionary<string, double> Drift { get; init; }
     public required VerdictCounts Summary { get; init; }
     public required IReadOnlyList<TransportVerdict> Transports { get; init; }

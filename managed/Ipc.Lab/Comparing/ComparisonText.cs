@@ -50,16 +50,21 @@ internal static class ComparisonText
         var compared = s.Faster + s.Slower + s.NoDifference;
         var verdict = compared == 0 ? "nothing could be compared"
             : s.Slower + s.Faster == 0 ? $"no difference in {compared} of {compared} cells"
-            : $"{(s.Slower > 0 ? $"{s.Slower} slower, " : "")}{(s.Faster > 0 ? $"{s.Faster} faster, " : "")}{s.NoDifference} without a difference, of {compared} cells";
-        return verdict + (s.NewlyFailed > 0 ? $"; {s.NewlyFailed} newly failed" : "") + (s.NotCompared > s.NewlyFailed ? $"; {s.NotCompared - s.NewlyFailed} not compared" : "");
+            : $"{(s.Slower > 0 ? $"{s.Slower} slower, " : "")}{(s.Faster > 0 ? $"{s.Faster} faster, " : "")}"
+                + $"{s.NoDifference} without a difference, of {compared} cells";
+        return verdict + (s.NewlyFailed > 0 ? $"; {s.NewlyFailed} newly failed" : "")
+            + (s.NotCompared > s.NewlyFailed ? $"; {s.NotCompared - s.NewlyFailed} not compared" : "");
     }
 
     private static IEnumerable<string> Conditions(Comparison comparison)
     {
-        yield return $"base {comparison.Base.Path} ({comparison.Base.Launches} launches a cell), new {comparison.New.Path} ({comparison.New.Launches}), {comparison.New.Machine}; ratios are new by base, above 1 is slower";
-        var drift = comparison.Drift.Count == 0 ? "floors were not measured around launches, so a change of the machine cannot be told from a change of the programs"
+        yield return $"base {comparison.Base.Path} ({comparison.Base.Launches} launches a cell), new {comparison.New.Path} "
+            + $"({comparison.New.Launches}), {comparison.New.Machine}; ratios are new by base, above 1 is slower";
+        var drift = comparison.Drift.Count == 0
+            ? "floors were not measured around launches, so a change of the machine cannot be told from a change of the programs"
             : $"the floors, which belong to neither, changed by at most {comparison.Drift.Max(d => d.Value) * 100:0.0} %";
-        yield return $"{(comparison.Paired ? "interleaved, compared pair by pair" : "measured one after the other")}; {drift}; {comparison.Correction} at {comparison.Level:0.##}, differences under {comparison.LeastDifference * 100:0} % do not count";
+        yield return $"{(comparison.Paired ? "interleaved, compared pair by pair" : "measured one after the other")}; {drift}; "
+            + $"{comparison.Correction} at {comparison.Level:0.##}, differences under {comparison.LeastDifference * 100:0} % do not count";
         foreach (var unlike in comparison.Unlike)
             yield return $"DIFFERENT: {unlike}";
         foreach (var run in (ComparedRun[])[comparison.Base, comparison.New])
@@ -75,7 +80,8 @@ internal static class ComparisonText
     {
         var parts = ((string[])[t.Slower > 0 ? $"{t.Slower} slower" : "", t.Faster > 0 ? $"{t.Faster} faster" : ""]).Where(p => p.Length > 0).ToList();
         return string.Create(CultureInfo.InvariantCulture,
-            $"{t.Transport}: {t.Verdict}, {t.Ratio:0.000} [{t.Interval[0]:0.000}, {t.Interval[1]:0.000}] over its {t.Cells} cells together{(parts.Count > 0 ? $"; by themselves {string.Join(", ", parts)}" : "")}");
+            $"{t.Transport}: {t.Verdict}, {t.Ratio:0.000} [{t.Interval[0]:0.000}, {t.Interval[1]:0.000}] over its {t.Cells} cells together"
+            + $"{(parts.Count > 0 ? $"; by themselves {string.Join(", ", parts)}" : "")}");
     }
 
     // Newly failed, slower, faster; of these the farthest from 1 first; then, if all are asked for, the rest.
@@ -94,7 +100,8 @@ internal static class ComparisonText
         foreach (var c in cells)
         {
             var verdict = c.NewlyFailed ? "**newly failed**" : c.Verdict is CellVerdict.NoDifference or null ? c.Verdict ?? "not compared" : $"**{c.Verdict}**";
-            output.WriteLine($"| {verdict} | {RatioOf(c)} | {Units.Time(c.BaseP50Ns)} | {Units.Time(c.NewP50Ns)} | `{c.Name}`{(c.Reason is { } why ? $": {why.Replace("|", "\\|", StringComparison.Ordinal)}" : "")} |");
+            output.WriteLine($"| {verdict} | {RatioOf(c)} | {Units.Time(c.BaseP50Ns)} | {Units.Time(c.NewP50Ns)} | "
+                + $"`{c.Name}`{(c.Reason is { } why ? $": {why.Replace("|", "\\|", StringComparison.Ordinal)}" : "")} |");
         }
     }
 

@@ -8,7 +8,8 @@ internal static class LaunchPairs
     /// <summary>As many pairs as there are: launches of one round first, because what the machine did meanwhile it did to both. Then those whose
     /// counterpart was of another placement or had not settled, in the order of their rounds: like launches of two rounds differ by chance alone.</summary>
     /// <param name="first">Of one placement, and at most one of each round; so <paramref name="second"/>.</param>
-    public static List<(double First, double Second)> Of(IEnumerable<LaunchFigures> first, IEnumerable<LaunchFigures> second, Func<LaunchFigures, double?> figure)
+    public static List<(double First, double Second)> Of(IEnumerable<LaunchFigures> first, IEnumerable<LaunchFigures> second,
+        Func<LaunchFigures, double?> figure)
     {
         var (a, b) = (ByRound(first, figure), ByRound(second, figure));
         var both = a.Keys.Intersect(b.Keys).Order().ToList();

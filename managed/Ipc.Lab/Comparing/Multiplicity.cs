@@ -3,8 +3,8 @@ namespace Ipc.Lab.Comparing;
 /// <summary>Many cells are looked at, and of a hundred that are alike five have p under 0.05: so p is adjusted to their number.</summary>
 /// <remarks>
 /// Benjamini and Hochberg, not Holm: Holm keeps any wrong name out in 95 of 100 comparisons and, with six launches and a hundred cells, finds a tenth no more.
-/// Benjamini and Hochberg keep the share of wrong names among the names at 5 %; when nothing differs both hold the same: no name at all in 95 of 100 comparisons.
-/// It holds for cells that drift together, too (positive dependence).
+/// Benjamini and Hochberg keep the share of wrong names among the names at 5 %; when nothing differs both hold the same: no name at all in 95 of 100
+/// comparisons. It holds for cells that drift together, too (positive dependence).
 /// </remarks>
 internal static class Multiplicity
 {

@@ -4,7 +4,8 @@ using MathNet.Numerics.Random;
 
 namespace Ipc.Lab.Comparing;
 
-/// <summary>How many times as long the new one takes as the base: the ratio of medians over launches, its 95 % interval, and how likely so much is by chance.</summary>
+/// <summary>How many times as long the new one takes as the base: the ratio of medians over launches, its 95 % interval, and how likely so much is by
+/// chance.</summary>
 /// <param name="StandardError">Of the ratio's logarithm, the machine's own drift included.</param>
 /// <param name="Drift">That drift alone.</param>
 /// <param name="Degrees">Degrees of freedom of the error.</param>

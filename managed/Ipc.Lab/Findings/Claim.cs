@@ -10,10 +10,12 @@ namespace Ipc.Lab.Findings;
 /// <param name="Most">... to here; one of them is null where it is open, and both lie on one side of <paramref name="Line"/>.</param>
 /// <param name="Line">Where a ratio speaks neither for the claim nor against it: 1, or what the claim names.</param>
 /// <param name="Published">The size of the effect, for people.</param>
-/// <param name="Needs"><c>windows</c>: measurements elsewhere say nothing about it, and those under Wine show an order of cost; <c>windows-itself</c>: not even that. Empty otherwise.</param>
+/// <param name="Needs"><c>windows</c>: measurements elsewhere say nothing about it, and those under Wine show an order of cost; <c>windows-itself</c>:
+/// not even that. Empty otherwise.</param>
 /// <param name="Note">What must be said beside the verdict; without tests, why there are none.</param>
 internal sealed record Claim(
-    string Id, string Source, string Text, IReadOnlyList<ClaimTest> Tests, double? Least, double? Most, double Line, string Published, string Needs, string Note)
+    string Id, string Source, string Text, IReadOnlyList<ClaimTest> Tests, double? Least, double? Most, double Line, string Published, string Needs,
+    string Note)
 {
     public bool NeedsWindows => Needs.Length > 0;
 
@@ -58,7 +60,8 @@ internal static class PublishedClaims
         {
             var id = csv.GetString("id");
             var claim = new Claim(
-                id, csv.GetString("source"), csv.GetString("claim"), ClaimExpression.Tests(id, csv.GetString("where"), csv.GetString("over"), csv.GetString("under")),
+                id, csv.GetString("source"), csv.GetString("claim"),
+                ClaimExpression.Tests(id, csv.GetString("where"), csv.GetString("over"), csv.GetString("under")),
                 csv["least"].ParseOrNull<double>(), csv["most"].ParseOrNull<double>(), csv["line"].ParseOrNull<double>() ?? 1,
                 csv.GetString("published"), csv.GetString("needs"), csv.GetString("note"));
             claims.Add(WhyUnclear(claim) is { } why ? throw new UserMistakeException($"claims.csv, '{id}': {why}") : claim);
@@ -73,8 +76,10 @@ internal static class PublishedClaims
         { Least: > 0, Most: { } most } when most < claim.Least => "its least is more than its most",
         { Needs: not ("" or "windows" or "windows-itself") } => $"it needs '{claim.Needs}'; there are only windows and windows-itself",
         { NeedsWindowsItself: true, Note.Length: 0 } => "it needs Windows itself and no note says why",
-        _ when claim.Tests.Count > 0 && claim.Tests.Any(t => t.Under is null) != claim.Tests.All(t => t.Under is null) => "some of its tests are ratios and some are not",
-        _ when claim.Tests.Any(t => t.Under is not null) && !(claim.Least >= claim.Line || claim.Most <= claim.Line) => "its range lies on both sides of the line",
+        _ when claim.Tests.Count > 0 && claim.Tests.Any(t => t.Under is null) != claim.Tests.All(t => t.Under is null) =>
+            "some of its tests are ratios and some are not",
+        _ when claim.Tests.Any(t => t.Under is not null) && !(claim.Least >= claim.Line || claim.Most <= claim.Line) =>
+            "its range lies on both sides of the line",
         _ => null,
     };
 }

@@ -3,8 +3,8 @@ using Ipc.Lab.Planning;
 namespace Ipc.Lab.Findings;
 
 /// <summary>
-/// Selections of cells as claims.csv writes them: <c>axis=value,value</c>, separated by spaces. The axes are those of a cell (transport, pair, codec, scenario, workload), and which
-/// figure of it (p50 where none is named). Values of <c>where</c> are crossed; lists of <c>over</c> and <c>under</c> go in step.
+/// Selections of cells as claims.csv writes them: <c>axis=value,value</c>, separated by spaces. The axes are those of a cell (transport, pair, codec,
+/// scenario, workload), and which figure of it (p50 where none is named). Values of <c>where</c> are crossed; lists of <c>over</c> and <c>under</c> go in step.
 /// </summary>
 internal static class ClaimExpression
 {
@@ -18,7 +18,8 @@ internal static class ClaimExpression
         var (common, first, second) = (Parse(id, where), Parse(id, over), Parse(id, under));
         var steps = first.Values.Concat(second.Values).Select(v => v.Length).DefaultIfEmpty(1).Max();
         if (first.Values.Concat(second.Values).Any(v => v.Length != 1 && v.Length != steps))
-            throw new UserMistakeException($"claims.csv, '{id}': lists of 'over' and 'under' go in step, so each has one value or as many as the longest, {steps}");
+            throw new UserMistakeException(
+                $"claims.csv, '{id}': lists of 'over' and 'under' go in step, so each has one value or as many as the longest, {steps}");
         return
         [
             .. from crossed in Cross(common)
@@ -60,11 +61,13 @@ internal static class ClaimExpression
 
     private static ClaimCell ToCell(string id, Dictionary<string, string> axes)
     {
-        string Value(string axis) => axes.TryGetValue(axis, out var value) ? value : throw new UserMistakeException($"claims.csv, '{id}': no {axis} is named for one of its cells");
+        string Value(string axis) =>
+            axes.TryGetValue(axis, out var value) ? value : throw new UserMistakeException($"claims.csv, '{id}': no {axis} is named for one of its cells");
         var cell = new Cell(Value("transport"), Value("pair"), Value("codec"), Value("scenario"), Value("workload"));
         return new ClaimCell(cell, ClaimFigure.Check(id, axes.GetValueOrDefault("figure", ClaimFigure.Usual)));
     }
 
     private static Dictionary<string, string> AxesOf(Dictionary<string, string> over, Dictionary<string, string>? under) =>
-        s_axes.Where(over.ContainsKey).ToDictionary(axis => axis, axis => under is null || under.GetValueOrDefault(axis) == over[axis] ? over[axis] : $"{over[axis]} by {under.GetValueOrDefault(axis, "usual")}");
+        s_axes.Where(over.ContainsKey).ToDictionary(axis => axis, axis =>
+            under is null || under.GetValueOrDefault(axis) == over[axis] ? over[axis] : $"{over[axis]} by {under.GetValueOrDefault(axis, "usual")}");
 }

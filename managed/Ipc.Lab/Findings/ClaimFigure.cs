@@ -21,11 +21,13 @@ internal static class ClaimFigure
         ["allocated"] = l => l.AllocatedBytesPerOp,
     };
 
-    /// <summary>The name, if it is one: a plain figure, or steps of scenario serialize joined by +, e.g. <c>encode+decode</c> or <c>linked_cold_encode</c>.</summary>
+    /// <summary>The name, if it is one: a plain figure, or steps of scenario serialize joined by +, e.g. <c>encode+decode</c> or
+    /// <c>linked_cold_encode</c>.</summary>
     public static string Check(string claim, string name) =>
         s_plain.ContainsKey(name) || name.Split('+').All(IsStep)
             ? name
-            : throw new UserMistakeException($"claims.csv, '{claim}': there is no figure '{name}'; there are {string.Join(", ", s_plain.Keys)} and sums of steps such as encode+decode");
+            : throw new UserMistakeException(
+                $"claims.csv, '{claim}': there is no figure '{name}'; there are {string.Join(", ", s_plain.Keys)} and sums of steps such as encode+decode");
 
     /// <summary>A launch's own; null where it has not been kept.</summary>
     public static double? Of(LaunchFigures launch, string name)

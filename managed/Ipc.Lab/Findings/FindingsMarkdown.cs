@@ -17,7 +17,8 @@ internal static class FindingsMarkdown
         {
             var claim = finding.Claim;
             var name = linked ? $"[{claim.Text}](#{claim.Id})" : claim.Text;
-            text.Append($"| {name} | {Cell(claim.Published)} | {(finding.Evidence.Count > 0 ? VerdictText.Span(finding.Evidence) : Units.Unknown)} | {Cell(Emphasised(finding))} |\n");
+            text.Append($"| {name} | {Cell(claim.Published)} | {(finding.Evidence.Count > 0 ? VerdictText.Span(finding.Evidence) : Units.Unknown)} | "
+                + $"{Cell(Emphasised(finding))} |\n");
         }
         return text.ToString();
     }
@@ -46,14 +47,17 @@ internal static class FindingsMarkdown
         if (finding.Evidence.Count == 0)
             return;
         var isRatio = finding.Evidence[0].Test.Under is not null;
-        text.Append(isRatio ? "\n| this | by this | placement | ratio | interval | launches | says |\n|---|---|---|---:|---:|---|---|\n" : "\n| this | placement | figure | interval | launches | says |\n|---|---|---:|---:|---|---|\n");
+        text.Append(isRatio
+            ? "\n| this | by this | placement | ratio | interval | launches | says |\n|---|---|---|---:|---:|---|---|\n"
+            : "\n| this | placement | figure | interval | launches | says |\n|---|---|---:|---:|---|---|\n");
         foreach (var evidence in finding.Evidence)
         {
             var test = evidence.Test;
             var figure = test.Over.Figure;
             string Format(double? value) => isRatio ? Units.Ratio(value) : ClaimFigure.Format(figure, value!.Value);
             text.Append($"| {Link(machine, test.Over, evidence.Over, up)} |{(test.Under is { } under ? $" {Link(machine, under, evidence.Over, up)} |" : "")} "
-                + $"{evidence.Placement ?? Units.Unknown} | {Format(evidence.Value)} | {Format(evidence.Interval[0])} to {Format(evidence.Interval[1])} | {evidence.Launches} | {(finding.Kind == FindingKind.UnderWine ? "under Wine" : evidence.Says)} |\n");
+                + $"{evidence.Placement ?? Units.Unknown} | {Format(evidence.Value)} | {Format(evidence.Interval[0])} to "
+                + $"{Format(evidence.Interval[1])} | {evidence.Launches} | {(finding.Kind == FindingKind.UnderWine ? "under Wine" : evidence.Says)} |\n");
         }
     }
 

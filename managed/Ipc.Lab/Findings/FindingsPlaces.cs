@@ -4,7 +4,8 @@ using Ipc.Lab.Reporting.Model;
 
 namespace Ipc.Lab.Findings;
 
-/// <summary>Fills pages that people write: findings between <c>&lt;!-- findings --&gt;</c> and <c>&lt;!-- /findings --&gt;</c>, and the tables of <see cref="MeasuredTables"/>.</summary>
+/// <summary>Fills pages that people write: findings between <c>&lt;!-- findings --&gt;</c> and <c>&lt;!-- /findings --&gt;</c>, and the tables of
+/// <see cref="MeasuredTables"/>.</summary>
 internal static partial class FindingsPlaces
 {
     /// <summary>The text with everything that is marked made anew.</summary>
@@ -18,7 +19,8 @@ internal static partial class FindingsPlaces
             throw new UserMistakeException("a place for findings is not closed: <!-- findings --> needs its own <!-- /findings --> on a line after it");
         if (places == 0)
             return MeasuredTables.Fill(text, machine);
-        var filled = Whole().Replace(text, _ => $"<!-- findings -->\n\n{FindingsMarkdown.Whole(machine, FindingsOf.Machine(machine, machines), up)}\n<!-- /findings -->");
+        var filled = Whole().Replace(text, _ =>
+            $"<!-- findings -->\n\n{FindingsMarkdown.Whole(machine, FindingsOf.Machine(machine, machines), up)}\n<!-- /findings -->");
         return filled.Contains("<!-- measured:", StringComparison.Ordinal) ? MeasuredTables.Fill(filled, machine) : filled;
     }
 
@@ -28,7 +30,8 @@ internal static partial class FindingsPlaces
         var usual = machines.Where(m => m.Machine.Wine is null && !m.OnOneCpu).ToList();
         var candidates = usual.Count > 0 ? usual : machines;
         return candidates.Count == 1 ? candidates[0]
-            : throw new UserMistakeException($"--fill writes about one machine, and these are {candidates.Count}: {string.Join(", ", candidates.Select(m => m.Label))}");
+            : throw new UserMistakeException(
+                $"--fill writes about one machine, and these are {candidates.Count}: {string.Join(", ", candidates.Select(m => m.Label))}");
     }
 
     [GeneratedRegex("<!-- findings -->.*?<!-- /findings -->", RegexOptions.Singleline)]

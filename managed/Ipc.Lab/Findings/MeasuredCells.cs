@@ -6,7 +6,8 @@ using Ipc.Lab.Statistics;
 
 namespace Ipc.Lab.Findings;
 
-/// <summary>What was measured on one machine, and its answers to tests. Two cells meet within one run and one placement; processes that share a CPU have no distance between them and meet all others.</summary>
+/// <summary>What was measured on one machine, and its answers to tests. Two cells meet within one run and one placement; processes that share a CPU
+/// have no distance between them and meet all others.</summary>
 internal sealed class MeasuredCells
 {
     private readonly List<ReportRun> _runs;
@@ -44,7 +45,8 @@ internal sealed class MeasuredCells
                 found = true;
                 // First is the base of the estimate: the result is how many times as much the second is.
                 var ratio = RatioEstimate.Unpaired(y, x, 0);
-                yield return new Evidence(test, ratio.Ratio, ratio.Interval, placement, $"{x.Length} and {y.Length}", In(run), Standings.OfRatio(claim, ratio.Ratio, ratio.Interval));
+                yield return new Evidence(test, ratio.Ratio, ratio.Interval, placement, $"{x.Length} and {y.Length}", In(run),
+                    Standings.OfRatio(claim, ratio.Ratio, ratio.Interval));
             }
             if (found)
                 yield break;
@@ -64,7 +66,8 @@ internal sealed class MeasuredCells
                 if (MedianInterval.Of(figures) is not { } interval)
                     continue;
                 found = true;
-                yield return new Evidence(test, Medians.Of(figures)!.Value, interval, launches.Key, $"{figures.Length}", In(run), Standings.OfFigure(claim, interval));
+                yield return new Evidence(test, Medians.Of(figures)!.Value, interval, launches.Key, $"{figures.Length}", In(run),
+                    Standings.OfFigure(claim, interval));
             }
             if (found)
                 yield break;

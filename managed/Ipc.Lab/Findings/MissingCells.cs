@@ -10,7 +10,8 @@ internal static class MissingCells
     {
         string Values(Func<ClaimCell, string> axis) => string.Join(',', cells.Select(axis).Distinct());
         var transports = Values(c => c.Cell.IsAlone ? "" : c.Cell.Transport).Trim(',');
-        return $"scripts/{(underWine ? "ipc-windows" : "ipc")} run{(transports.Length > 0 ? $" --transport {transports}" : "")} --pair {Values(c => c.Cell.Pair)} "
+        return $"scripts/{(underWine ? "ipc-windows" : "ipc")} run{(transports.Length > 0 ? $" --transport {transports}" : "")}"
+            + $" --pair {Values(c => c.Cell.Pair)} "
             + $"--codec {Values(c => c.Cell.Codec)} --scenario {Values(c => c.Cell.Scenario)} --workload {Values(c => c.Cell.Workload)}";
     }
 

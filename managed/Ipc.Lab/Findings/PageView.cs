@@ -7,7 +7,8 @@ internal static class PageView
 {
     public static string Of(Cell cell)
     {
-        var axes = new List<(string Key, string Value)> { ("in-pair", cell.Pair), ("in-codec", cell.Codec), ("in-scenario", cell.Scenario), ("in-workload", cell.Workload) };
+        var axes = new List<(string Key, string Value)> { ("in-pair", cell.Pair), ("in-codec", cell.Codec), ("in-scenario", cell.Scenario),
+            ("in-workload", cell.Workload) };
         // What one process does alone is shown whatever transports are chosen.
         if (!cell.IsAlone)
             axes.Insert(0, ("transport", cell.Transport));

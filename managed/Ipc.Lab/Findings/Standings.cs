@@ -12,7 +12,9 @@ internal static class Standings
     public static Standing OfRatio(Claim claim, double ratio, double[] interval)
     {
         // Turned so that the claim is always "more than the line".
-        var (value, low, high) = claim.IsAbove ? (ratio / claim.Line, interval[0] / claim.Line, interval[1] / claim.Line) : (claim.Line / ratio, claim.Line / interval[1], claim.Line / interval[0]);
+        var (value, low, high) = claim.IsAbove
+            ? (ratio / claim.Line, interval[0] / claim.Line, interval[1] / claim.Line)
+            : (claim.Line / ratio, claim.Line / interval[1], claim.Line / interval[0]);
         var (least, most) = claim.IsAbove ? (claim.Least / claim.Line, claim.Most / claim.Line) : (claim.Line / claim.Most, claim.Line / claim.Least);
         // What a rebuilt program's place in memory may do is no effect.
         var differs = Math.Abs(Math.Log(value)) >= Math.Log(1 + Comparer.LeastDifference);

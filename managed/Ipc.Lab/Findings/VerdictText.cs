@@ -15,7 +15,8 @@ internal static class VerdictText
         List<Evidence> decided = [.. evidence.Where(e => e.Standing != Standing.Open)];
         // Few that tell something among many that do not would be a choice of what pleases.
         if (decided.Count * 2 < evidence.Count)
-            return (FindingKind.NotTestable, $"{Finding.Word(FindingKind.NotTestable)}: {evidence.Count - decided.Count} of {evidence.Count} intervals hold both the published effect and none; more launches would tell");
+            return (FindingKind.NotTestable, $"{Finding.Word(FindingKind.NotTestable)}: {evidence.Count - decided.Count} of {evidence.Count} "
+                + "intervals hold both the published effect and none; more launches would tell");
         var (kind, words) = decided.TrueForAll(e => e.Holds) ? (FindingKind.Confirmed, HowLarge(claim, decided))
             : decided.TrueForAll(e => !e.Holds) ? (FindingKind.Refuted, HowWrong(claim, decided))
             : (FindingKind.Depends, OnWhat(decided));
@@ -42,7 +43,8 @@ internal static class VerdictText
         var standings = evidence.Select(e => e.Standing).Distinct().ToList();
         return standings.Count > 1 ? $": the direction everywhere; the size is as published in {evidence.Count(e => e.Standing == Standing.AsPublished)}, "
                 + $"smaller in {evidence.Count(e => e.Standing == Standing.Smaller)}, larger in {evidence.Count(e => e.Standing == Standing.Larger)}"
-            : standings[0] switch { Standing.Smaller => ", smaller than published", Standing.Larger => ", larger than published", _ => ", as large as published" };
+            : standings[0] switch { Standing.Smaller => ", smaller than published", Standing.Larger => ", larger than published", _ =>
+                ", as large as published" };
     }
 
     private static string HowWrong(Claim claim, List<Evidence> evidence)
@@ -59,7 +61,8 @@ internal static class VerdictText
     private static string OnWhat(List<Evidence> evidence)
     {
         List<string> varying = [.. s_axes.Where(a => evidence.Select(e => e.AxisValue(a)).Distinct().Count() > 1)];
-        var explaining = Subsets(varying).FirstOrDefault(axes => evidence.GroupBy(e => Key(e, axes)).All(g => g.Select(e => e.Holds).Distinct().Count() == 1)) ?? varying;
+        var explaining = Subsets(varying)
+            .FirstOrDefault(axes => evidence.GroupBy(e => Key(e, axes)).All(g => g.Select(e => e.Holds).Distinct().Count() == 1)) ?? varying;
         string Which(bool holds) => string.Join(", ", evidence.Where(e => e.Holds == holds).Select(e => Key(e, explaining)).Distinct());
         return $" on the {string.Join(" and the ", explaining)}: holds for {Which(true)}; not for {Which(false)}";
     }

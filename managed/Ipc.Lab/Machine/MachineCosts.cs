@@ -4,9 +4,11 @@ namespace Ipc.Lab.Machine;
 
 /// <summary>What this machine makes every figure pay, measured over some seconds. Null means not measured.</summary>
 /// <param name="Looks">How often the processors were looked at; null without the floors program or with one processor.</param>
-/// <param name="LineNs">A cache line's round trip between the two processors, the median; from <paramref name="LeastLineNs"/> to <paramref name="MostLineNs"/>.</param>
+/// <param name="LineNs">A cache line's round trip between the two processors, the median; from <paramref name="LeastLineNs"/> to
+/// <paramref name="MostLineNs"/>.</param>
 /// <param name="MovesPerSecond">How often the line time changed its kind: the host moved the processors.</param>
-/// <param name="WakeUpNs">From one process's signal until the other, which slept, goes on: half of what a round trip by futex takes longer than one by spinning.</param>
+/// <param name="WakeUpNs">From one process's signal until the other, which slept, goes on: half of what a round trip by futex takes longer than one by
+/// spinning.</param>
 /// <param name="TakenPerSecondNs">Of each second in which one thread computes: what others had of its processor.</param>
 /// <param name="LongestTakenNs">The longest of it at once.</param>
 /// <param name="UnevenPercent">By how much the same computation is slower in its slowest tenth than in its fastest, what others took left out.</param>
@@ -14,7 +16,8 @@ namespace Ipc.Lab.Machine;
 /// <param name="ClockReadNs">What one reading takes.</param>
 /// <param name="TimerLateNs">By how much a sleep of 1 ms is longer, the median.</param>
 internal sealed record MachineCosts(
-    int? Looks, double? LineNs, double? LeastLineNs, double? MostLineNs, double? MovesPerSecond, double? WakeUpNs, double TakenPerSecondNs, double LongestTakenNs,
+    int? Looks, double? LineNs, double? LeastLineNs, double? MostLineNs, double? MovesPerSecond, double? WakeUpNs, double TakenPerSecondNs,
+    double LongestTakenNs,
     double UnevenPercent, double ClockStepNs, double ClockReadNs, double TimerLateNs)
 {
     /// <summary>The same with what the floors program saw of the processors, one look after the other.</summary>

@@ -64,7 +64,8 @@ internal static class MachineReader
     private static double? CpuQuotaOf(SystemFiles files)
     {
         if (files.Read("sys/fs/cgroup/cpu.max")?.Split(' ') is [var quota, var period])
-            return long.TryParse(quota, CultureInfo.InvariantCulture, out var q) && long.TryParse(period, CultureInfo.InvariantCulture, out var p) ? (double)q / p : null;
+            return long.TryParse(quota, CultureInfo.InvariantCulture, out var q) && long.TryParse(period, CultureInfo.InvariantCulture, out var p)
+                ? (double)q / p : null;
         return files.ReadNumber("sys/fs/cgroup/cpu/cpu.cfs_quota_us") is { } old and > 0
                && files.ReadNumber("sys/fs/cgroup/cpu/cpu.cfs_period_us") is { } oldPeriod and > 0 ? (double)old / oldPeriod : null;
     }

@@ -25,7 +25,8 @@ internal sealed record ProcessMemory(double Proportional, double Private)
     {
         var bytes = lines.Select(l => l.Split(':')).Where(l => l.Length == 2 && l[1].TrimEnd().EndsWith("kB", StringComparison.Ordinal))
             .ToDictionary(l => l[0], l => 1024 * double.Parse(l[1].AsSpan().Trim()[..^2], CultureInfo.InvariantCulture));
-        return bytes.TryGetValue("Pss", out var proportional) && bytes.TryGetValue("Private_Clean", out var clean) && bytes.TryGetValue("Private_Dirty", out var dirty)
+        return bytes.TryGetValue("Pss", out var proportional) && bytes.TryGetValue("Private_Clean", out var clean)
+            && bytes.TryGetValue("Private_Dirty", out var dirty)
             ? new ProcessMemory(proportional, clean + dirty) : null;
     }
 

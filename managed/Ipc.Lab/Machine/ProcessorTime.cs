@@ -2,8 +2,8 @@ using System.Globalization;
 
 namespace Ipc.Lab.Machine;
 
-/// <summary>What a process has had of the processors, by the kernel's account of each of its threads (/proc/PID/task/*/schedstat), in nanoseconds: read from outside it costs the
-/// process nothing, and it is exact where /proc/PID/stat counts hundredths of a second.</summary>
+/// <summary>What a process has had of the processors, by the kernel's account of each of its threads (/proc/PID/task/*/schedstat), in nanoseconds: read
+/// from outside it costs the process nothing, and it is exact where /proc/PID/stat counts hundredths of a second.</summary>
 internal static class ProcessorTime
 {
     /// <summary>Null where the kernel does not tell, or the process is gone. Threads that ended have taken theirs along.</summary>

@@ -65,7 +65,9 @@ internal static class CellSelection
         return
         [
             .. from workload in workloads
-               from picked in request.Scenarios.Count > 0 ? request.Scenarios.Select(s => (Scenario: s, Transports: transports)) : MainScenarios(workload, transports)
+               from picked in request.Scenarios.Count > 0
+                   ? request.Scenarios.Select(s => (Scenario: s, Transports: transports))
+                   : MainScenarios(workload, transports)
                let scenario = picked.Scenario
                from place in Places(picked.Transports, request.Pairs, scenario)
                from cell in Grid.Cross(place.Transports, place.Pairs, CodecsOf(request, workload, scenario), [scenario], [workload])
@@ -144,9 +146,11 @@ internal static class CellSelection
         var scenarios = request.Scenarios.Select(Choices.ScenarioEntry).Where(s => s.Ipc).ToList();
         var kinds = request.Transports.Select(Grid.KindOf).Distinct().ToList();
         if (scenarios.Count > 0 && kinds.Count > 0 && !scenarios.SelectMany(s => s.Kinds).Intersect(kinds).Any())
-            return $"scenario '{scenarios[0].Id}' is played over {string.Join(" or ", scenarios[0].Kinds)} transports, and '{request.Transports[0]}' is of kind {kinds[0]}; see `ipc list transports`";
+            return $"scenario '{scenarios[0].Id}' is played over {string.Join(" or ", scenarios[0].Kinds)} transports, "
+                + $"and '{request.Transports[0]}' is of kind {kinds[0]}; see `ipc list transports`";
         if (request.Workloads.Count > 0 && kinds.Count > 0 && !request.Workloads.Any(w => kinds.Any(k => Fits(Choices.WorkloadEntry(w), k))))
-            return $"workload '{request.Workloads[0]}' is not played over transports of kind {kinds[0]}, as '{request.Transports[0]}' is; there are {string.Join(", ", Registry.Workloads.Where(w => Fits(w, kinds[0])).Select(w => w.Id))}";
+            return $"workload '{request.Workloads[0]}' is not played over transports of kind {kinds[0]}, as '{request.Transports[0]}' is; "
+                + $"there are {string.Join(", ", Registry.Workloads.Where(w => Fits(w, kinds[0])).Select(w => w.Id))}";
         return request.Preset is null
             ? "no cell fits these choices together; omit one, or see `ipc list workloads`"
             : $"preset '{request.Preset}' has no cell that fits these choices; omit one of them, or omit --preset to measure exactly what you name";

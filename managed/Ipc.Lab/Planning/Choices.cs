@@ -16,7 +16,9 @@ internal static class Choices
     public static IEnumerable<string> Workloads(string name)
     {
         string[] group = [.. Registry.Workloads.Where(w => w.Group == name).Select(w => w.Id)];
-        return group.Length > 0 ? group : [Registry.Workloads.Any(w => w.Id == name) ? name : Check("workload", name, Registry.Workloads.Select(w => w.Group ?? w.Id).Distinct())];
+        return group.Length > 0
+            ? group
+            : [Registry.Workloads.Any(w => w.Id == name) ? name : Check("workload", name, Registry.Workloads.Select(w => w.Group ?? w.Id).Distinct())];
     }
 
     public static string Pair(string text, IReadOnlyList<ForeignPeer> foreign)

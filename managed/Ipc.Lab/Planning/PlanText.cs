@@ -11,7 +11,8 @@ internal static class PlanText
         var launches = cells * plan.Schedule.Launches;
         var skipped = plan.Cells.Count - cells;
         yield return $"plan {plan.Preset}: {cells} cells x {plan.Schedule.Launches} launches = {launches} launches, about {Units.Duration(Estimate(plan))}"
-            + $"; each at least {plan.Schedule.WarmupSeconds:0.###} s warm-up and {plan.Schedule.Seconds:0.###} s measured{(plan.Schedule.BudgetSeconds is null ? "" : ", less if time runs short")}"
+            + $"; each at least {plan.Schedule.WarmupSeconds:0.###} s warm-up and {plan.Schedule.Seconds:0.###} s measured"
+            + $"{(plan.Schedule.BudgetSeconds is null ? "" : ", less if time runs short")}"
             + (skipped > 0 ? $"; {skipped} cells skipped, with reasons in the results" : "");
         yield return $"{plan.Pins.Describe()}; seed {plan.Seed}; results in {folder}";
         foreach (var transport in plan.Runnable().Select(i => plan.Cells[i].Cell).Where(c => !c.IsAlone).Select(c => c.TransportId).Distinct())
@@ -25,7 +26,8 @@ internal static class PlanText
             yield return "DEBUG BUILDS: these figures say nothing about speed";
     }
 
-    // What launches took on the machine of docs/performance.md beyond their warm-up and measurement: floors, starting, settling and ending; and how many are made once more.
+    // What launches took on the machine of docs/performance.md beyond their warm-up and measurement: floors, starting, settling and ending; and how
+    // many are made once more.
     private const double NativeOverheadSeconds = 0.25;
     private const double ManagedOverheadSeconds = 1.0;
     private const double TimesRepeated = 1.25;
@@ -33,7 +35,8 @@ internal static class PlanText
     /// <summary>How long the plan will take; as long as its budget, if it would take longer.</summary>
     public static TimeSpan Estimate(Plan plan)
     {
-        var seconds = (plan.Schedule.ChecksOnly ? 1 : TimesRepeated) * plan.Schedule.Launches * plan.Runnable().Select(i => plan.Cells[i].Cell).Sum(cell => SecondsOf(cell, plan.Schedule));
+        var seconds = (plan.Schedule.ChecksOnly ? 1 : TimesRepeated) * plan.Schedule.Launches * plan.Runnable().Select(i => plan.Cells[i].Cell)
+            .Sum(cell => SecondsOf(cell, plan.Schedule));
         return TimeSpan.FromSeconds(plan.Schedule.BudgetSeconds is { } budget ? Math.Min(budget, seconds) : seconds);
     }
 

@@ -81,7 +81,8 @@ internal static class Planner
         if (Registry.WhyRefused(IpcAddress.Parse(TransportSpec.ToAddress(cell.Transport, "check"))) is { } refused)
             return refused;
         if (Registry.Transport(cell.TransportId).MostInFlight?.TryGetValue(Registry.Platform, out var most) == true && cell.Scene.InFlight > most)
-            return $"transport '{cell.TransportId}' may have no room for {cell.Scene.InFlight} calls in flight, and a client that waits for room there takes in no replies: up to {most} are measured";
+            return $"transport '{cell.TransportId}' may have no room for {cell.Scene.InFlight} calls in flight, and a client that waits for room "
+                + $"there takes in no replies: up to {most} are measured";
         if (Modules.WhyMissing(Registry.Transport(cell.TransportId), programs.LibraryFolder()) is { } missing)
             return missing;
         return table is null && Choices.WorkloadEntry(cell.Workload).Table is { } usual ? TableFile.WhyUnreadable(usual) : null;

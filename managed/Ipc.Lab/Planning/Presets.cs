@@ -83,7 +83,8 @@ internal static class Presets
             .. Grid.Cross(["shm"], alike, ["custom"], ["batch"], Choices.Workloads("batch")),
             .. Grid.Cross(["shm", "unix", "pipe"], NinePairs, ["raw"], ["pipelined-1", "pipelined-8", "pipelined"], ["64"]),
             .. Grid.Cross(Grid.AllWaits, ["native:native"], ["raw"], ["idle"], ["64"]),
-            .. Grid.Cross(["shm", "shm?wait=spin", "shm?wait=block"], ["native:native"], ["raw"], ["paced"], ["paced-100", "paced-1k", "paced-10k", "paced-100k"]),
+            .. Grid.Cross(["shm", "shm?wait=spin", "shm?wait=block"], ["native:native"], ["raw"], ["paced"],
+                ["paced-100", "paced-1k", "paced-10k", "paced-100k"]),
             .. CellsOfFindings(),
         ];
         return [.. cells.Distinct()];
@@ -100,8 +101,8 @@ internal static class Presets
 
     private static List<Cell> SeedCells() => [.. PublishedFigures.All.Select(f => f.ToCell().Cell).OfType<Cell>().Distinct()];
 
-    // Not the product of all axes, which is a day's work. Each way to wait meets each pair at a small and a middling size; whatever else there is, is measured in both languages
-    // over our own transports, and codecs where two languages meet.
+    // Not the product of all axes, which is a day's work. Each way to wait meets each pair at a small and a middling size; whatever else there is, is
+    // measured in both languages over our own transports, and codecs where two languages meet.
     private static List<Cell> FullCells()
     {
         string[] alike = ["native:native", "managed:managed"];
@@ -144,14 +145,17 @@ internal static class Presets
             .. Grid.Cross(["shm"], alike, Grid.AllCodecs, ["pipelined-1", "pipelined"], ["0.1k-1k"]),
             // A byte over a socket, a wake-up, spinning: what a confirmation costs is how its sender waits for it.
             .. Grid.Cross(["unix", "shm?wait=block", "shm-event", "shm?wait=spin"], alike, ["raw"], ["push-many"], Choices.Workloads("push")),
-            .. Grid.Cross(["shm", "unix", "queue"], alike, ["raw"], ["fanin-2", "fanin-8", "fanin-16", "fanin-threads", "fanin-threads-1", "fanin-threads-2", "fanin-threads-8", "fanin-threads-16"], ["oneway-32"]),
+            .. Grid.Cross(["shm", "unix", "queue"], alike, ["raw"], ["fanin-2", "fanin-8", "fanin-16", "fanin-threads", "fanin-threads-1", "fanin-threads-2",
+                "fanin-threads-8", "fanin-threads-16"], ["oneway-32"]),
             .. Grid.Cross(["broadcast"], alike, ["raw"], ["broadcast-1", "broadcast-2", "broadcast-10"], ["oneway-32"]),
-            .. Grid.Cross(["broadcast", "broadcast?wait=spin", "broadcast?wait=block"], alike, ["raw"], ["broadcast-last"], ["publish-100", "publish-1k", "publish-10k"]),
+            .. Grid.Cross(["broadcast", "broadcast?wait=spin", "broadcast?wait=block"], alike, ["raw"], ["broadcast-last"],
+                ["publish-100", "publish-1k", "publish-10k"]),
             .. Grid.Cross(["broadcast"], alike, ["raw"], ["broadcast-last-1", "broadcast-last-2", "broadcast-last-10"], ["publish-1k"]),
         ];
     }
 
-    // A curve is many cells. Each is drawn where it says something new: over shared memory and a socket, in both languages, and for buckets and rates by what else decides them.
+    // A curve is many cells. Each is drawn where it says something new: over shared memory and a socket, in both languages, and for buckets and rates
+    // by what else decides them.
     private static IEnumerable<Cell> Curves()
     {
         string[] alike = ["native:native", "managed:managed"];

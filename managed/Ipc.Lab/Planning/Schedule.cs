@@ -10,7 +10,8 @@ namespace Ipc.Lab.Planning;
 /// <param name="BudgetSeconds">The whole run's time, kept by shortening launches and, at last, leaving out rounds; null for none.</param>
 internal sealed record Schedule(int Launches, double WarmupSeconds, double Seconds, double? BudgetSeconds)
 {
-    /// <summary>Every exchange is checked and no speed is measured (`--check`): launches do not wait until processes settle, none is repeated, and there are no floors.</summary>
+    /// <summary>Every exchange is checked and no speed is measured (`--check`): launches do not wait until processes settle, none is repeated, and
+    /// there are no floors.</summary>
     [JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)]
     public bool ChecksOnly { get; init; }
 

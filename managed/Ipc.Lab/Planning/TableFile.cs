@@ -26,7 +26,8 @@ internal static class TableFile
             throw new UserMistakeException($"table file '{path}' has no rows below its header; give one with data");
         if (data.FirstOrDefault(r => r.Length != header.Length) is { } odd)
             throw new UserMistakeException(
-                $"table file '{path}': the row of id '{odd[0]}' has {odd.Length} fields, the header {header.Length}; check --table-separator '{Shown(separator)}' and --table-header");
+                $"table file '{path}': the row of id '{odd[0]}' has {odd.Length} fields, the header {header.Length}; check --table-separator "
+                    + $"'{Shown(separator)}' and --table-header");
         var ids = request.Ids.Count > 0 ? request.Ids : [.. data.Take(DefaultRows).Select(r => r[0])];
         var fields = request.Fields.Count > 0 ? request.Fields : [.. header.Skip(1)];
         CheckNames(path, "field", fields, header);
@@ -48,9 +49,11 @@ internal static class TableFile
         var better = s_usualSeparators.Where(s => s != separator).FirstOrDefault(s => SplitsAlike(path, s, Enough));
         var split = first[0].Length == 1 ? "no row is split" : "its rows are not split alike";
         if (better is not null)
-            throw new UserMistakeException($"table file '{path}': {split} by the separator '{Shown(separator)}'; its rows are split by '{Shown(better)}': add --table-separator '{Shown(better)}'");
+            throw new UserMistakeException($"table file '{path}': {split} by the separator '{Shown(separator)}'; its rows are split by "
+                + $"'{Shown(better)}': add --table-separator '{Shown(better)}'");
         if (first[0].Length == 1)
-            throw new UserMistakeException($"table file '{path}' has one column, the id, and nothing to ask for; name the character between its fields with --table-separator if it has more");
+            throw new UserMistakeException($"table file '{path}' has one column, the id, and nothing to ask for; name the character between its "
+                + "fields with --table-separator if it has more");
     }
 
     private static bool SplitsAlike(string path, string separator, int rows)

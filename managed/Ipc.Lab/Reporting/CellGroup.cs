@@ -26,7 +26,8 @@ internal sealed record CellGroup(string Title, IReadOnlyList<CellResult> Cells)
         .. cells
             .GroupBy(c => (c.Scenario, c.Workload, c.Codec, c.Count))
             .Select(g => new CellGroup(
-                $"{g.Key.Scenario} {g.Key.Workload} {g.Key.Codec}{(g.Key.Count is { } n ? $", {n} operations" : "")}{ClientsOf(g.Key.Scenario)}{InFlightOf(g.Key.Scenario)}{TogetherOf(g.Key.Scenario, g.Key.Workload)}",
+                $"{g.Key.Scenario} {g.Key.Workload} {g.Key.Codec}{(g.Key.Count is { } n ? $", {n} operations" : "")}"
+                + $"{ClientsOf(g.Key.Scenario)}{InFlightOf(g.Key.Scenario)}{TogetherOf(g.Key.Scenario, g.Key.Workload)}",
                 [.. g.OrderBy(c => c.P50Ns ?? double.MaxValue)])),
     ];
 

@@ -65,7 +65,8 @@ internal static class Columns
         new("memory server", false, c => Units.Bytes(c.MemoryBytes?.Server)),
         new("memory client", false, c => Units.Bytes(c.MemoryBytes?.Client)),
         new("operations", false, c => c.Operations?.ToString(System.Globalization.CultureInfo.InvariantCulture) ?? Units.Unknown),
-        new("slowest client", false, c => c.SlowestByFastest is { } share ? share.ToString("P0", System.Globalization.CultureInfo.InvariantCulture) : Units.Unknown),
+        new("slowest client", false, c =>
+            c.SlowestByFastest is { } share ? share.ToString("P0", System.Globalization.CultureInfo.InvariantCulture) : Units.Unknown),
         new("launches", false, c => c.Launches.ToString(System.Globalization.CultureInfo.InvariantCulture)),
     ];
 

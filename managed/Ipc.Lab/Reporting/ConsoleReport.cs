@@ -37,7 +37,8 @@ internal static class ConsoleReport
         foreach (var curve in curves)
         {
             var single = curve.Points.FirstOrDefault(c => BucketCurve.BucketOf(c) == 1);
-            table.AddRow(curve.Transport, curve.Pair, curve.Codec, Units.Time(single?.P50Ns), curve.BestText, Units.Time(curve.Verdict.Best.P50Ns), curve.Gain is null ? Units.Unknown : $"{Units.Ratio(curve.Gain)} x");
+            table.AddRow(curve.Transport, curve.Pair, curve.Codec, Units.Time(single?.P50Ns), curve.BestText, Units.Time(curve.Verdict.Best.P50Ns),
+                curve.Gain is null ? Units.Unknown : $"{Units.Ratio(curve.Gain)} x");
         }
         console.Write(table);
     }
@@ -57,7 +58,8 @@ internal static class ConsoleReport
         foreach (var curve in curves)
         {
             var gain = curve.GainOf(InFlightCurve.Headline) is { } times ? $"{Units.Ratio(times)} x" : Units.Unknown;
-            table.AddRow([Markup.Escape(curve.Transport), curve.Pair, curve.Workload, curve.Codec, .. counts.Select(n => Units.Rate(curve.At(n)?.OpsPerS)), gain]);
+            table.AddRow([Markup.Escape(curve.Transport), curve.Pair, curve.Workload, curve.Codec, .. counts.Select(n => Units.Rate(curve.At(n)?.OpsPerS)),
+                gain]);
         }
         console.Write(table);
     }
@@ -69,7 +71,8 @@ internal static class ConsoleReport
         {
             var name = $"{cell.Transport}\t{cell.Pair}\t{cell.Codec}\t{cell.Scenario}\t{cell.Workload}\t{cell.Status}";
             output.WriteLine(cell.Status == "ok"
-                ? $"{name}\tp50 {Units.Time(cell.P50Ns)}\tp99 {Units.Time(cell.P99Ns)}\t{RateOf(cell)}\tx floor {Units.Ratio(cell.FloorRatio)}{(cell.Wine is { } wine ? $"\t{wine}" : "")}"
+                ? $"{name}\tp50 {Units.Time(cell.P50Ns)}\tp99 {Units.Time(cell.P99Ns)}\t{RateOf(cell)}"
+                    + $"\tx floor {Units.Ratio(cell.FloorRatio)}{(cell.Wine is { } wine ? $"\t{wine}" : "")}"
                 : $"{name}\t{cell.Reason}");
         }
     }
@@ -81,10 +84,14 @@ internal static class ConsoleReport
     {
         if (results.Floors is { } f)
         {
-            console.MarkupLineInterpolated($"[bold]floors[/] (round trips): cache line {Units.Time(f.CachelineRttNs)}, slot {Units.Time(f.For("slot", FloorFigures.SmallestSize))}, futex {Units.Time(f.FutexRttNs)}, pipe {Units.Time(f.PipeRttNs)}, unix {Units.Time(f.UnixRttNs)}; memcpy {Units.BytesPerSecond(f.MemcpyBytesPerS)}; clock {Units.Time(f.ClockNs)}");
+            var slot = Units.Time(f.For("slot", FloorFigures.SmallestSize));
+            console.MarkupInterpolated($"[bold]floors[/] (round trips): cache line {Units.Time(f.CachelineRttNs)}, slot {slot}, ");
+            console.MarkupInterpolated($"futex {Units.Time(f.FutexRttNs)}, pipe {Units.Time(f.PipeRttNs)}, unix {Units.Time(f.UnixRttNs)}; ");
+            console.MarkupLineInterpolated($"memcpy {Units.BytesPerSecond(f.MemcpyBytesPerS)}; clock {Units.Time(f.ClockNs)}");
         }
         foreach (var (bytes, oneWay) in results.Floors?.OnewayNs ?? new Dictionary<string, OneWayFloor>())
-            console.MarkupLineInterpolated($"[bold]floor one way[/], {bytes} B: {Units.MessageRate(1e9 / oneWay.Single)} one by one, {Units.MessageRate(1e9 / oneWay.Batch)} by 64");
+            console.MarkupLineInterpolated(
+                $"[bold]floor one way[/], {bytes} B: {Units.MessageRate(1e9 / oneWay.Single)} one by one, {Units.MessageRate(1e9 / oneWay.Batch)} by 64");
         if (results.FloorsReason is { } reason)
             console.MarkupLineInterpolated($"[red]floors failed: {reason}[/]");
     }
@@ -102,7 +109,8 @@ internal static class ConsoleReport
         foreach (var cell in cells)
         {
             var parts = cell.Decomposition!;
-            table.AddRow([Markup.Escape(cell.Cell.ToString()), Units.Time(parts.P50Ns), .. DecompositionStep.Names.Select(name => parts.Of(name) is { } ns ? Units.Time(ns) : ""),
+            table.AddRow([Markup.Escape(cell.Cell.ToString()), Units.Time(parts.P50Ns),
+                .. DecompositionStep.Names.Select(name => parts.Of(name) is { } ns ? Units.Time(ns) : ""),
                 string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{100 * parts.NotExplainedNs / parts.P50Ns:0} %")]);
         }
         console.Write(table);

@@ -20,7 +20,8 @@ internal static class ConsoleSummary
         // Those measured most, and among those of about as many cells C++ and C# before the rest.
         var counts = machine.Sound.Where(c => !c.IsAlone).CountBy(c => c.Result.Pair).ToList();
         var most = counts.Select(p => p.Value).DefaultIfEmpty().Max();
-        var pairs = counts.OrderByDescending(p => p.Value * 2 > most).ThenBy(p => Names.RankOf(Presets.MainPairs, p.Key)).ThenByDescending(p => p.Value).Select(p => p.Key).ToList();
+        var pairs = counts.OrderByDescending(p => p.Value * 2 > most).ThenBy(p => Names.RankOf(Presets.MainPairs, p.Key)).ThenByDescending(p => p.Value)
+            .Select(p => p.Key).ToList();
         var answers = pairs.ToDictionary(p => p, p => Question.Of(machine, p));
         var all = answers.Values.SelectMany(a => a).DistinctBy(q => q.Title).ToList();
         if (all.Count > 0)
@@ -45,7 +46,8 @@ internal static class ConsoleSummary
         List<List<string>> columns = [];
         foreach (var pair in pairs)
         {
-            List<string> column = [pair, .. shown.Select(q => answers[pair].FirstOrDefault(a => a.Title == q.Title) is { } answer ? Cell(answer) : Units.Unknown)];
+            List<string> column = [pair, .. shown.Select(q =>
+                answers[pair].FirstOrDefault(a => a.Title == q.Title) is { } answer ? Cell(answer) : Units.Unknown)];
             if (columns.Count > 0 && width + columns.Append(column).Sum(c => Gap.Length + c.Max(t => t.Length)) >= console.Profile.Width)
                 break;
             columns.Add(column);
@@ -78,7 +80,8 @@ internal static class ConsoleSummary
         return $"{mark}{question.NameOf(question.Verdict.Best).Replace(" + ", "+", StringComparison.Ordinal)} {Units.Time(question.Verdict.Best.P50Ns)}";
     }
 
-    private static string Shorten(string title) => title.Replace("push, confirmed by a byte", "push", StringComparison.Ordinal).Replace("four clients into one server", "fan-in", StringComparison.Ordinal);
+    private static string Shorten(string title) => title.Replace("push, confirmed by a byte", "push", StringComparison.Ordinal)
+        .Replace("four clients into one server", "fan-in", StringComparison.Ordinal);
 
     private static void WriteProblems(IAnsiConsole console, MachineReport machine)
     {
@@ -88,7 +91,8 @@ internal static class ConsoleSummary
         {
             var text = $"{cell.Status}: {cell.Transport} {cell.Pair} {cell.Codec} {cell.Scenario} {cell.Workload}: {cell.Reason}";
             var room = console.Profile.Width - 1;
-            console.Write(new Text((text.Length > room ? string.Concat(text.AsSpan(0, room - 3), "...") : text) + "\n", new Style(cell.Status == "failed" ? Color.Red : Color.Yellow)));
+            console.Write(new Text((text.Length > room ? string.Concat(text.AsSpan(0, room - 3), "...") : text) + "\n",
+                new Style(cell.Status == "failed" ? Color.Red : Color.Yellow)));
         }
         if (problems.Count > MostProblems)
             console.WriteLine($"and {problems.Count - MostProblems} more that failed or did not settle");

@@ -21,7 +21,8 @@ internal static class MachineMarkdown
         {
             text.Append($"## Server : client = {Names.Pair(pair)}\n\n| message | use | p50 | interval | next best |\n| --- | --- | ---: | ---: | --- |\n");
             foreach (var question in Question.Of(machine, pair))
-                text.Append($"| {question.Title} | {question.Answer} | {Units.Time(question.Verdict.Best.P50Ns)} | {Units.Interval(question.Verdict.Best.P50Ci, Units.Time)} | {question.Next} |\n");
+                text.Append($"| {question.Title} | {question.Answer} | {Units.Time(question.Verdict.Best.P50Ns)} | "
+                    + $"{Units.Interval(question.Verdict.Best.P50Ci, Units.Time)} | {question.Next} |\n");
             text.Append('\n');
         }
         text.Append($"## Published claims, tried here\n\n{FindingsMarkdown.Summary(FindingsOf.Machine(machine, all), linked: false)}\n");

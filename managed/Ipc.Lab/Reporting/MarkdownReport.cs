@@ -37,9 +37,12 @@ internal static class MarkdownReport
             Paragraph(text, "**Debug builds: these figures say nothing about speed.**");
         if (!run.Complete)
             Paragraph(text, $"**Not complete: {run.RoundsDone} of {run.Schedule.Launches} rounds are whole.**");
-        Paragraph(text, $"Preset {run.Preset}, seed {run.Seed}, {run.Pins.Describe()}, started {run.Started.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)}. "
-            + "Times are of one operation, seen from the client; each figure is the median over launches of the launch's own, and its 95 % interval is of that median. "
-            + "`x floor` is p50 by the floor measured right before and after the launch. One-way messages are timed at their receiver, a sample for every 1,000 of them (docs/measurement.md).");
+        Paragraph(text, $"Preset {run.Preset}, seed {run.Seed}, {run.Pins.Describe()}, "
+            + $"started {run.Started.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)}. "
+            + "Times are of one operation, seen from the client; each figure is the median over launches of the launch's own, and its 95 % interval "
+                + "is of that median. "
+            + "`x floor` is p50 by the floor measured right before and after the launch. One-way messages are timed at their receiver, a sample for "
+                + "every 1,000 of them (docs/measurement.md).");
         if (results.Cells.Count(c => c.Status == "failed") is var failed and > 0)
             Paragraph(text, $"**{failed} of {results.Cells.Count} cells failed**; they stand in their tables with the reason.");
     }
@@ -52,12 +55,14 @@ internal static class MarkdownReport
         Row(text, "what", "value");
         Row(text, "---", "---");
         Row(text, "CPU", $"{machine.Cpu.Model}, {machine.Cpu.Cpus} CPUs, {machine.Cpu.AllowedCores} cores usable");
-        Row(text, "governor, turbo, clock", $"{machine.Cpu.Governor ?? "not known"}, {machine.Cpu.Turbo?.ToString() ?? "not known"}, {machine.Cpu.Clocksource ?? "not known"}");
+        Row(text, "governor, turbo, clock",
+            $"{machine.Cpu.Governor ?? "not known"}, {machine.Cpu.Turbo?.ToString() ?? "not known"}, {machine.Cpu.Clocksource ?? "not known"}");
         Row(text, "virtualisation, steal", $"{machine.Virtualisation}, {(machine.StealPercent is { } s ? $"{s} %" : "not known")}");
         Row(text, "system", $"{machine.System}, kernel {machine.Kernel}, {machine.Architecture}");
         Row(text, "memory, huge pages", $"{Units.Bytes(machine.MemoryBytes)}, {machine.TransparentHugePages ?? "none"}");
         foreach (var (side, peer) in machine.Peers.OrderBy(p => p.Key, StringComparer.Ordinal))
-            Row(text, $"side {side}", string.Join(", ", ((string?[])[peer.Runtime, peer.Compiler, peer.Build, peer.Library]).Where(v => !string.IsNullOrEmpty(v))));
+            Row(text, $"side {side}", string.Join(", ",
+                ((string?[])[peer.Runtime, peer.Compiler, peer.Build, peer.Library]).Where(v => !string.IsNullOrEmpty(v))));
         foreach (var binary in machine.Binaries)
             Row(text, binary.File, $"sha256 {binary.Sha256}");
         Line(text);
@@ -112,11 +117,13 @@ internal static class MarkdownReport
         int[] buckets = [.. curves.SelectMany(c => c.Points).Select(BucketCurve.BucketOf).Distinct().Order()];
         Line(text, "## What buckets gain");
         Line(text);
-        Paragraph(text, "Time of one object (p50) by how many go together in one call. Best: between those named there is no difference; a question mark says that launches are too few to tell. Gain: of the best over one by one.");
+        Paragraph(text, "Time of one object (p50) by how many go together in one call. Best: between those named there is no difference; a question "
+            + "mark says that launches are too few to tell. Gain: of the best over one by one.");
         Row(text, ["transport", "server:client", "codec", .. buckets.Select(b => b.ToString(CultureInfo.InvariantCulture)), "best", "gain"]);
         Row(text, ["---", "---", "---", .. buckets.Select(_ => "---:"), "---:", "---:"]);
         foreach (var curve in curves)
-            Row(text, [curve.Transport, curve.Pair, curve.Codec, .. buckets.Select(b => Units.Time(curve.Points.FirstOrDefault(c => BucketCurve.BucketOf(c) == b)?.P50Ns)), curve.BestText, curve.GainText]);
+            Row(text, [curve.Transport, curve.Pair, curve.Codec,
+                .. buckets.Select(b => Units.Time(curve.Points.FirstOrDefault(c => BucketCurve.BucketOf(c) == b)?.P50Ns)), curve.BestText, curve.GainText]);
         Line(text);
     }
 
@@ -128,12 +135,14 @@ internal static class MarkdownReport
         int[] counts = [.. curves.SelectMany(c => c.Points).Select(c => InFlightCurve.InFlightOf(c.Scenario)).Distinct().Order()];
         Line(text, "## What calls in flight gain");
         Line(text);
-        Paragraph(text, $"Calls a second by wall time, by how many are in flight on one channel. Gain: of {InFlightCurve.Headline} in flight over one at a time, of launches of one placement, with what the intervals of both leave open.");
+        Paragraph(text, $"Calls a second by wall time, by how many are in flight on one channel. Gain: of {InFlightCurve.Headline} in flight over one "
+            + "at a time, of launches of one placement, with what the intervals of both leave open.");
         Row(text, ["transport", "server:client", "message", "codec", .. counts.Select(n => n.ToString(CultureInfo.InvariantCulture)), "gain"]);
         Row(text, ["---", "---", "---", "---", .. counts.Select(_ => "---:"), "---:"]);
         foreach (var curve in curves)
         {
-            Row(text, [curve.Transport, curve.Pair, curve.Workload, curve.Codec, .. counts.Select(n => Units.Rate(curve.At(n)?.OpsPerS)), curve.GainTextOf(InFlightCurve.Headline)]);
+            Row(text, [curve.Transport, curve.Pair, curve.Workload, curve.Codec, .. counts.Select(n => Units.Rate(curve.At(n)?.OpsPerS)),
+                curve.GainTextOf(InFlightCurve.Headline)]);
         }
         Line(text);
     }
@@ -145,7 +154,8 @@ internal static class MarkdownReport
             return;
         Line(text, "## Where the time goes");
         Line(text);
-        Paragraph(text, "Of the p50 of calls: codecs alone, the same call with raw bytes, and the floors, as this run measured them apart (docs/measurement.md).");
+        Paragraph(text, "Of the p50 of calls: codecs alone, the same call with raw bytes, and the floors, as this run measured them apart "
+            + "(docs/measurement.md).");
         Row(text, ["call", "p50", .. DecompositionStep.Names, "not explained"]);
         Row(text, ["---", "---:", .. DecompositionStep.Names.Select(_ => "---:"), "---:"]);
         foreach (var cell in cells)
@@ -161,7 +171,8 @@ internal static class MarkdownReport
     {
         Line(text, "## Beside published figures");
         Line(text);
-        Paragraph(text, "Mean time of one operation. Theirs were measured on other machines by other programs (reference/published-figures.csv); they are shown, never mixed in.");
+        Paragraph(text, "Mean time of one operation. Theirs were measured on other machines by other programs (reference/published-figures.csv); they "
+            + "are shown, never mixed in.");
         Row(text, [.. PublishedTable.Titles]);
         Row(text, "---", "---", "---:", "---:", "---");
         foreach (var row in PublishedTable.Rows(PublishedFigures.All, results.Cells))

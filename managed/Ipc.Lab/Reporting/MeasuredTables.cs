@@ -16,10 +16,16 @@ internal static partial class MeasuredTables
     {
         var opened = Begin().Count(text);
         if (opened == 0)
-            throw new UserMistakeException("there is no place for a table: mark it with <!-- measured: SCENARIO CODEC WORKLOAD --> and <!-- /measured -->, e.g. <!-- measured: call raw 64 -->");
+            throw new UserMistakeException("there is no place for a table: mark it with <!-- measured: SCENARIO CODEC WORKLOAD --> and <!-- /measured "
+                + "-->, e.g. <!-- measured: call raw 64 -->");
         if (Whole().Count(text) != opened)
-            throw new UserMistakeException("a place for a table is not closed: every <!-- measured: ... --> needs its own <!-- /measured --> on a line after it");
-        return Whole().Replace(text, mark => $"{mark.Groups["begin"].Value}\n\n{Table(machine, mark.Groups["scenario"].Value, mark.Groups["codec"].Value, mark.Groups["workload"].Value)}\n<!-- /measured -->");
+            throw new UserMistakeException(
+                "a place for a table is not closed: every <!-- measured: ... --> needs its own <!-- /measured --> on a line after it");
+        return Whole().Replace(text, mark =>
+        {
+            var table = Table(machine, mark.Groups["scenario"].Value, mark.Groups["codec"].Value, mark.Groups["workload"].Value);
+            return $"{mark.Groups["begin"].Value}\n\n{table}\n<!-- /measured -->";
+        });
     }
 
     // Rows are transports, the fastest first; columns the pairs that most of them were measured with.
@@ -31,13 +37,16 @@ internal static partial class MeasuredTables
                 .Where(c => (c.Scenario, c.Codec, c.Workload, c.Count) == (scenario, codec, workload, null)),
         ];
         if (!cells.Exists(c => c.P50Ns is not null))
-            throw new UserMistakeException($"nothing was measured of '{scenario} {codec} {workload}', which a place for a table asks for; its mark is <!-- measured: SCENARIO CODEC WORKLOAD -->");
+            throw new UserMistakeException($"nothing was measured of '{scenario} {codec} {workload}', which a place for a table asks for; its mark is "
+                + "<!-- measured: SCENARIO CODEC WORKLOAD -->");
         var placement = cells.GroupBy(c => c.Placement).MaxBy(g => g.Count())!.Key;
         var transports = cells.Select(c => c.Transport).Distinct().ToList();
-        List<string> pairs = [.. cells.Where(c => c.P50Ns is not null).CountBy(c => c.Pair).Where(p => p.Value * 2 > transports.Count).Select(p => p.Key).OrderBy(RankOf)];
+        List<string> pairs = [.. cells.Where(c => c.P50Ns is not null).CountBy(c => c.Pair).Where(p => p.Value * 2 > transports.Count).Select(p => p.Key)
+            .OrderBy(RankOf)];
         var size = Names.Size(scenario, workload);
         var table = new StringBuilder($"| {size}, {codec} | {string.Join(" | ", pairs)} |\n|---|{string.Concat(Enumerable.Repeat("---:|", pairs.Count))}\n");
-        foreach (var row in transports.Select(t => (Transport: t, Fields: pairs.Select(p => cells.Find(c => c.Transport == t && c.Pair == p)).ToList())).OrderBy(r => Least(r.Fields, placement)))
+        foreach (var row in transports.Select(t => (Transport: t, Fields: pairs.Select(p => cells.Find(c => c.Transport == t && c.Pair == p)).ToList()))
+            .OrderBy(r => Least(r.Fields, placement)))
             table.Append($"| `{row.Transport}` | {string.Join(" | ", row.Fields.Select(c => Field(c, placement)))} |\n");
         return table.ToString();
     }

@@ -18,7 +18,9 @@ internal static class Terminal
     public static int HelpWidth()
     {
         var width = !Console.IsOutputRedirected ? Console.WindowWidth
-            : int.TryParse(Environment.GetEnvironmentVariable("COLUMNS"), NumberStyles.None, CultureInfo.InvariantCulture, out var columns) ? columns : EasyWidth;
+            : int.TryParse(Environment.GetEnvironmentVariable("COLUMNS"), NumberStyles.None, CultureInfo.InvariantCulture, out var columns)
+                ? columns
+                : EasyWidth;
         return width < LeastWidth ? EasyWidth : Math.Min(width, EasyWidth);
     }
 

@@ -27,7 +27,8 @@ internal static class CellResultBuilder
             var scene = Choices.ScenarioEntry(planned.Cell.Scenario);
             var floor = FloorOfCell.Of(planned.Cell);
             var all = launches.Select(l => new MeasuredLaunch(
-                l, LaunchFiguresBuilder.Build(l, scene, planned.Cell.Load.Bucket, floor, floorOfRound.GetValueOrDefault(l.Round), placements, readSamples(l.Samples!)))).ToList();
+                l, LaunchFiguresBuilder.Build(l, scene, planned.Cell.Load.Bucket, floor, floorOfRound.GetValueOrDefault(l.Round), placements,
+                    readSamples(l.Samples!)))).ToList();
             return Measured(planned.Cell, all, scene, floor) with { EachLaunch = [.. all.Select(l => l.Figures)] };
         }
         catch (Exception e) when (e is IOException or InvalidDataException)

@@ -24,7 +24,8 @@ internal static class CostFigures
         };
     }
 
-    /// <summary>A launch's figure per operation. The server's two looks enclose a few exchanges more than the client measures; each side is divided by its own number.</summary>
+    /// <summary>A launch's figure per operation. The server's two looks enclose a few exchanges more than the client measures; each side is divided by
+    /// its own number.</summary>
     public static BySide PerOperation(LaunchRecord launch, Func<Usage, long?> figure) => new(
         Used(launch.Server, figure) / launch.ServerOperations, Used(launch.Client, figure) / launch.Operations);
 

@@ -1,7 +1,7 @@
 namespace Ipc.Lab.Results;
 
-/// <summary>Where a call's p50 goes, put together from what the same run measured apart: the codecs alone (scenario `serialize`), the same call with bytes in place of
-/// objects (codec raw), and the floors. What these do not add up to is shown as such.</summary>
+/// <summary>Where a call's p50 goes, put together from what the same run measured apart: the codecs alone (scenario `serialize`), the same call with
+/// bytes in place of objects (codec raw), and the floors. What these do not add up to is shown as such.</summary>
 internal sealed class DecompositionBuilder(IReadOnlyList<CellResult> cells, FloorFigures? floors)
 {
     private static readonly string[] s_overTheAbi = ["bound", "hosted"];
@@ -36,8 +36,10 @@ internal sealed class DecompositionBuilder(IReadOnlyList<CellResult> cells, Floo
         var steps = new List<DecompositionStep>
         {
             new("translate", (client("translate_ns") + server("translate_ns")) / 2, "codec alone, either side half of it"),
-            new("encode", (client("encode_ns") * share) + (server("encode_ns") * (1 - share)), "codec alone, client's share of the request and server's of the reply"),
-            new("decode", (client("decode_ns") * (1 - share)) + (server("decode_ns") * share), "codec alone, client's share of the reply and server's of the request"),
+            new("encode", (client("encode_ns") * share) + (server("encode_ns") * (1 - share)),
+                "codec alone, client's share of the request and server's of the reply"),
+            new("decode", (client("decode_ns") * (1 - share)) + (server("decode_ns") * share),
+                "codec alone, client's share of the reply and server's of the request"),
         };
         return [.. steps.Where(s => s.Ns > 0), .. bytes];
     }
@@ -59,23 +61,26 @@ internal sealed class DecompositionBuilder(IReadOnlyList<CellResult> cells, Floo
         return [new("transfer", ns - wakeUp, $"{how}, less the wake-up"), new("wake-up", wakeUp, "the slots' round trip by futex, less by spinning")];
     }
 
-    // What C# adds that calls the C library: the same call with bytes, less that of C++ over the same library. Null where no side does, where that call was not measured in
-    // this placement, and where the transport sleeps: a wake-up varies by a hundred times as much.
+    // What C# adds that calls the C library: the same call with bytes, less that of C++ over the same library. Null where no side does, where that call
+    // was not measured in this placement, and where the transport sleeps: a wake-up varies by a hundred times as much.
     private DecompositionStep? BoundaryOf(CellResult cell)
     {
         if (!cell.Pair.Split(':').Any(s_overTheAbi.Contains))
             return null;
         var native = string.Join(':', cell.Pair.Split(':').Select(side => s_overTheAbi.Contains(side) ? "native" : side));
         return RawOf(cell, cell.Pair) is { } over && RawOf(cell, native) is { } without
-            ? new DecompositionStep("boundary", Math.Max(0, over - without), $"a raw call of this size, less that of {native}: P/Invoke and what the binding checks") : null;
+            ? new DecompositionStep("boundary", Math.Max(0, over - without),
+                $"a raw call of this size, less that of {native}: P/Invoke and what the binding checks") : null;
     }
 
-    private double? RawOf(CellResult cell, string pair) => _raw[(cell.Transport, pair, cell.Workload)].FirstOrDefault(c => c.Placement == cell.Placement)?.P50Ns;
+    private double? RawOf(CellResult cell, string pair) =>
+        _raw[(cell.Transport, pair, cell.Workload)].FirstOrDefault(c => c.Placement == cell.Placement)?.P50Ns;
 
     // The bound side has the managed codecs.
     private Func<string, double>? PhasesOf(string side, CellResult cell)
     {
-        var phases = (_codecs[(side, cell.Codec, cell.Workload)].FirstOrDefault() ?? (side == "bound" ? _codecs[("managed", cell.Codec, cell.Workload)].FirstOrDefault() : null))?.Phases;
+        var phases = (_codecs[(side, cell.Codec, cell.Workload)]
+            .FirstOrDefault() ?? (side == "bound" ? _codecs[("managed", cell.Codec, cell.Workload)].FirstOrDefault() : null))?.Phases;
         return phases is null ? null : name => phases.GetValueOrDefault(name) ?? 0;
     }
 }

@@ -7,7 +7,8 @@ internal static class FiguresBuilder
 {
     /// <param name="launches">At least one, all settled.</param>
     /// <param name="overlapping">Several calls were under way at a time, or were made at a given rate: what a mean time would allow says nothing.</param>
-    public static PlacementFigures Build(string? placement, IReadOnlyList<MeasuredLaunch> launches, ScenarioEntry scene, FloorOfCell? floor, bool overlapping = false)
+    public static PlacementFigures Build(string? placement, IReadOnlyList<MeasuredLaunch> launches, ScenarioEntry scene, FloorOfCell? floor,
+        bool overlapping = false)
     {
         var isOneWay = scene.Receiver is not null;
         var p50 = Over(launches, l => l.P50Ns);

@@ -20,7 +20,8 @@ internal sealed class PlacementsBuilder
     public IReadOnlyList<PlacementFacts> Of(IEnumerable<LaunchRecord> launches) =>
     [
         .. launches.Where(l => LabelOf(l) is not null).GroupBy(l => LabelOf(l)!)
-            .Select(g => new PlacementFacts(g.Key, Medians.Of(g.Select(l => l.LineNs!.Value))!.Value, g.Min(l => l.LineNs!.Value), g.Max(l => l.LineNs!.Value), g.Count()))
+            .Select(g => new PlacementFacts(g.Key, Medians.Of(g.Select(l => l.LineNs!.Value))!.Value, g.Min(l => l.LineNs!.Value),
+                g.Max(l => l.LineNs!.Value), g.Count()))
             .OrderBy(p => p.LineNs),
     ];
 

@@ -9,7 +9,8 @@ internal static class ResultsBuilder
 {
     /// <param name="placements">Those that these launches are labelled by, which others of the same time on the same machine may have helped to find.</param>
     public static RunResults Build(
-        ResultsFolder folder, KeptPlan kept, IReadOnlyList<LaunchRecord> launches, IReadOnlyList<FloorRecord> floors, PlacementsBuilder placements, DateTimeOffset now)
+        ResultsFolder folder, KeptPlan kept, IReadOnlyList<LaunchRecord> launches, IReadOnlyList<FloorRecord> floors, PlacementsBuilder placements,
+        DateTimeOffset now)
     {
         var plan = kept.Plan;
         var floorFigures = floors.Select(f => f.Figures).OfType<FloorFigures>().ToList();
@@ -17,7 +18,8 @@ internal static class ResultsBuilder
         var floorOfRound = floors.Where(f => f.Figures is not null).GroupBy(f => f.Round).ToDictionary(g => g.Key, g => g.Last().Figures!);
         var byCell = launches.ToLookup(l => l.Cell);
         var cells = new CellResult[plan.Cells.Count];
-        Parallel.For(0, cells.Length, i => cells[i] = CellResultBuilder.Build(plan.Cells[i], [.. byCell[i]], floorOfRound, placements, folder.ReadSamples) with { Wine = kept.Machine.Wine });
+        Parallel.For(0, cells.Length, i =>
+            cells[i] = CellResultBuilder.Build(plan.Cells[i], [.. byCell[i]], floorOfRound, placements, folder.ReadSamples) with { Wine = kept.Machine.Wine });
         var parts = new DecompositionBuilder([.. cells], medianFloors);
         return new RunResults
         {

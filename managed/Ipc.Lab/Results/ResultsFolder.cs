@@ -11,7 +11,8 @@ internal sealed record FloorRecord(int Round, FloorFigures? Figures, string? Rea
 /// <summary>What plan.json holds: the plan and the machine it was made on.</summary>
 internal sealed record KeptPlan(Plan Plan, MachineRecord Machine);
 
-/// <summary>The folder of one run. plan.json, launches.jsonl, floors.jsonl and samples/ are what happened; results.json and results.md follow from them.</summary>
+/// <summary>The folder of one run. plan.json, launches.jsonl, floors.jsonl and samples/ are what happened; results.json and results.md follow from
+/// them.</summary>
 internal sealed class ResultsFolder(string path)
 {
     public string Path { get; } = System.IO.Path.GetFullPath(path);
@@ -59,7 +60,8 @@ internal sealed class ResultsFolder(string path)
         {
             var text = File.ReadAllText(PlanFile);
             if (SchemaOf(text) is { } schema && schema != Plan.CurrentSchema)
-                throw new UserMistakeException($"'{PlanFile}' was written by another version of the lab (schema {schema}, this one has {Plan.CurrentSchema}); start a new run");
+                throw new UserMistakeException(
+                    $"'{PlanFile}' was written by another version of the lab (schema {schema}, this one has {Plan.CurrentSchema}); start a new run");
             var kept = JsonSerializer.Deserialize<KeptPlan>(text, LabJson.Complete) ?? throw new JsonException("it is empty");
             foreach (var planned in kept.Plan.Cells)
                 Choices.Check(planned.Cell, kept.Plan.Peers);
@@ -71,7 +73,8 @@ internal sealed class ResultsFolder(string path)
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or JsonException)
         {
-            throw new UserMistakeException($"there is no run to continue in '{Path}': {System.IO.Path.GetFileName(PlanFile)} is not one of the lab's: {ErrorMessage.Of(e)}");
+            throw new UserMistakeException(
+                $"there is no run to continue in '{Path}': {System.IO.Path.GetFileName(PlanFile)} is not one of the lab's: {ErrorMessage.Of(e)}");
         }
         catch (UserMistakeException e)
         {

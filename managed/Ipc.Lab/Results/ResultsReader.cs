@@ -15,7 +15,8 @@ internal static class ResultsReader
         {
             using var text = File.OpenRead(file);
             using var json = JsonDocument.Parse(text);
-            if (json.RootElement.ValueKind != JsonValueKind.Object || !json.RootElement.TryGetProperty("schema", out var schema) || !schema.TryGetInt32(out var number))
+            if (json.RootElement.ValueKind != JsonValueKind.Object || !json.RootElement.TryGetProperty("schema", out var schema)
+                || !schema.TryGetInt32(out var number))
                 throw new UserMistakeException($"'{file}' is not a results.json of this lab");
             if (number != RunResults.CurrentSchema)
                 throw new UserMistakeException($"'{file}' has schema {number} and this lab reads schema {RunResults.CurrentSchema}; measure again");

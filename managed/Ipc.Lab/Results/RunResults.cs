@@ -4,7 +4,8 @@ using Ipc.Lab.Planning;
 
 namespace Ipc.Lab.Results;
 
-/// <summary>results.json (docs/results-schema.md). Field names are the snake_case forms; times are nanoseconds, sizes bytes; null means not measured or not applicable.</summary>
+/// <summary>results.json (docs/results-schema.md). Field names are the snake_case forms; times are nanoseconds, sizes bytes; null means not measured or
+/// not applicable.</summary>
 internal sealed record RunResults
 {
     public const int CurrentSchema = 2;
@@ -63,7 +64,8 @@ internal sealed record CellResult : Figures
     public string Scenario { get; init; } = "";
     public string Workload { get; init; } = "";
     public long? Count { get; init; }
-    /// <summary>ok, checked (by --check: no figures), unsteady (no launch settled: no figures), failed, skipped, or pending in a run that was interrupted.</summary>
+    /// <summary>ok, checked (by --check: no figures), unsteady (no launch settled: no figures), failed, skipped, or pending in a run that was
+    /// interrupted.</summary>
     public required string Status { get; init; }
     public required string? Reason { get; init; }
     /// <summary>"Wine 8.0" where the cell ran under Wine: it proves behaviour, not speed, and is never ranked with others. Null on a real system.</summary>

@@ -10,8 +10,10 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
 {
     private sealed record Sizes(string Id, int RequestBytes, int ReplyBytes);
 
-    /// <summary>One round of floors at the sizes of these workloads and at the smallest, against which cells without sizes of their own are held, and of one-way messages of these bytes. A failure is a record with a reason; only a stop throws.</summary>
-    public Task<FloorRecord> MeasureAsync(int round, Pins pins, LaunchTiming timing, IEnumerable<string> workloads, IEnumerable<int> oneWaySizes, CancellationToken stop) =>
+    /// <summary>One round of floors at the sizes of these workloads and at the smallest, against which cells without sizes of their own are held, and
+    /// of one-way messages of these bytes. A failure is a record with a reason; only a stop throws.</summary>
+    public Task<FloorRecord> MeasureAsync(int round, Pins pins, LaunchTiming timing, IEnumerable<string> workloads, IEnumerable<int> oneWaySizes,
+        CancellationToken stop) =>
         MeasureAsync(round, Arguments(pins, timing, workloads.Append(FloorFigures.SmallestSize), oneWaySizes), stop);
 
     private async Task<FloorRecord> MeasureAsync(int round, string[] arguments, CancellationToken stop)

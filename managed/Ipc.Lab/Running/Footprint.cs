@@ -41,7 +41,8 @@ internal sealed class Footprint(LaunchTask task, Programs programs, LaunchBounds
             {
                 var peer = new Peer(programs.Peer(task.Cell.ServerSide), "one of many servers", "served");
                 peers.Add(peer);
-                await peer.SendAsync(task.ToPeerCell("server", task.Cell.ServerSide, task.Pins.Server, TransportSpec.ToAddress(task.Cell.Transport, $"{task.Name}-{i}"))).ConfigureAwait(false);
+                await peer.SendAsync(task.ToPeerCell("server", task.Cell.ServerSide, task.Pins.Server,
+                    TransportSpec.ToAddress(task.Cell.Transport, $"{task.Name}-{i}"))).ConfigureAwait(false);
             }
             foreach (var peer in peers)
                 await peer.ExpectAsync(bounds.Start, stop, "ready").ConfigureAwait(false);

@@ -25,7 +25,8 @@ internal sealed record LaunchRecord
     public bool Repeated { get; init; }
     /// <summary>A cache line's round trip right before and right after; null if not measured.</summary>
     public IReadOnlyList<double>? LinesAroundNs { get; init; }
-    /// <summary>Whether the two differ by more than a quarter: the host moved the processors meanwhile, and there is nothing to hold the launch against.</summary>
+    /// <summary>Whether the two differ by more than a quarter: the host moved the processors meanwhile, and there is nothing to hold the launch
+    /// against.</summary>
     [JsonIgnore]
     public bool FloorsDiffer => FloorsAroundNs is [var before, var after] && Math.Max(before, after) > MostBetweenFloors * Math.Min(before, after);
     /// <summary>The mean of the lines.</summary>

@@ -117,7 +117,8 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
         {
             var clock = Stopwatch.StartNew();
             await peer.SendAsync(task.ToPeerCell("alone", side, task.Pins.Client, "")).ConfigureAwait(false);
-            var bound = bounds.Start + TimeSpan.FromSeconds(task.Timing.WarmupSeconds + task.Timing.SettleSeconds) + bounds.ForMeasuring(task.Timing.Seconds, task.Cell.Count);
+            var bound = bounds.Start + TimeSpan.FromSeconds(task.Timing.WarmupSeconds + task.Timing.SettleSeconds)
+                + bounds.ForMeasuring(task.Timing.Seconds, task.Cell.Count);
             var warm = (await peer.ExpectAsync(bound, stop, "warm").ConfigureAwait(false)).As<Warm>(peer.Who);
             var phases = (await peer.ExpectAsync(bound, stop, "phases").ConfigureAwait(false)).Numbers();
             var measured = (await peer.ExpectAsync(bounds.Answer, stop, "measured").ConfigureAwait(false)).As<Measured>(peer.Who);
@@ -126,7 +127,8 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
             var samples = SampleFile.ReadRaw(task.Samples);
             Claims.Check(measured, wall, samples, task.Cell.Count);
             var unsteady = Steadiness.WhyUnsteady(warm, null, null, measured, samples);
-            return (ToRecord(task, cell, round, measured, samples) with { Status = unsteady is null ? "ok" : "unsteady", Reason = unsteady, Phases = phases }, samples);
+            return (ToRecord(task, cell, round, measured, samples) with { Status = unsteady is null ? "ok" : "unsteady", Reason = unsteady, Phases = phases },
+                samples);
         }
         finally
         {
@@ -153,7 +155,8 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
     // A client that lost its server, or the reverse, only tells that; another peer may be about to tell why.
     private static async Task<PeerFailure> CauseAsync(PeerFailure first, IReadOnlyList<Peer> peers)
     {
-        await Task.WhenAny(Task.WhenAll(peers.Select(p => p.Failure)), Task.Delay(first.IsConsequence ? s_graceForItsCause : s_graceForCause)).ConfigureAwait(false);
+        await Task.WhenAny(Task.WhenAll(peers.Select(p => p.Failure)), Task.Delay(first.IsConsequence ? s_graceForItsCause : s_graceForCause))
+            .ConfigureAwait(false);
         var all = new List<PeerFailure> { first };
         foreach (var peer in peers)
         {

@@ -15,7 +15,8 @@ internal static class OneWayClaims
             {
                 throw new PeerFailure(
                     "WRONG_CONTENT",
-                    $"{total} messages were sent in the {stretch} and {one.Operations} received{(one.Lost != 0 ? $" ({one.Lost} more reported lost)" : "")}: the transport lost or doubled some");
+                    $"{total} messages were sent in the {stretch} and {one.Operations} received"
+                    + $"{(one.Lost != 0 ? $" ({one.Lost} more reported lost)" : "")}: the transport lost or doubled some");
             }
         }
     }

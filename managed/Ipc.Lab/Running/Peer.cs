@@ -145,7 +145,8 @@ internal sealed class Peer : IAsyncDisposable
         if (!finished)
         {
             var code = await _process.WaitAsync(TimeSpan.FromSeconds(1)).ConfigureAwait(false);
-            throw new PeerFailure("ENDED_EARLY", $"the {Who} ended {(code is null ? "its output" : $"with exit code {code}")} before '{_lastEvent}'{LastWords()}");
+            throw new PeerFailure("ENDED_EARLY",
+                $"the {Who} ended {(code is null ? "its output" : $"with exit code {code}")} before '{_lastEvent}'{LastWords()}");
         }
     }
 

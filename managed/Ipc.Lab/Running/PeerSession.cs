@@ -12,7 +12,8 @@ internal sealed record SettledServer(Warm Warm, Usage Before, long Operations, l
 /// <summary>Leads a server and a client from start to end; either one's failure ends every wait.</summary>
 internal sealed class PeerSession(Peer server, Peer client, LaunchBounds bounds, CancellationToken stop)
 {
-    // As long as a managed client waits (docs/measurement.md, "Warm-up"): where a server spins, its compiler shares the processor with it and pauses between methods.
+    // As long as a managed client waits (docs/measurement.md, "Warm-up"): where a server spins, its compiler shares the processor with it and pauses
+    // between methods.
     private static readonly TimeSpan s_quiet = TimeSpan.FromMilliseconds(100);
     // The runtime waits 10 ms for the last new method, and has compiled after 20; twice that.
     private static readonly TimeSpan s_afterAnswer = TimeSpan.FromMilliseconds(40);
@@ -43,7 +44,8 @@ internal sealed class PeerSession(Peer server, Peer client, LaunchBounds bounds,
         return warm.As<Warm>(client.Who);
     }
 
-    /// <summary>Has a client that can go on with calls until the server's runtime has compiled for the last time, and no longer than a warm-up may take.</summary>
+    /// <summary>Has a client that can go on with calls until the server's runtime has compiled for the last time, and no longer than a warm-up may
+    /// take.</summary>
     public async Task<SettledServer> SettleServerAsync(LaunchTask task, Warm warm)
     {
         var first = await server.UsageAsync(bounds.Answer, stop).ConfigureAwait(false);

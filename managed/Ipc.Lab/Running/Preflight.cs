@@ -8,8 +8,10 @@ internal static class Preflight
 {
     private static readonly TimeSpan s_bound = TimeSpan.FromSeconds(10);
 
-    /// <summary>What several programs say of themselves, by side, without those that do not introduce themselves. They are asked at once, because a silent one is waited for.</summary>
-    public static async Task<Dictionary<string, PeerEnvironment>> AskAllAsync(IReadOnlyList<(string Side, ProgramFile Program)> programs, CancellationToken stop)
+    /// <summary>What several programs say of themselves, by side, without those that do not introduce themselves. They are asked at once, because a
+    /// silent one is waited for.</summary>
+    public static async Task<Dictionary<string, PeerEnvironment>> AskAllAsync(IReadOnlyList<(string Side, ProgramFile Program)> programs,
+        CancellationToken stop)
     {
         var answers = await Task.WhenAll(programs.Select(p => AskAsync(p.Program, p.Side, stop))).ConfigureAwait(false);
         return programs.Zip(answers).Where(p => p.Second is not null).ToDictionary(p => p.First.Side, p => p.Second!);

@@ -13,7 +13,8 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     private const string ManagedVariable = "IPC_MANAGED_PEER";
     private const string NetFxName = "ipc-peer-netfx";
     private const string NetFxVariable = "IPC_NETFX_PEER";
-    private const string NoMono = "sides of runtime netfx need Mono here, and there is none in the PATH: install mono-runtime (Debian's name; scripts/bootstrap.sh does it)";
+    private const string NoMono = "sides of runtime netfx need Mono here, and there is none in the PATH: install mono-runtime (Debian's name; "
+        + "scripts/bootstrap.sh does it)";
 
     // scripts/pack.sh puts the programs into the tool's package under the paths that they have in a built tree.
     private static readonly string s_carried = Path.Combine(AppContext.BaseDirectory, "programs");
@@ -35,7 +36,15 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     public bool IsForeign(string side) => foreign?.Any(p => p.Side == side) == true;
 
     /// <summary>The peer program that plays a side.</summary>
-    public ProgramFile Peer(string side) => foreign?.FirstOrDefault(p => p.Side == side) is { } other ? Foreign(other) : side == "native" ? NativePeer() : IsNetFx(side) ? NetFxPeer() : IsHosted(side) ? HostedPeer() : ManagedPeer();
+    public ProgramFile Peer(string side) => foreign?.FirstOrDefault(p => p.Side == side) is { } other
+        ? Foreign(other)
+        : side == "native"
+        ? NativePeer()
+        : IsNetFx(side)
+        ? NetFxPeer()
+        : IsHosted(side)
+        ? HostedPeer()
+        : ManagedPeer();
 
     public ProgramFile NativePeer() => Native("native peer", NativeVariable, NativeName);
 
@@ -77,14 +86,17 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
         if (IsHosted(side))
         {
             return File.Exists(HostPath()) ? null
-                : $"the program '{HostPath()}', which brings .NET into a native process, is not there: {HowToBuild}; without the host pack of the .NET SDK the build leaves it out";
+                : $"the program '{HostPath()}', which brings .NET into a native process, is not there: {HowToBuild}; without the host pack of the "
+                    + ".NET SDK the build leaves it out";
         }
         if (!IsNetFx(side))
             return null;
         if (!OperatingSystem.IsWindows() && Mono() is null)
             return NoMono;
         var path = NetFxPath();
-        return File.Exists(path) ? null : $"the peer for .NET Framework '{path}' is not there: {HowToBuild}; without Mono's reference assemblies (mono-devel) the build leaves it out";
+        return File.Exists(path)
+            ? null
+            : $"the peer for .NET Framework '{path}' is not there: {HowToBuild}; without Mono's reference assemblies (mono-devel) the build leaves it out";
     }
 
     private static bool IsNetFx(string side) => Registry.Sides.FirstOrDefault(s => s.Id == side)?.Runtime == "netfx";
@@ -93,7 +105,8 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
 
     // Beside the native peer.
     private string HostPath() => Path.Combine(
-        Path.GetDirectoryName(Path.GetFullPath(environment(NativeVariable) is { Length: > 0 } given ? given : Under($"build/release/bin/{NativeName}")))!, Executable("ipc-hosted"));
+        Path.GetDirectoryName(Path.GetFullPath(environment(NativeVariable) is { Length: > 0 } given ? given : Under($"build/release/bin/{NativeName}")))!,
+        Executable("ipc-hosted"));
 
     private string HostedCode() => Path.ChangeExtension(ManagedPath(), ".dll");
 

@@ -57,7 +57,8 @@ internal sealed class RunSession(
                 var rounds = pace.RoundsThatFit(round, Elapsed);
                 if (rounds == 0)
                 {
-                    watcher.Note($"the last {_plan.Schedule.Launches - round} of {_plan.Schedule.Launches} rounds are left out to keep to the time; each cell has {round} launches");
+                    watcher.Note($"the last {_plan.Schedule.Launches - round} of {_plan.Schedule.Launches} rounds are left out to keep to the time; "
+                        + $"each cell has {round} launches");
                     break;
                 }
                 await RunRoundAsync(round, todo, (rounds - 1) * runnable, pace, stop).ConfigureAwait(false);
@@ -97,7 +98,8 @@ internal sealed class RunSession(
             var lacking = WhereTooFew(round);
             if (lacking.Count == 0 || !pace.HasRoomForAnother(Elapsed))
                 return;
-            watcher.Note($"{lacking.Count} cells have fewer than {MedianInterval.LeastLaunches} {(Twin is null ? "launches of one placement" : "like launches in both trees")} and are launched again");
+            watcher.Note($"{lacking.Count} cells have fewer than {MedianInterval.LeastLaunches} "
+                + $"{(Twin is null ? "launches of one placement" : "like launches in both trees")} and are launched again");
             await RunRoundAsync(round, lacking, 0, pace, stop).ConfigureAwait(false);
             WriteResults();
             Twin?.WriteResults();
@@ -108,15 +110,18 @@ internal sealed class RunSession(
     {
         var placements = Placements();
         RunSession[] both = Twin is null ? [this] : [this, Twin];
-        return [.. LaunchOrder.Of(_plan, round).Where(cell => Usable([.. both.Where(tree => !tree.IsDone(cell, round))], cell, placements) is < MedianInterval.LeastLaunches)];
+        return [.. LaunchOrder.Of(_plan, round)
+            .Where(cell => Usable([.. both.Where(tree => !tree.IsDone(cell, round))], cell, placements) is < MedianInterval.LeastLaunches)];
     }
 
-    // Of one tree: the launches of the commonest placement. Of two: how many pairs of like placement, whichever that is. Null where there is nothing to be launched again.
+    // Of one tree: the launches of the commonest placement. Of two: how many pairs of like placement, whichever that is. Null where there is nothing to
+    // be launched again.
     private static int? Usable(IReadOnlyList<RunSession> trees, int cell, PlacementsBuilder placements)
     {
         if (!trees.Any(tree => tree._launches.Any(l => l.Cell == cell)))
             return null;
-        var counts = trees.Select(tree => tree._launches.Where(l => l.Cell == cell && l.Status == "ok" && !placements.Moved(l)).CountBy(l => placements.LabelOf(l) ?? "").ToDictionary()).ToList();
+        var counts = trees.Select(tree => tree._launches.Where(l => l.Cell == cell && l.Status == "ok" && !placements.Moved(l))
+            .CountBy(l => placements.LabelOf(l) ?? "").ToDictionary()).ToList();
         return counts is [var one] ? one.Values.DefaultIfEmpty(0).Max() : counts[0].Sum(group => counts.Min(tree => tree.GetValueOrDefault(group.Key)));
     }
 

@@ -5,11 +5,13 @@ using Ipc.Lab.Statistics;
 
 namespace Ipc.Lab.Running;
 
-/// <summary>One launch of a scenario whose operation is starting both processes: how long each takes, from before it is there to what it says, by the lab's clock.</summary>
+/// <summary>One launch of a scenario whose operation is starting both processes: how long each takes, from before it is there to what it says, by the
+/// lab's clock.</summary>
 /// <param name="cause">Why a launch failed, of the failure that showed and the processes that still run.</param>
 /// <param name="remember">Keeps what a process says of itself.</param>
 internal sealed class StartLaunch(
-    LaunchTask task, Programs programs, LaunchBounds bounds, Func<PeerFailure, IReadOnlyList<Peer>, Task<PeerFailure>> cause, Action<string, Peer> remember, CancellationToken stop)
+    LaunchTask task, Programs programs, LaunchBounds bounds, Func<PeerFailure, IReadOnlyList<Peer>, Task<PeerFailure>> cause, Action<string, Peer> remember,
+    CancellationToken stop)
 {
     // Enough for a median.
     private const int LeastStarts = 5;
@@ -37,7 +39,8 @@ internal sealed class StartLaunch(
             TimedNs = samples.Sum(s => (long)s),
             Bytes = _starts.Sum(s => s.Bytes),
             ColdNs = (long)Medians.Of(_starts.Select(s => s.Call))!.Value,
-            Phases = new Dictionary<string, double?> { ["server_ready_ns"] = Medians.Of(_starts.Select(s => s.Server)), ["first_reply_ns"] = Medians.Of(_starts.Select(s => (double)s.Client)) },
+            Phases = new Dictionary<string, double?> { ["server_ready_ns"] = Medians.Of(_starts.Select(s => s.Server)),
+                ["first_reply_ns"] = Medians.Of(_starts.Select(s => (double)s.Client)) },
         };
         return (record, samples);
     }

@@ -37,7 +37,8 @@ internal static class Steadiness
         var behind = samples[^1] / (double)measured.ElapsedNs;
         var kept = measured.Operations * 1e9 / measured.ElapsedNs;
         return behind > MostBehind
-            ? string.Create(CultureInfo.InvariantCulture, $"it managed {kept:0} calls a second of the {rate:0} that were due, and was {samples[^1] / 1e6:0.0} ms behind in the end") : null;
+            ? string.Create(CultureInfo.InvariantCulture,
+                $"it managed {kept:0} calls a second of the {rate:0} that were due, and was {samples[^1] / 1e6:0.0} ms behind in the end") : null;
     }
 
     private static string? WhyCompiling(string who, long? methods) =>
@@ -50,7 +51,8 @@ internal static class Steadiness
             return null;
         var p50 = MedianOf(samples);
         return p50 > MostSlowerThanWarm * warm.P50Ns
-            ? string.Create(CultureInfo.InvariantCulture, $"an operation took {warm.P50Ns:0} ns at the end of the warm-up and {p50:0} ns when it was measured") : null;
+            ? string.Create(CultureInfo.InvariantCulture,
+                $"an operation took {warm.P50Ns:0} ns at the end of the warm-up and {p50:0} ns when it was measured") : null;
     }
 
     private static string? WhyDrifting(uint[] samples)
@@ -64,7 +66,8 @@ internal static class Steadiness
         var slope = Medians.Of(pairs.Select(p => (medians[p.Second] - medians[p.First]) / (p.Second - p.First)))!.Value;
         var drift = slope * (Blocks - 1) / Medians.Of(medians)!.Value;
         return Math.Abs(tau) >= LeastTau && Math.Abs(drift) > MostDrift
-            ? string.Create(CultureInfo.InvariantCulture, $"its operations became {Math.Abs(drift):P0} {(drift > 0 ? "slower" : "faster")} while it was measured") : null;
+            ? string.Create(CultureInfo.InvariantCulture,
+                $"its operations became {Math.Abs(drift):P0} {(drift > 0 ? "slower" : "faster")} while it was measured") : null;
     }
 
     private static double MedianOf(uint[] samples)

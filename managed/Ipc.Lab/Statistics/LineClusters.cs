@@ -3,9 +3,9 @@ namespace Ipc.Lab.Statistics;
 /// <summary>Finds how many kinds of line times there are, and which launches are of which kind.</summary>
 /// <remarks>
 /// The host of a virtual machine moves its processors: a cache line then takes 100 ns or 450, and everything made of cache lines follows. How far, and in
-/// how many steps, is each machine's own, so the groups are looked for in the logarithms of the times: the split that leaves least variance inside, taken if the two sides
-/// lie further apart than one group cut in two would (Ashman's D over 4; a normal one gives 2.7, a uniform one 3.5), and each side looked at again.
-/// Medians and median deviations, so that stray launches make no group.
+/// how many steps, is each machine's own, so the groups are looked for in the logarithms of the times: the split that leaves least variance inside,
+/// taken if the two sides lie further apart than one group cut in two would (Ashman's D over 4; a normal one gives 2.7, a uniform one 3.5), and each
+/// side looked at again. Medians and median deviations, so that stray launches make no group.
 /// </remarks>
 internal static class LineClusters
 {

@@ -19,11 +19,13 @@ internal sealed class WcfPlace
     /// refuses it at the receiver only, and the sender waits for its time-out.</summary>
     public void CheckBody(int bytes)
     {
-        var most = Address.Transport == "wcf" && Address.Option("binding").EndsWith("-default", StringComparison.Ordinal) ? UsualArray : Address.MaxMessageLength;
+        var most = Address.Transport == "wcf" && Address.Option("binding")
+            .EndsWith("-default", StringComparison.Ordinal) ? UsualArray : Address.MaxMessageLength;
         if (bytes <= most)
             return;
         throw new IpcException(IpcStatus.MessageTooLarge, most == UsualArray
-            ? $"a body of {bytes} bytes is over the {most} that {Address} lets through (ReaderQuotas.MaxArrayLength, WCF's default): use a tuned binding, or send parts"
+            ? $"a body of {bytes} bytes is over the {most} that {Address} lets through (ReaderQuotas.MaxArrayLength, WCF's default): use a tuned "
+                + "binding, or send parts"
             : $"a body of {bytes} bytes is over the {most} that {Address} lets through: raise it with max= at both ends, or send parts");
     }
 
@@ -60,7 +62,8 @@ internal sealed class WcfPlace
             throw new IpcException(IpcStatus.NotAvailable, why);
         var streamed = id.EndsWith("-streamed", StringComparison.Ordinal);
         return id.StartsWith("nettcp", StringComparison.Ordinal)
-            ? new WcfPlace(NetTcp(id, address.MaxMessageLength), new Uri($"net.tcp://{Host}:{address.OptionCount("port")}/ipc-{address.Name}"), streamed, address)
+            ? new WcfPlace(NetTcp(id, address.MaxMessageLength), new Uri($"net.tcp://{Host}:{address.OptionCount("port")}/ipc-{address.Name}"), streamed,
+                address)
             : new WcfPlace(NetNamedPipe(id, address.MaxMessageLength), new Uri($"net.pipe://localhost/ipc-{address.Name}"), streamed, address);
     }
 

@@ -46,7 +46,8 @@ internal sealed class IpcChannelListener : ChannelListenerBase<IDuplexSessionCha
     {
         try
         {
-            return new IpcSessionChannel(this, _encoder, _limit, new EndpointAddress(_uri), _uri, _listener!.Accept(IpcFailures.Milliseconds(timeout)), _sessionEnded);
+            return new IpcSessionChannel(this, _encoder, _limit, new EndpointAddress(_uri), _uri, _listener!.Accept(IpcFailures.Milliseconds(timeout)),
+                _sessionEnded);
         }
         catch (IpcException e) when (e.Status == IpcStatus.Closed)
         {
@@ -64,7 +65,8 @@ internal sealed class IpcChannelListener : ChannelListenerBase<IDuplexSessionCha
     protected override IDuplexSessionChannel OnEndAcceptChannel(IAsyncResult result) => Later.End<IDuplexSessionChannel>(result);
 
     // Accepting is waiting: there is no looking without taking.
-    protected override bool OnWaitForChannel(TimeSpan timeout) => throw new NotSupportedException("this listener accepts without waiting first: use AcceptChannel");
+    protected override bool OnWaitForChannel(TimeSpan timeout) =>
+        throw new NotSupportedException("this listener accepts without waiting first: use AcceptChannel");
     protected override IAsyncResult OnBeginWaitForChannel(TimeSpan timeout, AsyncCallback callback, object state) =>
         throw new NotSupportedException("this listener accepts without waiting first: use AcceptChannel");
     protected override bool OnEndWaitForChannel(IAsyncResult result) => throw new NotSupportedException();

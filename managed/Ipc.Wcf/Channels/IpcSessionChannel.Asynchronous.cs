@@ -23,7 +23,8 @@ internal sealed partial class IpcSessionChannel
         return received;
     }
 
-    public IAsyncResult BeginWaitForMessage(TimeSpan timeout, AsyncCallback callback, object state) => Later.Begin(() => WaitForMessage(timeout), callback, state);
+    public IAsyncResult BeginWaitForMessage(TimeSpan timeout, AsyncCallback callback, object state) =>
+        Later.Begin(() => WaitForMessage(timeout), callback, state);
     public bool EndWaitForMessage(IAsyncResult result) => Later.End<bool>(result);
 
     public IAsyncResult BeginCloseOutputSession(AsyncCallback callback, object state) => BeginCloseOutputSession(DefaultCloseTimeout, callback, state);

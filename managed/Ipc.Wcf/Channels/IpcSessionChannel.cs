@@ -26,7 +26,8 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
     /// <param name="connected">A client that was accepted; null for one that connects when it is opened.</param>
     /// <param name="ended">Called once when an accepted client has gone.</param>
     public IpcSessionChannel(
-        ChannelManagerBase manager, MessageEncoder encoder, long limit, EndpointAddress remote, Uri via, IpcChannel? connected, Action? ended = null) : base(manager)
+        ChannelManagerBase manager, MessageEncoder encoder, long limit, EndpointAddress remote, Uri via, IpcChannel? connected, Action? ended = null)
+            : base(manager)
     {
         _ended = ended;
         _encoder = encoder;
@@ -62,7 +63,8 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
             var length = (int)_encoded.Length;
             if (length > _limit)
                 throw new QuotaExceededException(
-                    $"a message of {length} bytes is over this binding's MaxReceivedMessageSize of {_limit}: raise it at both ends, or send parts; nothing was sent");
+                    $"a message of {length} bytes is over this binding's MaxReceivedMessageSize of {_limit}: raise it at both ends, or send parts; "
+                        + "nothing was sent");
             try
             {
                 _channel!.Send(_encoded.GetBuffer().AsSpan(0, length), IpcFailures.Milliseconds(timeout));
@@ -97,7 +99,8 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
                 var received = _channel!.Peek(IpcFailures.Milliseconds(timeout));
                 if (received.Length > _limit)
                     throw new IpcException(IpcStatus.PeerTooLarge,
-                        $"the peer at {Via} sends a message of {received.Length} bytes, over this binding's MaxReceivedMessageSize of {_limit}: raise it at both ends");
+                        $"the peer at {Via} sends a message of {received.Length} bytes, over this binding's MaxReceivedMessageSize of {_limit}: raise "
+                            + "it at both ends");
                 // WCF reads a message's body when it wants, so the bytes must stay as long as the message.
                 bytes = received.ToArray();
                 _channel.Release();
@@ -147,7 +150,8 @@ internal sealed partial class IpcSessionChannel : ChannelBase, IDuplexSessionCha
         catch (Exception e) when (e is System.Xml.XmlException or FormatException or InvalidOperationException or IOException)
         {
             Break();
-            throw new ProtocolException($"what came from {Via} is no message of this binding's encoding: check that both ends use the same binding ({e.Message})", e);
+            throw new ProtocolException(
+                $"what came from {Via} is no message of this binding's encoding: check that both ends use the same binding ({e.Message})", e);
         }
     }
 

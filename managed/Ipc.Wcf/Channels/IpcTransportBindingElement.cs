@@ -41,13 +41,15 @@ public sealed class IpcTransportBindingElement : TransportBindingElement
     {
         ArgumentNullException.ThrowIfNull(context);
         Check<TChannel>();
-        return (IChannelListener<TChannel>)(object)new IpcChannelListener(context, EncoderOf(context), MaxReceivedMessageSize, () => SessionEnded?.Invoke(this, EventArgs.Empty));
+        return (IChannelListener<TChannel>)(object)new IpcChannelListener(context, EncoderOf(context), MaxReceivedMessageSize, () =>
+            SessionEnded?.Invoke(this, EventArgs.Empty));
     }
 
     private static void Check<TChannel>()
     {
         if (typeof(TChannel) != typeof(IDuplexSessionChannel))
-            throw new ArgumentException($"this transport has IDuplexSessionChannel, not {typeof(TChannel).Name}: use a contract with sessions allowed, request and reply or one way");
+            throw new ArgumentException(
+                $"this transport has IDuplexSessionChannel, not {typeof(TChannel).Name}: use a contract with sessions allowed, request and reply or one way");
     }
 
     private static MessageEncoder EncoderOf(BindingContext context)

@@ -19,7 +19,8 @@ public static class IpcUri
     {
         ArgumentNullException.ThrowIfNull(uri);
         if (uri.Scheme != Scheme || uri.AbsolutePath.Length < 2)
-            throw new UriFormatException($"'{uri}' is no endpoint of this binding: write {Scheme}://transport/name?option=value, for example {Scheme}://shm/prices");
+            throw new UriFormatException(
+                $"'{uri}' is no endpoint of this binding: write {Scheme}://transport/name?option=value, for example {Scheme}://shm/prices");
         return $"{uri.Host}://{Uri.UnescapeDataString(uri.AbsolutePath.Substring(1))}{uri.Query}";
     }
 }

@@ -21,7 +21,8 @@ internal abstract class ByteStream : IDisposable
     /// within 100 ms. May come more than once.</summary>
     public abstract void Interrupt();
 
-    /// <summary>The peer ended the stream: a client may find its server dead and clear its name away. Never throws, nor outlasts the deadline by more than some milliseconds.</summary>
+    /// <summary>The peer ended the stream: a client may find its server dead and clear its name away. Never throws, nor outlasts the deadline by more
+    /// than some milliseconds.</summary>
     public virtual void PeerGone(Deadline deadline) { }
 
     public abstract void Dispose();

@@ -53,7 +53,8 @@ internal sealed unsafe class HostedHandler
         try
         {
             if (length > LongestMessage)
-                throw new IpcException(IpcStatus.MessageTooLarge, $"the request has {length} bytes, more than a span can have: give the address a smaller max=");
+                throw new IpcException(IpcStatus.MessageTooLarge,
+                    $"the request has {length} bytes, more than a span can have: give the address a smaller max=");
             reply.Begin(writer, functions);
             Unsafe.As<HostedHandler>(GCHandle.FromIntPtr(handler).Target!)._handler(new ReadOnlySpan<byte>(request, (int)length), reply);
             return (int)IpcStatus.Ok;

@@ -51,7 +51,8 @@ public sealed partial class IpcServer : IDisposable
         ArgumentNullException.ThrowIfNull(handler);
         options ??= new IpcServerOptions();
         if (options.MaxClients < 1)
-            throw new IpcException(IpcStatus.InvalidArgument, $"a server of at most {options.MaxClients} clients could serve none: give MaxClients a number from 1");
+            throw new IpcException(IpcStatus.InvalidArgument,
+                $"a server of at most {options.MaxClients} clients could serve none: give MaxClients a number from 1");
         (_listener, _handler, _error, _maxClients) = (listen(), handler, options.Error, options.MaxClients);
         _acceptor = new Thread(AcceptClients) { IsBackground = true, Name = "ipc server" };
         _acceptor.Start();

@@ -27,7 +27,8 @@ internal sealed class IpcServerClient
     public Thread? Thread { get; set; }
     public long Number { get; set; }
 
-    /// <summary>How many times its handler is inside <see cref="IpcServer.Stop(int)"/> or <see cref="IpcServer.Dispose"/>; guarded by the server's lock.</summary>
+    /// <summary>How many times its handler is inside <see cref="IpcServer.Stop(int)"/> or <see cref="IpcServer.Dispose"/>; guarded by the server's
+    /// lock.</summary>
     public int Stopping { get; set; }
 
     public bool IsFresh => Volatile.Read(ref _state) == Fresh;

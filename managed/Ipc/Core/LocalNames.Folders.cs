@@ -52,7 +52,8 @@ internal static partial class LocalNames
         if (mode == OwnerOnly || (made && Libc.ChangeMode(folder, OwnerOnly) == 0))
             return;
         throw new IpcException(IpcStatus.NoPermission,
-            $"the private folder {path} has mode 0{Convert.ToString(mode, 8)}, so others may have put names there: look inside, then chmod it to 0700 or remove it");
+            $"the private folder {path} has mode 0{Convert.ToString(mode, 8)}, so others may have put names there: look inside, then chmod it to 0700 "
+                + "or remove it");
     }
 
     // What stands where the folder should be is another's, or no folder.

@@ -180,7 +180,8 @@ internal sealed unsafe class LocalPipeListener : IDisposable
                 waiting.Pending = false;
                 var taken = waiting.Pipe;
                 waiting.Pipe = null;
-                WaitForClient(waiting, MakeInstance(0) ?? throw Win32.Failure(IpcStatus.System, $"cannot wait for more clients at {_name.Address}", Win32.LastError));
+                WaitForClient(waiting, MakeInstance(0)
+                    ?? throw Win32.Failure(IpcStatus.System, $"cannot wait for more clients at {_name.Address}", Win32.LastError));
                 if (taken is not null)
                     return taken;
             }

@@ -44,7 +44,8 @@ internal sealed unsafe class PrivateFile
     public Win32Handle LockFolder(Deadline deadline)
     {
         var path = _folder + @"\lock";
-        var file = Win32.OpenFile(path, Win32.GENERIC_READ | Win32.GENERIC_WRITE, Win32.FILE_SHARE_READ_WRITE, Win32.OPEN_ALWAYS, Win32.FILE_FLAG_OPEN_REPARSE_POINT);
+        var file = Win32.OpenFile(path, Win32.GENERIC_READ | Win32.GENERIC_WRITE, Win32.FILE_SHARE_READ_WRITE, Win32.OPEN_ALWAYS,
+            Win32.FILE_FLAG_OPEN_REPARSE_POINT);
         if (file is null)
             throw Win32.Failure(IpcStatus.System, $"cannot open {path}", Win32.LastError);
         var end = new Deadline(LockPatienceMilliseconds);
@@ -102,7 +103,8 @@ internal sealed unsafe class PrivateFile
         var error = Win32.LastError;
         made.Dispose();
         _ = Win32.DeleteFile(path);
-        throw Win32.Failure(error == Win32.ERROR_DISK_FULL ? IpcStatus.OutOfMemory : IpcStatus.System, $"cannot take {bytes} bytes in {_folder} for {Address}", error);
+        throw Win32.Failure(error == Win32.ERROR_DISK_FULL ? IpcStatus.OutOfMemory : IpcStatus.System,
+            $"cannot take {bytes} bytes in {_folder} for {Address}", error);
     }
 
     /// <summary>Gives a complete file its name.</summary>

@@ -108,9 +108,11 @@ internal static unsafe partial class Win32
         using var token = new Win32Handle(opened);
         var wanted = new OnePrivilege { Count = 1, Attributes = SE_PRIVILEGE_ENABLED };
         // Succeeds also when the user does not have the privilege; the error code alone tells.
-        return LookupPrivilegeValue(null, "SeLockMemoryPrivilege", &wanted.Low) != 0 && AdjustTokenPrivileges(token, 0, &wanted, 0, null, null) != 0 && LastError == 0;
+        return LookupPrivilegeValue(null, "SeLockMemoryPrivilege", &wanted.Low) != 0 && AdjustTokenPrivileges(token, 0, &wanted, 0, null, null) != 0
+            && LastError == 0;
     }
 
     /// <summary>Whether an error of a pipe means that its other end is gone.</summary>
-    public static bool IsEndOfPipe(int error) => error is ERROR_BROKEN_PIPE or ERROR_PIPE_NOT_CONNECTED or ERROR_NO_DATA or ERROR_HANDLE_EOF or ERROR_INVALID_HANDLE;
+    public static bool IsEndOfPipe(int error) =>
+        error is ERROR_BROKEN_PIPE or ERROR_PIPE_NOT_CONNECTED or ERROR_NO_DATA or ERROR_HANDLE_EOF or ERROR_INVALID_HANDLE;
 }

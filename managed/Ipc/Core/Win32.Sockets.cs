@@ -24,7 +24,8 @@ internal static unsafe partial class Win32
     }
 
     [LibraryImport("ws2_32", EntryPoint = "WSARecv", SetLastError = true)]
-    public static partial int ReceiveSocket(nint socket, SocketBuffer* buffers, uint count, uint* received, uint* flags, NativeOverlapped* operation, void* routine);
+    public static partial int ReceiveSocket(nint socket, SocketBuffer* buffers, uint count, uint* received, uint* flags, NativeOverlapped* operation,
+        void* routine);
     [LibraryImport("ws2_32", EntryPoint = "WSASend", SetLastError = true)]
     public static partial int SendSocket(nint socket, SocketBuffer* buffers, uint count, uint* sent, uint flags, NativeOverlapped* operation, void* routine);
     [LibraryImport("ws2_32", EntryPoint = "WSAGetOverlappedResult", SetLastError = true)]

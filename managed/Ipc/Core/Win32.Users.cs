@@ -33,10 +33,12 @@ internal static unsafe partial class Win32
     private static partial int GetTokenInformation(nint token, int what, void* information, uint length, uint* needed);
     [LibraryImport("advapi32", EntryPoint = "ConvertSidToStringSidW", SetLastError = true)]
     private static partial int ConvertSidToString(void* sid, char** text);
-    [LibraryImport("advapi32", EntryPoint = "ConvertStringSecurityDescriptorToSecurityDescriptorW", SetLastError = true, StringMarshalling = StringMarshalling.Utf16)]
+    [LibraryImport("advapi32", EntryPoint = "ConvertStringSecurityDescriptorToSecurityDescriptorW", SetLastError = true,
+        StringMarshalling = StringMarshalling.Utf16)]
     private static partial int ConvertToSecurityDescriptor(string text, uint revision, void** descriptor, uint* size);
     [LibraryImport("advapi32")]
-    private static partial uint GetSecurityInfo(SafeHandle handle, int kind, uint what, void** owner, void** group, void** dacl, void** sacl, void** descriptor);
+    private static partial uint GetSecurityInfo(SafeHandle handle, int kind, uint what, void** owner, void** group, void** dacl, void** sacl,
+        void** descriptor);
     [LibraryImport("kernel32")]
     public static partial void* LocalFree(void* memory);
 

@@ -18,7 +18,8 @@ internal readonly unsafe record struct MemoryOptions(bool HugePages, bool Prefau
     public static void CheckFits(ulong bytes)
     {
         if (bytes > (ulong)(IntPtr.Size == 4 ? int.MaxValue : long.MaxValue))
-            throw new IpcException(IpcStatus.OutOfMemory, $"the peer's shared memory is more than a {IntPtr.Size * 8}-bit process can map: choose a smaller size= or max= there");
+            throw new IpcException(IpcStatus.OutOfMemory,
+                $"the peer's shared memory is more than a {IntPtr.Size * 8}-bit process can map: choose a smaller size= or max= there");
     }
 
     /// <summary>Has the system put memory behind every page now rather than at its first use, if asked for.</summary>

@@ -7,9 +7,11 @@ namespace Ipc;
 internal static unsafe class SharedMemoryHandover
 {
     /// <summary>A listener whose channels talk through shared memory made for each of them.</summary>
-    public static IpcListener Listen(string prefix, IpcAddress address, uint layout, uint slotCount, ulong dataBytes, Func<SharedMemorySegment, IpcChannel> open, MemoryOptions options = default)
+    public static IpcListener Listen(string prefix, IpcAddress address, uint layout, uint slotCount, ulong dataBytes,
+        Func<SharedMemorySegment, IpcChannel> open, MemoryOptions options = default)
     {
-        IpcChannel? Welcome(SharedMemoryPeer peer) => Offer(peer, layout, slotCount, dataBytes, WaitPolicy.Of(address), options) is { } segment ? open(segment) : null;
+        IpcChannel? Welcome(SharedMemoryPeer peer) =>
+            Offer(peer, layout, slotCount, dataBytes, WaitPolicy.Of(address), options) is { } segment ? open(segment) : null;
         if (OperatingSystem.IsLinux())
             return ListenOnSocket(LocalNames.InPrivateFolder(address, prefix), Welcome);
         if (OperatingSystem.IsWindows())
@@ -46,7 +48,8 @@ internal static unsafe class SharedMemoryHandover
     }
 
     /// <summary>The server's end; owns the peer from now on. Null when the client is gone already.</summary>
-    public static SharedMemorySegment? Offer(SharedMemoryPeer peer, uint layout, uint slotCount, ulong dataBytes, WaitPolicy policy, MemoryOptions options = default)
+    public static SharedMemorySegment? Offer(SharedMemoryPeer peer, uint layout, uint slotCount, ulong dataBytes, WaitPolicy policy,
+        MemoryOptions options = default)
     {
         byte* memory = null;
         var bytes = SharedMemoryLayout.MappingBytes(layout, slotCount, dataBytes);
@@ -71,7 +74,8 @@ internal static unsafe class SharedMemoryHandover
     }
 
     /// <summary>The client's end; owns the peer from now on.</summary>
-    public static SharedMemorySegment TakeUp(SharedMemoryPeer peer, uint layout, WaitPolicy policy, string server, Deadline deadline, MemoryOptions options = default)
+    public static SharedMemorySegment TakeUp(SharedMemoryPeer peer, uint layout, WaitPolicy policy, string server, Deadline deadline,
+        MemoryOptions options = default)
     {
         byte* memory = null;
         ulong bytes = 0;
@@ -120,5 +124,6 @@ internal static unsafe class SharedMemoryHandover
         new(IpcStatus.NotOurProtocol, $"what listens at {server} is not this transport's server: check the address");
 
     private static IpcException NotTheForm(string server) =>
-        new(IpcStatus.NotOurProtocol, $"the shared memory that the server at {server} handed over is not of the form expected: check the address and both versions");
+        new(IpcStatus.NotOurProtocol, $"the shared memory that the server at {server} handed over is not of the form expected: check the address and "
+            + "both versions");
 }

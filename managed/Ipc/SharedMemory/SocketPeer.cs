@@ -58,7 +58,8 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
         }
         Greeting greeting = default;
         var count = DescriptorMessage.Receive(socket, &greeting, sizeof(Greeting), out var descriptors);
-        var wrong = SharedMemoryHandover.WhatIsWrong(server?.Address, count == sizeof(Greeting) ? greeting.Magic : 0, greeting.Version, greeting.Layout, layout);
+        var wrong = SharedMemoryHandover.WhatIsWrong(server?.Address, count == sizeof(Greeting) ? greeting.Magic : 0, greeting.Version, greeting.Layout,
+            layout);
         if (wrong is null && descriptors.Length == 1)
             return descriptors[0];
         foreach (var descriptor in descriptors)

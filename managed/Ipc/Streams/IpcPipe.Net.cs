@@ -12,7 +12,8 @@ public static class IpcPipe
     public static IDuplexPipe AsDuplexPipe(this IpcChannel channel)
     {
         var stream = new IpcStream(channel, leaveOpen: true);
-        return new Pair(PipeReader.Create(stream, new StreamPipeReaderOptions(leaveOpen: true)), PipeWriter.Create(stream, new StreamPipeWriterOptions(leaveOpen: true)));
+        return new Pair(PipeReader.Create(stream, new StreamPipeReaderOptions(leaveOpen: true)),
+            PipeWriter.Create(stream, new StreamPipeWriterOptions(leaveOpen: true)));
     }
 
     private sealed record Pair(PipeReader Input, PipeWriter Output) : IDuplexPipe;

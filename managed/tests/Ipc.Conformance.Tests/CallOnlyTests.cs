@@ -3,18 +3,21 @@ using Xunit;
 
 namespace Ipc.Conformance;
 
-/// <summary>Transports of kind call: what each end learns when the other refuses, closes or dies. What they share with channels is in <see cref="CallTests"/>.</summary>
+/// <summary>Transports of kind call: what each end learns when the other refuses, closes or dies. What they share with channels is in
+/// <see cref="CallTests"/>.</summary>
 [Trait("system", "windows")]
 public class CallOnlyTests
 {
     private const int SoonMilliseconds = 2000;
 
     [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
-    public Task ARequestOverTheServersLimitIsRefusedThereAndItServesTheNext(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    public Task ARequestOverTheServersLimitIsRefusedThereAndItServesTheNext(string transport, string server, string client) =>
+        Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open("max=10000", "max=100000");
         var serving = stage.Server.Give("serve", "serve c echo");
-        (await stage.Client.Give("main", "call c 50000 1 1 50000 5000")).Refused(IpcStatus.PeerClosed, IpcStatus.PeerTooLarge, IpcStatus.NotOurProtocol, IpcStatus.Truncated);
+        (await stage.Client.Give("main", "call c 50000 1 1 50000 5000"))
+            .Refused(IpcStatus.PeerClosed, IpcStatus.PeerTooLarge, IpcStatus.NotOurProtocol, IpcStatus.Truncated);
         if ((await serving).IsOk)
             throw new ConformanceException("the server served on as if nothing had come");
         await stage.Connect("max=10000", "d");
@@ -65,7 +68,8 @@ public class CallOnlyTests
     [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]
     public Task NobodyListens(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
-        (await stage.Client.Refuses(IpcStatus.NoServer, $"connect c {Stage.WithOptions(stage.UsesPorts ? $"{transport}://127.0.0.1:9" : stage.Address, "")} 5000")).Promptly();
+        (await stage.Client.Refuses(IpcStatus.NoServer,
+            $"connect c {Stage.WithOptions(stage.UsesPorts ? $"{transport}://127.0.0.1:9" : stage.Address, "")} 5000")).Promptly();
     });
 
     [Theory, MemberData(nameof(Pairs.Calls), MemberType = typeof(Pairs))]

@@ -121,7 +121,8 @@ public class ConnectionTests
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
-    public Task ClientsThatVanishWhileConnectingHurtNobody(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    public Task ClientsThatVanishWhileConnectingHurtNobody(string transport, string server, string client) =>
+        Stage.Run(transport, server, client, async stage =>
     {
         await stage.Listen();
         // Not accepted: some transports connect all the same (the system queues), others wait for the server's part.

@@ -45,7 +45,8 @@ public class HandoverTests
         foreach (var version in new[] { VersionOf(transport) - 1, VersionOf(transport) + 1 })
         {
             var refused = await Refused(transport, side, raw => raw.Send(Greeting(transport, version)), IpcStatus.NotOurProtocol);
-            Assert.Contains($"speaks version {version} of this transport and this process version {VersionOf(transport)}", refused.Text, StringComparison.Ordinal);
+            Assert.Contains($"speaks version {version} of this transport and this process version {VersionOf(transport)}", refused.Text,
+                StringComparison.Ordinal);
         }
     }
 

@@ -10,7 +10,8 @@ public class HostedTests
 {
     private static readonly string[] s_transports = ["pipe", "unix", "tcp", "shm", "fifo", "shm-event"];
 
-    private static readonly (string Server, string Client)[] s_pairs = [("hosted", "native"), ("native", "hosted"), ("hosted", "managed"), ("hosted", "hosted")];
+    private static readonly (string Server, string Client)[] s_pairs = [("hosted", "native"), ("native", "hosted"), ("hosted", "managed"),
+        ("hosted", "hosted")];
 
     private static readonly Dictionary<string, Func<string, string, string, Task>> s_behaviours = new()
     {

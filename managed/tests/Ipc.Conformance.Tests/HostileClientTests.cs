@@ -156,7 +156,8 @@ public class HostileClientTests
     });
 
     // A raw client is accepted as `c`; afterwards the listener must still serve a good one.
-    private static Task Meet(string transport, string side, Func<Stage, RawConnection, Task> body, [System.Runtime.CompilerServices.CallerMemberName] string test = "") =>
+    private static Task Meet(string transport, string side, Func<Stage, RawConnection, Task> body,
+        [System.Runtime.CompilerServices.CallerMemberName] string test = "") =>
         Stage.Run(transport, side, side, async stage =>
         {
             await stage.Listen();

@@ -15,7 +15,8 @@ public sealed class HostingTests : IDisposable
     private const string Type = "Ipc.Hosted.Handlers";
 
     private static readonly string s_server = Path.Combine(Path.GetDirectoryName(PuppetProgram.NativeHost)!, "ipc-hosted-server");
-    private static readonly string s_assembly = Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../Ipc.Hosted.Handlers/release/Ipc.Hosted.Handlers.dll"));
+    private static readonly string s_assembly =
+        Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../Ipc.Hosted.Handlers/release/Ipc.Hosted.Handlers.dll"));
     private static int s_counter;
 
     private readonly string _folder = Directory.CreateTempSubdirectory("ipc-hosting-").FullName;
@@ -74,24 +75,28 @@ public sealed class HostingTests : IDisposable
     [InlineData(Type, "Missing", "there is no static method 'Missing' in 'Ipc.Hosted.Handlers'")]
     [InlineData(Type, "Wrong", "is no handler: a handler is static void NAME(ReadOnlySpan<byte> request, ReplyWriter reply)")]
     [InlineData(Type, "Broken", "threw InvalidOperationException: no handler today")]
-    public void AHandlerThatCannotBeHad(string type, string method, string said) => Assert.Contains(said, Refusal(s_server, s_assembly, type, method, "unix://never"), StringComparison.Ordinal);
+    public void AHandlerThatCannotBeHad(string type, string method, string said) =>
+        Assert.Contains(said, Refusal(s_server, s_assembly, type, method, "unix://never"), StringComparison.Ordinal);
 
     [HostedTheory]
     [InlineData("Nobody.Here", "Wrong", "there is no type 'Nobody.Here'")]
     [InlineData(Type, "Missing", "there is no 'Ipc.Hosted.Handlers.Missing'")]
     [InlineData(Type, "Wrong", "mark it [UnmanagedCallersOnly]")]
-    public void AFunctionThatCannotBeHad(string type, string method, string said) => Assert.Contains(said, Refusal(PuppetProgram.NativeHost, s_assembly, type, method), StringComparison.Ordinal);
+    public void AFunctionThatCannotBeHad(string type, string method, string said) =>
+        Assert.Contains(said, Refusal(PuppetProgram.NativeHost, s_assembly, type, method), StringComparison.Ordinal);
 
     [HostedFact]
     public void AnAssemblyThatDoesNotExist() =>
-        Assert.Contains("does not exist: give the path of the .dll", Refusal(PuppetProgram.NativeHost, Path.Combine(_folder, "gone.dll"), Type, "Wrong"), StringComparison.Ordinal);
+        Assert.Contains("does not exist: give the path of the .dll", Refusal(PuppetProgram.NativeHost, Path.Combine(_folder, "gone.dll"), Type, "Wrong"),
+            StringComparison.Ordinal);
 
     [HostedFact]
     public void AnAssemblyWithoutItsRuntimeConfig()
     {
         var alone = Path.Combine(_folder, "Ipc.Hosted.Handlers.dll");
         File.Copy(s_assembly, alone);
-        Assert.Contains("<EnableDynamicLoading>true</EnableDynamicLoading>", Refusal(s_server, alone, Type, "Capitals", "unix://never"), StringComparison.Ordinal);
+        Assert.Contains("<EnableDynamicLoading>true</EnableDynamicLoading>", Refusal(s_server, alone, Type, "Capitals", "unix://never"),
+            StringComparison.Ordinal);
         File.WriteAllText(Path.ChangeExtension(alone, ".runtimeconfig.json"), "{ this is no JSON");
         Assert.Contains("the runtime that '", Refusal(s_server, alone, Type, "Capitals", "unix://never"), StringComparison.Ordinal);
         File.WriteAllText(Path.ChangeExtension(alone, ".runtimeconfig.json"),
@@ -104,7 +109,8 @@ public sealed class HostingTests : IDisposable
     }
 
     [HostedFact]
-    public void WithoutARuntime() => Assert.Contains("no .NET runtime was found", RefusalWith(_folder, s_server, s_assembly, Type, "Capitals", "unix://never"), StringComparison.Ordinal);
+    public void WithoutARuntime() =>
+        Assert.Contains("no .NET runtime was found", RefusalWith(_folder, s_server, s_assembly, Type, "Capitals", "unix://never"), StringComparison.Ordinal);
 
     private static string Refusal(string program, params string[] arguments) => RefusalWith(null, program, arguments);
 

@@ -72,7 +72,8 @@ public class MessageTests
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
-    public Task TwoThousandLentMessagesInOrderBothWaysAtOnce(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    public Task TwoThousandLentMessagesInOrderBothWaysAtOnce(string transport, string server, string client) =>
+        Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
         await Many(stage, 2000, 5000, "loan");

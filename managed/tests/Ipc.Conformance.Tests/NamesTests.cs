@@ -126,7 +126,8 @@ public sealed class NamesTests : IDisposable
             server.Kill();
             (await received).Refused(IpcStatus.PeerClosed);
             await holder.WaitForExitAsync();
-            Assert.True(Directory.GetFiles($"{_folder}/ipc") is [], $"{transport} left {string.Join(", ", Directory.GetFiles($"{_folder}/ipc"))}\n{client.Transcript}");
+            Assert.True(Directory.GetFiles($"{_folder}/ipc") is [],
+                $"{transport} left {string.Join(", ", Directory.GetFiles($"{_folder}/ipc"))}\n{client.Transcript}");
         }
     }
 

@@ -85,5 +85,6 @@ public static class Pairs
 
     private static IEnumerable<string> SidesOf(TransportEntry transport) =>
         // Sides of other runtimes have tests of their own: NetFxTests.
-        Registry.Sides.Where(side => side.Runtime is null).Select(side => side.Id).Where(side => Registry.WhyNotAvailable(transport.Id, side, PuppetSystem.Platform).Length == 0);
+        Registry.Sides.Where(side => side.Runtime is null).Select(side => side.Id)
+            .Where(side => Registry.WhyNotAvailable(transport.Id, side, PuppetSystem.Platform).Length == 0);
 }

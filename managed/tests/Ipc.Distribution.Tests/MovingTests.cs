@@ -10,7 +10,8 @@ public sealed class MovingTests : PastedPrograms
     public async Task Programs_print_after_the_move_what_they_printed_before()
     {
         Assert.Equal(
-            ["interprocess_after.cs", "pipe_client_after.cs", "pipe_client_before.cs", "pipe_server_after.cs", "pipe_server_before.cs", "queue_after.cpp", "queue_before.cpp"],
+            ["interprocess_after.cs", "pipe_client_after.cs", "pipe_client_before.cs", "pipe_server_after.cs", "pipe_server_before.cs", "queue_after.cpp",
+                "queue_before.cpp"],
             Save("docs/moving.md"));
         foreach (var when in new[] { "before", "after" })
         {

@@ -9,7 +9,8 @@ public sealed class ReadmeTests : PastedPrograms
     [Fact]
     public async Task Every_server_answers_every_client()
     {
-        Assert.Equal(["build.sh", "prices_client.c", "prices_client.cpp", "prices_client.cs", "prices_server.c", "prices_server.cpp", "prices_server.cs"], Save("README.md"));
+        Assert.Equal(["build.sh", "prices_client.c", "prices_client.cpp", "prices_client.cs", "prices_server.c", "prices_server.cpp", "prices_server.cs"],
+            Save("README.md"));
         Run("sh", "-e", "build.sh");
         Run("dotnet", "build", "-c", "Release", "prices_server.cs");
         Run("dotnet", "build", "-c", "Release", "prices_client.cs");

@@ -25,7 +25,8 @@ public sealed class WebTests
 
     private static string NewAddress(string transport) => $"{transport}://web-{Guid.NewGuid():N}";
 
-    private static async Task<WebApplication> StartAsync(string address, HttpProtocols protocols, Action<WebApplication> map, Action<IpcTransportOptions>? configure = null)
+    private static async Task<WebApplication> StartAsync(string address, HttpProtocols protocols, Action<WebApplication> map,
+        Action<IpcTransportOptions>? configure = null)
     {
         var builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
@@ -177,14 +178,16 @@ public sealed class WebTests
             Assert.False(await both.ResponseStream.MoveNext(CancellationToken.None));
         }
         await app.StopAsync().WaitAsync(s_patience);
-        Assert.Equal(StatusCode.Unavailable, (await Assert.ThrowsAsync<RpcException>(async () => await client.OnceAsync(new Piece(), deadline: deadline))).StatusCode);
+        Assert.Equal(StatusCode.Unavailable,
+            (await Assert.ThrowsAsync<RpcException>(async () => await client.OnceAsync(new Piece(), deadline: deadline))).StatusCode);
     }
 
     [Fact]
     public async Task ManyGrpcCallsShareOneConnectionInline()
     {
         var address = NewAddress("shm");
-        await using var app = await StartAsync(address, HttpProtocols.Http2, app => app.MapGrpcService<EchoService>(), options => options.UnsafePreferInlineScheduling = true);
+        await using var app = await StartAsync(address, HttpProtocols.Http2, app => app.MapGrpcService<EchoService>(), options =>
+            options.UnsafePreferInlineScheduling = true);
         using var channel = NewGrpcChannel(address);
         var client = new Echo.EchoClient(channel);
         var answers = await Task.WhenAll(Enumerable.Range(0, 200).Select(async n =>

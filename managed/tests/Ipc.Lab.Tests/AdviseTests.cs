@@ -11,7 +11,8 @@ namespace Ipc.Lab.Tests;
 /// <summary>`ipc advise`: what fits a need, what does not, and the lines that use it.</summary>
 public sealed class AdviseTests : IDisposable
 {
-    private static readonly Need s_calls = new("calls", 64, 64, null, "native", "managed", "linux", KeepOut: true, SurviveCrash: true, Network: false, SpareCore: false);
+    private static readonly Need s_calls = new("calls", 64, 64, null, "native", "managed", "linux", KeepOut: true, SurviveCrash: true, Network: false,
+        SpareCore: false);
     private readonly TemporaryFolder _folder = new();
 
     public void Dispose() => _folder.Dispose();
@@ -94,9 +95,11 @@ public sealed class AdviseTests : IDisposable
         // The commonest of `unix` is near, where it takes half the time; all have five launches far.
         CellResult InBoth(string transport, double near, double far, int nearLaunches)
         {
-            PlacementFigures Of(string placement, double p50, int launches) => new() { Placement = placement, P50Ns = p50, Launches = launches, OpsPerS = 1e9 / p50 };
+            PlacementFigures Of(string placement, double p50, int launches) =>
+                new() { Placement = placement, P50Ns = p50, Launches = launches, OpsPerS = 1e9 / p50 };
             List<LaunchFigures> each = [.. Enumerable.Range(0, nearLaunches + 6).Select(i => i < nearLaunches
-                ? new LaunchFigures { Round = i, Status = "ok", Placement = "near", P50Ns = near + i } : new LaunchFigures { Round = i, Status = "ok", Placement = "far", P50Ns = far + i })];
+                ? new LaunchFigures { Round = i, Status = "ok", Placement = "near", P50Ns = near + i }
+                    : new LaunchFigures { Round = i, Status = "ok", Placement = "far", P50Ns = far + i })];
             PlacementFigures[] placements = [Of("near", near, nearLaunches), Of("far", far, 6)];
             return new CellResult(nearLaunches > 6 ? placements[0] : placements[1])
             {
@@ -131,7 +134,8 @@ public sealed class AdviseTests : IDisposable
             {
                 var lines = UsageLines.For(kind, scenario, role, side, "unix://mine");
                 Assert.Contains("\"unix://mine\"", lines, StringComparison.Ordinal);
-                Assert.Equal(side switch { "native" => (false, false), "managed" => (true, false), _ => (false, true) }, (lines.Contains("ManagedIpc.", StringComparison.Ordinal), lines.Contains("NativeIpc.", StringComparison.Ordinal)));
+                Assert.Equal(side switch { "native" => (false, false), "managed" => (true, false), _ => (false, true) },
+                    (lines.Contains("ManagedIpc.", StringComparison.Ordinal), lines.Contains("NativeIpc.", StringComparison.Ordinal)));
             }
         }
     }
@@ -142,7 +146,8 @@ public sealed class AdviseTests : IDisposable
         // Those of C# are compiled with the lab.
         var root = RepositoryRoot.Find()!;
         using var compiler = Process.Start(new ProcessStartInfo(
-            "g++", ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", Path.Combine(root, "native/include"), Path.Combine(root, "managed/Ipc.Lab/Advising/Snippets/snippets.cpp")])
+            "g++", ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", Path.Combine(root, "native/include"),
+                Path.Combine(root, "managed/Ipc.Lab/Advising/Snippets/snippets.cpp")])
         {
             RedirectStandardError = true,
         })!;
@@ -160,7 +165,8 @@ public sealed class AdviseTests : IDisposable
         var (code, output, errors) = await CommandUnderTest.RunAsync(_folder, "right", need);
         Assert.True(code == 0, errors);
         var advice = JsonNode.Parse(output)!;
-        Assert.Equal(("tcp://127.0.0.1:5055", "tcp", 6), ((string?)advice["address"], (string?)advice["ranking"]![0]!["transport"], (int?)advice["ranking"]![0]!["launches"]));
+        Assert.Equal(("tcp://127.0.0.1:5055", "tcp", 6),
+            ((string?)advice["address"], (string?)advice["ranking"]![0]!["transport"], (int?)advice["ranking"]![0]!["launches"]));
 
         var started = Fakes.StartedPeers(_folder).Count;
         var again = await CommandUnderTest.RunAsync(_folder, "right", need[..^1]);

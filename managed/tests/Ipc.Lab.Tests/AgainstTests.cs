@@ -13,7 +13,8 @@ public sealed class AgainstTests : IDisposable
     private Task<(int Code, string Output, string Errors)> RunAsync(params string[] arguments) => CommandUnderTest.RunAsync(_folder, "right", arguments);
 
     private static string[] Against(string tree) =>
-        ["run", "--transport", "unix,pipe", "--pair", "native:native,managed:managed", "--workload", "64", "--launches", "6", "--seconds", "0.01", "--warmup", "0.01", "--against", tree, "--out", "out"];
+        ["run", "--transport", "unix,pipe", "--pair", "native:native,managed:managed", "--workload", "64", "--launches", "6", "--seconds", "0.01", "--warmup",
+            "0.01", "--against", tree, "--out", "out"];
 
     /// <summary>Another checkout whose programs are the fake peer, a tenth or so slower over one transport.</summary>
     private string Tree(string slowTransport, int slowerPercent)
@@ -40,7 +41,8 @@ public sealed class AgainstTests : IDisposable
 
         // Either half is a run of its own, with all that a run writes.
         foreach (var half in (string[])["base", "new"])
-            Assert.Superset(new HashSet<string?> { "results.json", "results.md", "measurements.xlsx" }, Directory.GetFiles(Path.Combine(_folder.Path, "out", half)).Select(Path.GetFileName).ToHashSet());
+            Assert.Superset(new HashSet<string?> { "results.json", "results.md", "measurements.xlsx" },
+                Directory.GetFiles(Path.Combine(_folder.Path, "out", half)).Select(Path.GetFileName).ToHashSet());
 
         var reversed = await RunAsync("compare", "out/new", "out/base", "--json");
         Assert.Equal(1, reversed.Code);
@@ -50,7 +52,8 @@ public sealed class AgainstTests : IDisposable
         Assert.All(comparison["cells"]!.AsArray().Where(c => (string?)c!["transport"] == "unix"), c => Assert.InRange((double)c!["ratio"]!, 1.08, 1.12));
 
         Assert.Equal(0, (await RunAsync("compare", "out/new", "out/base", "--tolerate", "30")).Code);
-        Assert.StartsWith("**2 faster, 2 without a difference, of 4 cells**", (await RunAsync("compare", "out", "--markdown")).Output, StringComparison.Ordinal);
+        Assert.StartsWith("**2 faster, 2 without a difference, of 4 cells**", (await RunAsync("compare", "out", "--markdown")).Output,
+            StringComparison.Ordinal);
     }
 
     [Fact]

@@ -113,7 +113,8 @@ public sealed class CommandLineTests : IDisposable
     [Fact]
     public async Task PairsAreShownAsATablePerTransport()
     {
-        await RunAsync("run", "--transport", "shm,unix", "--pair", "native:native,native:managed,managed:native", "--workload", "64", "--launches", "1", "--seconds", "0.01", "--out", "results");
+        await RunAsync("run", "--transport", "shm,unix", "--pair", "native:native,native:managed,managed:native", "--workload", "64", "--launches", "1",
+            "--seconds", "0.01", "--out", "results");
 
         var (code, output, _) = await RunAsync("matrix", "results");
 
@@ -134,7 +135,8 @@ public sealed class CommandLineTests : IDisposable
         Assert.Equal(("", 0), (errors, code));
         Assert.Contains("table", output, StringComparison.Ordinal);
         var cell = JsonNode.Parse((await File.ReadAllTextAsync(Path.Combine(_folder.Path, "peers.log"))).Split(' ', 3)[2])!;
-        Assert.Equal((file, "EURUSD", "ask"), ((string?)cell["workload"]!["table"]!["file"], (string?)cell["workload"]!["table"]!["ids"]![0], (string?)cell["workload"]!["table"]!["fields"]![0]));
+        Assert.Equal((file, "EURUSD", "ask"), ((string?)cell["workload"]!["table"]!["file"], (string?)cell["workload"]!["table"]!["ids"]![0],
+            (string?)cell["workload"]!["table"]!["fields"]![0]));
     }
 
     private async Task<JsonNode> PlanAsync()

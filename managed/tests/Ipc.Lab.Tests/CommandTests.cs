@@ -16,7 +16,8 @@ public sealed class CommandTests : IDisposable
 
     private Process Start(string mode, params string[] arguments) => CommandUnderTest.Start(_folder, mode, arguments);
 
-    private Task<(int Code, string Output, string Errors)> RunAsync(string mode, params string[] arguments) => CommandUnderTest.RunAsync(_folder, mode, arguments);
+    private Task<(int Code, string Output, string Errors)> RunAsync(string mode, params string[] arguments) =>
+        CommandUnderTest.RunAsync(_folder, mode, arguments);
 
     private string[] OneCell(params string[] more) =>
         ["run", "--transport", "shm", "--pair", "native:managed", "--workload", "64", "--launches", "2", "--seconds", "0.01", "--out", Results, .. more];
@@ -32,7 +33,8 @@ public sealed class CommandTests : IDisposable
         Assert.DoesNotContain('\u001b', output + errors);
         Assert.Equal(
             ["floors.jsonl", "launches.jsonl", "htm", "measurements.xlsx", "plan.json", "results.json", "results.md", "samples"],
-            Directory.EnumerateFileSystemEntries(Results).Select(Path.GetFileName).Order(StringComparer.Ordinal).Select(n => n!.EndsWith(".htm", StringComparison.Ordinal) ? "htm" : n));
+            Directory.EnumerateFileSystemEntries(Results).Select(Path.GetFileName).Order(StringComparer.Ordinal)
+                .Select(n => n!.EndsWith(".htm", StringComparison.Ordinal) ? "htm" : n));
         Assert.Contains("report: ", errors, StringComparison.Ordinal);
     }
 
@@ -113,7 +115,8 @@ public sealed class CommandTests : IDisposable
         while (Fakes.StartedPeers(_folder).Count < 2 && !process.HasExited)
             await Task.Delay(20);
         // After the first one the hanging client has half a second to end in order; the others come meanwhile.
-        using var impatient = Process.Start(new ProcessStartInfo("sh", ["-c", $"while kill -INT {process.Id}; do sleep 0.1; done"]) { RedirectStandardError = true })!;
+        using var impatient = Process.Start(new ProcessStartInfo("sh",
+            ["-c", $"while kill -INT {process.Id}; do sleep 0.1; done"]) { RedirectStandardError = true })!;
         var (code, output, errors) = await CommandUnderTest.EndAsync(process);
 
         Assert.Equal((130, ""), (code, output));
@@ -212,7 +215,8 @@ public sealed class CommandTests : IDisposable
         Assert.Equal("release", (string?)report["machine"]!["peers"]!["native"]!["build"]);
         Assert.Contains("steal", report["checks"]!.AsArray().Select(c => (string?)c!["id"]));
         Assert.True((double)report["costs"]!["clock_read_ns"]! > 0);
-        Assert.StartsWith("a reading takes ", (string?)report["checks"]!.AsArray().Single(c => (string?)c!["id"] == "clock")!["cost"], StringComparison.Ordinal);
+        Assert.StartsWith("a reading takes ", (string?)report["checks"]!.AsArray().Single(c => (string?)c!["id"] == "clock")!["cost"],
+            StringComparison.Ordinal);
     }
 
     [Fact]

@@ -23,7 +23,8 @@ public sealed class CompareTests
     /// <param name="slower">By how much which transport is slower.</param>
     /// <param name="machine">By how much the machine is slower, floors and all.</param>
     /// <param name="far">The share of launches whose processors are far apart, where shared memory takes thrice as long.</param>
-    private static RunResults Run(int seed, double noise = 0.03, (string Transport, double By)? slower = null, double machine = 1, double far = 0, string? twin = null, int launches = Launches)
+    private static RunResults Run(int seed, double noise = 0.03, (string Transport, double By)? slower = null, double machine = 1, double far = 0,
+        string? twin = null, int launches = Launches)
     {
         var random = new MersenneTwister(seed);
         var cells = from transport in s_transports
@@ -33,7 +34,8 @@ public sealed class CompareTests
         return new RunResults
         {
             Schema = RunResults.CurrentSchema,
-            Run = new RunFacts("chosen", 1, Pins.None, new Schedule(Launches, 0.1, 0.1, null), "release", DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch, Launches, true, twin),
+            Run = new RunFacts("chosen", 1, Pins.None, new Schedule(Launches, 0.1, 0.1, null), "release", DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch,
+                Launches, true, twin),
             Machine = s_machine,
             Floors = null,
             FloorsReason = null,
@@ -41,7 +43,8 @@ public sealed class CompareTests
         };
     }
 
-    private static CellResult CellOf(MersenneTwister random, string transport, string pair, string workload, double noise, double machine, double far, double by, int count)
+    private static CellResult CellOf(MersenneTwister random, string transport, string pair, string workload, double noise, double machine, double far,
+        double by, int count)
     {
         var launches = Enumerable.Range(0, count).Select(round =>
         {
@@ -136,7 +139,8 @@ public sealed class CompareTests
         {
             var random = new MersenneTwister(seed);
             LaunchFigures With(LaunchFigures launch) => launch with { FloorBeforeNs = 4000 * Math.Exp(Normal.Sample(random, 0, 0.2)), FloorAfterNs = 4000 };
-            return run with { Cells = [.. run.Cells.Where(c => c.Transport == "unix").Take(3).Select(c => c with { EachLaunch = [.. c.EachLaunch.Select(With)] })] };
+            return run with { Cells = [.. run.Cells.Where(c => c.Transport == "unix").Take(3)
+                .Select(c => c with { EachLaunch = [.. c.EachLaunch.Select(With)] })] };
         }
         var (found, named) = (0, 0);
         for (var i = 0; i < 20; i++)
@@ -160,8 +164,10 @@ public sealed class CompareTests
         var together = comparison.Cells.Where(c => c.Placement == "near and far").ToList();
         Assert.NotEmpty(together);
         Assert.All(together, c => Assert.Equal((null, null), (c.BaseP50Ns, c.NewP50Ns)));
-        Assert.All(comparison.Cells.Except(together).Where(c => c is { Verdict: not null, Transport: "shm" }), c => Assert.Equal(c.Placement == "far", c.BaseP50Ns > 10_000));
-        Assert.All(comparison.Cells.Where(c => c.Verdict is null), c => Assert.Contains("too few settled launches of like placement: near ", c.Reason!, StringComparison.Ordinal));
+        Assert.All(comparison.Cells.Except(together).Where(c => c is { Verdict: not null, Transport: "shm" }), c =>
+            Assert.Equal(c.Placement == "far", c.BaseP50Ns > 10_000));
+        Assert.All(comparison.Cells.Where(c => c.Verdict is null), c =>
+            Assert.Contains("too few settled launches of like placement: near ", c.Reason!, StringComparison.Ordinal));
     }
 
     [Fact]
@@ -170,7 +176,8 @@ public sealed class CompareTests
         // The host moved the processors between the two launches of most rounds; each half has five near ones all the same.
         string[] first = ["near", "far", "near", "far", "near", "near", "near"], second = ["far", "near", "near", "near", "far", "near", "near"];
         LaunchFigures[] Launches(string[] placements, double by) =>
-            [.. placements.Select((p, round) => new LaunchFigures { Round = round, Status = "ok", Placement = p, P50Ns = by * (p == "near" ? 100 + round : 300) })];
+            [.. placements.Select((p, round) =>
+                new LaunchFigures { Round = round, Status = "ok", Placement = p, P50Ns = by * (p == "near" ? 100 + round : 300) })];
 
         var pairs = LaunchPairs.Of(Launches(first, 1).Where(l => l.Placement == "near"), Launches(second, 2).Where(l => l.Placement == "near"), l => l.P50Ns);
 
@@ -201,7 +208,8 @@ public sealed class CompareTests
         var (compared, named, all, found) = (0, 0, 0, 0);
         for (var i = 0; i < 10; i++)
         {
-            var comparison = Compare(Run(7000 + i, far: 0.45, twin: twin, launches: 6), Run(8000 + i, slower: ("unix", 1.1), far: 0.45, twin: twin, launches: 6));
+            var comparison = Compare(Run(7000 + i, far: 0.45, twin: twin, launches: 6),
+                Run(8000 + i, slower: ("unix", 1.1), far: 0.45, twin: twin, launches: 6));
 
             var rest = comparison.Cells.Where(c => c.Transport != "unix").ToList();
             compared += rest.Where(c => c.Verdict is not null).DistinctBy(c => c.Cell).Count();
@@ -241,7 +249,8 @@ public sealed class CompareTests
 
         var json = JsonSerializer.SerializeToNode(verdict, LabJson.Line)!;
 
-        Assert.Equal(["shm?wait=block", "native:managed", "custom", "call", "1k-10k"], ((string[])["transport", "pair", "codec", "scenario", "workload"]).Select(part => (string)json[part]!));
+        Assert.Equal(["shm?wait=block", "native:managed", "custom", "call", "1k-10k"],
+            ((string[])["transport", "pair", "codec", "scenario", "workload"]).Select(part => (string)json[part]!));
         Assert.Null(json["cell"]);
         Assert.Equal(cell, json.Deserialize<CellVerdict>(LabJson.Line)!.Cell);
     }
@@ -286,7 +295,8 @@ public sealed class CompareTests
     public void UnlikeRunsAreNamed()
     {
         var run = Run(1);
-        var other = run with { Machine = s_machine with { Name = "elsewhere" }, Run = run.Run with { Pins = new Pins(0, 1), Schedule = run.Run.Schedule with { Seconds = 2 } } };
+        var other = run with { Machine = s_machine with { Name = "elsewhere" },
+            Run = run.Run with { Pins = new Pins(0, 1), Schedule = run.Run.Schedule with { Seconds = 2 } } };
 
         Assert.Empty(Contract.Differences(run, run));
         Assert.Equal(["machine", "pins", "measured time of a launch"], Contract.Differences(run, other).Select(d => d.Split(':')[0]));

@@ -9,10 +9,12 @@ namespace Ipc.Lab.Tests;
 public sealed class DecompositionTests
 {
     private static readonly FloorFigures s_floors = new(
-        100, new Dictionary<string, double> { ["1k-10k"] = 500 }, null, null, null, null, null, new Dictionary<string, double> { ["1k-10k"] = 20_500 }, null, null);
+        100, new Dictionary<string, double> { ["1k-10k"] = 500 }, null, null, null, null, null, new Dictionary<string, double> { ["1k-10k"] = 20_500 }, null,
+        null);
 
     private static CellResult Call(string transport, string pair, string codec, double p50, string floor, string? placement = "near") =>
-        new(new Figures { P50Ns = p50, Floor = floor, FloorNs = 450 }) { Cell = new(transport, pair, codec, "call", "1k-10k"), Status = "ok", Reason = null, Placement = placement };
+        new(new Figures { P50Ns = p50, Floor = floor, FloorNs = 450 }) { Cell = new(transport, pair, codec, "call", "1k-10k"), Status = "ok", Reason = null,
+            Placement = placement };
 
     private static CellResult Codec(string side, double scale) => new(new Figures
     {
@@ -42,7 +44,8 @@ public sealed class DecompositionTests
     public void EitherSideCountsWithTheMessagesItEncodesAndDecodes()
     {
         // The client is native and four times as fast: an eleventh of encoding and ten of decoding are its.
-        var parts = Of(Call("shm", "managed:native", "custom", 5000, "slot"), Call("shm", "managed:native", "raw", 600, "slot"), Codec("native", 0.25), Codec("managed", 1));
+        var parts = Of(Call("shm", "managed:native", "custom", 5000, "slot"), Call("shm", "managed:native", "raw", 600, "slot"), Codec("native", 0.25),
+            Codec("managed", 1));
 
         Assert.Equal([("encode", 1025.0), ("decode", 700.0), ("transfer", 600.0)], Steps(parts));
         Assert.Equal((5000.0, 2675.0), (parts!.P50Ns, parts.NotExplainedNs));
@@ -73,7 +76,8 @@ public sealed class DecompositionTests
         Assert.Equal(
             [("encode", 1100.0), ("decode", 2200.0), ("boundary", 25.0), ("transfer", 600.0)],
             Steps(Of(Call("shm", "bound:bound", "custom", 5000, "slot"), bound, native, Codec("managed", 1))));
-        Assert.Equal([("boundary", 25.0), ("transfer", 450.0)], Steps(Of(Call("shm", "hosted:managed", "raw", 625, "slot"), Call("shm", "native:managed", "raw", 600, "slot"))));
+        Assert.Equal([("boundary", 25.0), ("transfer", 450.0)],
+            Steps(Of(Call("shm", "hosted:managed", "raw", 625, "slot"), Call("shm", "native:managed", "raw", 600, "slot"))));
 
         // In another placement a call takes another time for other reasons; and less than nothing it cannot take.
         Assert.Equal([("transfer", 450.0)], Steps(Of(bound, Call("shm", "native:native", "raw", 600, "slot", "far"))));

@@ -191,5 +191,6 @@ public sealed class EstimatorTests(ITestOutputHelper output)
         Bytes = operations * 10,
     };
 
-    private static MeasuredLaunch Measured(LaunchFigures figures) => new(Record(figures.Operations, (long)(figures.MeanNs!.Value * figures.Operations)), figures);
+    private static MeasuredLaunch Measured(LaunchFigures figures) =>
+        new(Record(figures.Operations, (long)(figures.MeanNs!.Value * figures.Operations)), figures);
 }

@@ -41,7 +41,8 @@ internal static class Fakes
         new(plan, MachineReader.Read(SystemFiles.Real, CpuTopology.Read(SystemFiles.Real)));
 
     public static RunSession Session(ResultsFolder folder, KeptPlan kept, Programs programs, IRunWatcher? watcher = null, RunSession? twin = null) => new(
-        folder, kept, new Launcher(programs, LaunchBounds.Usual), new FloorsProgram(programs.Floors(), TimeSpan.FromSeconds(10)), watcher ?? new SilentWatcher())
+        folder, kept, new Launcher(programs, LaunchBounds.Usual), new FloorsProgram(programs.Floors(), TimeSpan.FromSeconds(10)),
+        watcher ?? new SilentWatcher())
     {
         Twin = twin,
     };

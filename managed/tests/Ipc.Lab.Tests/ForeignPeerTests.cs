@@ -16,7 +16,8 @@ public sealed class ForeignPeerTests : IDisposable
 
     private Task<(int Code, string Output, string Errors)> RunAsync(string command, params string[] more) => CommandUnderTest.RunAsync(
         _folder, "right",
-        ["run", "--peer", $"python={command}", "--transport", "unix", "--workload", "64", "--launches", "1", "--seconds", "0.05", "--warmup", "0.01", "--out", "out", .. more]);
+        ["run", "--peer", $"python={command}", "--transport", "unix", "--workload", "64", "--launches", "1", "--seconds", "0.05", "--warmup", "0.01", "--out",
+            "out", .. more]);
 
     [Fact]
     public async Task ItIsASideOfItsOwn()
@@ -46,7 +47,8 @@ public sealed class ForeignPeerTests : IDisposable
     public async Task WhatItDoesNotPlayItSaysItself()
     {
         var (code, output, _) = await CommandUnderTest.RunAsync(
-            _folder, "right", "run", "--peer", $"python=python3 '{s_script}'", "--transport", "pipe", "--pair", "python:python", "--workload", "64", "--launches", "1", "--out", "out");
+            _folder, "right", "run", "--peer", $"python=python3 '{s_script}'", "--transport", "pipe", "--pair", "python:python", "--workload", "64",
+            "--launches", "1", "--out", "out");
 
         Assert.Equal(1, code);
         Assert.Contains("NOT_AVAILABLE: the server says: this peer plays scenario call with codec raw over unix only", output, StringComparison.Ordinal);
@@ -61,7 +63,8 @@ public sealed class ForeignPeerTests : IDisposable
         var cell = new Cell("unix", pair, "raw", "call", "1k-10k", Count: 100);
         var programs = Programs.OfThisTree([new ForeignPeer("python", $"python3 '{s_script}'")]);
         var task = new LaunchTask(
-            cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.01, 0.01), Path.Combine(_folder.Path, "launch.u32"));
+            cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.01, 0.01),
+            Path.Combine(_folder.Path, "launch.u32"));
 
         var (record, samples) = await new Launcher(programs, LaunchBounds.Usual).RunAsync(task, 0, 0, CancellationToken.None);
 
@@ -71,8 +74,9 @@ public sealed class ForeignPeerTests : IDisposable
         Assert.Equal(100, samples.Length);
     }
 
-    // A thousand calls a second, and a server that once stalls for 100 ms: the call it holds up takes that long, the next one, due a millisecond later, a millisecond less, and so on.
-    // So of 5000 calls the fifth longest, which is p99.9, took 96 ms. Whoever counts from when a call was made sees one long call, and a p99.9 of microseconds.
+    // A thousand calls a second, and a server that once stalls for 100 ms: the call it holds up takes that long, the next one, due a millisecond later,
+    // a millisecond less, and so on. So of 5000 calls the fifth longest, which is p99.9, took 96 ms. Whoever counts from when a call was made sees one
+    // long call, and a p99.9 of microseconds.
     [Theory]
     [InlineData("python:native")]
     [InlineData("python:managed")]
@@ -87,7 +91,8 @@ public sealed class ForeignPeerTests : IDisposable
         {
             var cell = new Cell("unix", pair, "raw", "paced", "paced-1k", Count: calls);
             var task = new LaunchTask(
-                cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.01, 5), Path.Combine(_folder.Path, "launch.u32"));
+                cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.01, 5),
+                Path.Combine(_folder.Path, "launch.u32"));
             var (record, samples) = await new Launcher(programs, LaunchBounds.Usual).RunAsync(task, 0, 0, CancellationToken.None);
             Assert.Equal((calls, calls), (record.Operations, samples.Length));
             Assert.InRange(record.ElapsedNs, calls * between, (calls * between) + (10 * stall));
@@ -126,6 +131,7 @@ public sealed class ForeignPeerTests : IDisposable
 
         Assert.Contains("--peer needs --transport", Assert.Throws<UserMistakeException>(() => CellSelection.Select(request)).Message, StringComparison.Ordinal);
         Assert.Equal(["python:python", "native:python", "python:native"], CellSelection.Select(request with { Transports = ["unix"] }).Select(c => c.Pair));
-        Assert.Contains("no preset has cells of --peer", Assert.Throws<UserMistakeException>(() => CellSelection.Select(request with { Preset = "quick" })).Message, StringComparison.Ordinal);
+        Assert.Contains("no preset has cells of --peer",
+            Assert.Throws<UserMistakeException>(() => CellSelection.Select(request with { Preset = "quick" })).Message, StringComparison.Ordinal);
     }
 }

@@ -36,7 +36,8 @@ public sealed class LaunchTests : IDisposable
     {
         Assert.False(File.Exists(Path.Combine(_folder.Path, "launch.u32")));
         foreach (var id in Fakes.StartedPeers(_folder))
-            Assert.False(Directory.Exists($"/proc/{id}") && !File.ReadAllText($"/proc/{id}/stat").Contains(") Z", StringComparison.Ordinal), $"peer {id} still runs");
+            Assert.False(Directory.Exists($"/proc/{id}") && !File.ReadAllText($"/proc/{id}/stat").Contains(") Z", StringComparison.Ordinal),
+                $"peer {id} still runs");
     }
 
     private async Task<PeerFailure> FailureAsync(Cell cell, string mode) =>

@@ -109,8 +109,10 @@ public sealed class MachineTests : IDisposable
         var checks = Doctor.Examine(machine, MadeUpTopology(), [], looked).ToDictionary(c => c.Id);
 
         Assert.Equal((10, 1.0, 21_000.0), (looked.Looks, looked.MovesPerSecond, looked.WakeUpNs));
-        Assert.Equal("in a second of computing, others took 12.0 ms, at most 4.00 ms at a time; an operation interrupted then waits that long", checks["steal"].Cost);
-        Assert.Equal(("warning", "the host moved the processors about 1.0 times a second: nearer to each other or further apart"), (checks["moves"].Status, checks["moves"].Finding));
+        Assert.Equal("in a second of computing, others took 12.0 ms, at most 4.00 ms at a time; an operation interrupted then waits that long",
+            checks["steal"].Cost);
+        Assert.Equal(("warning", "the host moved the processors about 1.0 times a second: nearer to each other or further apart"),
+            (checks["moves"].Status, checks["moves"].Finding));
         Assert.Contains("(100 ns to 400 ns)", checks["sharing"].Cost, StringComparison.Ordinal);
         Assert.Equal("warning", checks["wake-up"].Status);
         Assert.Contains("resumes 21.0 µs after the signal", checks["virtualisation"].Cost, StringComparison.Ordinal);

@@ -30,7 +30,8 @@ public sealed class OneWayLaunchTests : IDisposable
         {
             Assert.False(File.Exists(samples));
             foreach (var id in Fakes.StartedPeers(_folder))
-                Assert.False(Directory.Exists($"/proc/{id}") && !File.ReadAllText($"/proc/{id}/stat").Contains(") Z", StringComparison.Ordinal), $"peer {id} still runs");
+                Assert.False(Directory.Exists($"/proc/{id}") && !File.ReadAllText($"/proc/{id}/stat").Contains(") Z", StringComparison.Ordinal),
+                    $"peer {id} still runs");
         }
     }
 

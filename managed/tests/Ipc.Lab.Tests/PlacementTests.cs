@@ -58,7 +58,8 @@ public sealed class PlacementTests : IDisposable
         Assert.Equal([("near", 100.0, 3), ("far", 300.0, 6)], results.Placements.Select(p => (p.Label, p.LineNs, p.Launches)));
         var cell = results.Cells[0];
         Assert.Equal(("ok", "far", 6, 300.0, 0.833), (cell.Status, cell.Placement, cell.Launches, cell.LineNs, cell.FloorRatio));
-        Assert.Equal([("far", 6, 0.833, 1200.0), ("near", 3, 2.5, 400.0)], cell.Placements.Select(p => (p.Placement, p.Launches, p.FloorRatio!.Value, p.FloorNs!.Value)));
+        Assert.Equal([("far", 6, 0.833, 1200.0), ("near", 3, 2.5, 400.0)],
+            cell.Placements.Select(p => (p.Placement, p.Launches, p.FloorRatio!.Value, p.FloorNs!.Value)));
         Assert.NotNull(cell.P50Ci);
         Assert.Null(cell.Placements[1].P50Ci);
     }

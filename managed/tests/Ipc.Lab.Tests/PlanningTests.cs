@@ -130,7 +130,8 @@ public sealed class PlanningTests
         Assert.Equal(("futex", "slot"), (FloorOfCell.Of(cell)!.Name, FloorOfCell.Of(cell with { Scenario = "call" })!.Name));
         var request = new RunRequest { Transports = ["shm"], Pairs = ["native:managed"], Scenarios = ["one-cpu"], Workloads = ["64"] };
         Assert.Null(Assert.Single(PlanOf(request).Cells).SkipReason);
-        Assert.Equal("scenario 'one-cpu' pins both processes to one CPU, and `--pin none` pins none", Assert.Single(PlanOf(request with { Pin = "none" }).Cells).SkipReason);
+        Assert.Equal("scenario 'one-cpu' pins both processes to one CPU, and `--pin none` pins none",
+            Assert.Single(PlanOf(request with { Pin = "none" }).Cells).SkipReason);
     }
 
     // Who names a curve, or a scenario that is one, means all its points; one point can be named as well.
@@ -183,7 +184,8 @@ public sealed class PlanningTests
     [Fact]
     public void OneWayScenariosArePickedByNameOrByTheirWorkload()
     {
-        var named = PlanOf(new RunRequest { Transports = ["shm"], Pairs = ["native:native"], Scenarios = ["oneway", "oneway-batch"], Workloads = ["oneway-32"] });
+        var named = PlanOf(new RunRequest { Transports = ["shm"], Pairs = ["native:native"], Scenarios = ["oneway", "oneway-batch"],
+            Workloads = ["oneway-32"] });
         var implied = PlanOf(new RunRequest { Transports = ["shm"], Pairs = ["native:native"], Workloads = ["oneway-32", "oneway-0.1k"] });
         var fanin = PlanOf(new RunRequest { Transports = ["unix"], Pairs = ["bound:managed"], Scenarios = ["fanin"] });
 
@@ -235,7 +237,8 @@ public sealed class PlanningTests
 
         Assert.Equal(new Cell("shm", "native:native", "raw", "oneway", "oneway-3k"), figure.ToCell().Cell);
         Assert.Equal("the source states no message size", (figure with { RequestBytes = null }).ToCell().WhyNot);
-        Assert.Equal("scenario 'broadcast' is not played over transports of kind channel, as 'shm' is", (figure with { Scenario = "broadcast" }).ToCell().WhyNot);
+        Assert.Equal("scenario 'broadcast' is not played over transports of kind channel, as 'shm' is",
+            (figure with { Scenario = "broadcast" }).ToCell().WhyNot);
     }
 
     [Fact]
@@ -264,17 +267,20 @@ public sealed class PlanningTests
     [Fact]
     public void EveryMistakeIsAnErrorMessageThatSaysWhatThereIs()
     {
-        Assert.Equal($"there is no transport 'quic'; the transports are {string.Join(", ", Registry.Transports.Select(t => t.Id))}", MistakeOf(new() { Transports = ["quic"] }));
+        Assert.Equal($"there is no transport 'quic'; the transports are {string.Join(", ", Registry.Transports.Select(t => t.Id))}",
+            MistakeOf(new() { Transports = ["quic"] }));
         Assert.Equal("workload '64' is not played over transports of kind queue, as 'queue' is; there are oneway-32, oneway-0.1k, oneway-3k",
             MistakeOf(new() { Transports = ["queue"], Workloads = ["64"] }));
         Assert.Contains("'lazy'", MistakeOf(new() { Transports = ["shm?wait=lazy"] }), StringComparison.Ordinal);
         Assert.Contains("'colour'", MistakeOf(new() { Transports = ["shm?colour=red"] }), StringComparison.Ordinal);
         Assert.Equal("pair 'native' is not of the form server:client, e.g. native:managed", MistakeOf(new() { Pairs = ["native"] }));
-        Assert.Equal("there is no side 'java'; the sides are native, managed, bound, hosted, managed-netfx, bound-netfx", MistakeOf(new() { Pairs = ["native:java"] }));
+        Assert.Equal("there is no side 'java'; the sides are native, managed, bound, hosted, managed-netfx, bound-netfx",
+            MistakeOf(new() { Pairs = ["native:java"] }));
         Assert.StartsWith("there is no workload '2k'; the workloads are 0.1k-1k, ", MistakeOf(new() { Workloads = ["2k"] }), StringComparison.Ordinal);
         Assert.Equal("there is no preset 'fast'; the presets are quick, seed, reference, full", MistakeOf(new() { Preset = "fast" }));
         Assert.Equal("workload 'push-1k' has no codec 'json'; it takes raw", MistakeOf(new() { Workloads = ["push-1k"], Codecs = ["json"] }));
-        Assert.Equal("workload '64' has no scenario 'push'; it takes call, one-cpu, reconnect, startup, footprint, idle, pipelined, pipelined-1, pipelined-8, pipelined-256", MistakeOf(new() { Workloads = ["64"], Scenarios = ["push"] }));
+        Assert.Equal("workload '64' has no scenario 'push'; it takes call, one-cpu, reconnect, startup, footprint, idle, pipelined, pipelined-1, "
+            + "pipelined-8, pipelined-256", MistakeOf(new() { Workloads = ["64"], Scenarios = ["push"] }));
         Assert.StartsWith("preset 'quick' has no cell", MistakeOf(new() { Preset = "quick", Workloads = ["ping"] }), StringComparison.Ordinal);
         Assert.Equal("--launches 0 is not between 1 and 1000", MistakeOf(new() { Launches = 0 }));
         Assert.Equal("--seconds NaN is not between 0.01 and 3600", MistakeOf(new() { Seconds = double.NaN }));

@@ -10,7 +10,8 @@ public abstract class RealPeers : IDisposable
     private readonly TemporaryFolder _folder = new();
 
     // Every pair of .NET 10 and native; of the sides that not every machine has, those in which they meet native code and themselves.
-    public static TheoryData<string> Pairs { get; } = [.. PairsOfMessages(), .. ((string[])["native:hosted", "hosted:native", "hosted:hosted"]).Where(IsPlayable)];
+    public static TheoryData<string> Pairs { get; } = [.. PairsOfMessages(),
+        .. ((string[])["native:hosted", "hosted:native", "hosted:hosted"]).Where(IsPlayable)];
 
     // Side hosted plays what a handler has a part in, which messages without replies have not.
     public static TheoryData<string> MessagePairs { get; } = [.. PairsOfMessages()];

@@ -14,7 +14,8 @@ public sealed class RealPeersTests : RealPeers
         ("shm", "oneway", "oneway-32"), ("shm", "oneway-batch", "oneway-0.1k"), ("shm", "fanin", "oneway-3k"),
         ("unix", "oneway-batch", "oneway-32"), ("pipe", "fanin", "oneway-0.1k"), ("pipe", "oneway", "oneway-3k"),
         // Whatever the registry has of the other kinds.
-        .. Registry.Transports.Where(t => t.Kind == "queue").SelectMany(t => ((string, string, string)[])[(t.Id, "oneway", "oneway-32"), (t.Id, "fanin", "oneway-0.1k")]),
+        .. Registry.Transports.Where(t => t.Kind == "queue")
+            .SelectMany(t => ((string, string, string)[])[(t.Id, "oneway", "oneway-32"), (t.Id, "fanin", "oneway-0.1k")]),
         .. Registry.Transports.Where(t => t.Kind == "broadcast").Select(t => (t.Id, "broadcast", "oneway-32")),
     ];
 
@@ -22,7 +23,8 @@ public sealed class RealPeersTests : RealPeers
     [MemberData(nameof(MessagePairs))]
     public async Task EveryPairCountsTheSameAtBothEnds(string pair)
     {
-        foreach (var (transport, scenario, workload) in s_cells.Where(cell => pair.Split(':').All(side => Registry.WhyNotAvailable(cell.Transport, side).Length == 0)))
+        foreach (var (transport, scenario, workload) in s_cells.Where(cell =>
+            pair.Split(':').All(side => Registry.WhyNotAvailable(cell.Transport, side).Length == 0)))
         {
             var cell = new Cell(transport, pair, "raw", scenario, workload, Count);
             var (record, samples) = await LaunchAsync(cell);
@@ -43,7 +45,8 @@ public sealed class RealPeersTests : RealPeers
     public async Task EveryPairCollectsAndSplitsBuckets(string pair)
     {
         const int buckets = 4;
-        var transports = Registry.Transports.Where(t => t.Module is null && Choices.ScenarioEntry("batch").Kinds.Contains(t.Kind) && IsPlayed(t.Id, pair)).ToList();
+        var transports = Registry.Transports.Where(t => t.Module is null && Choices.ScenarioEntry("batch").Kinds.Contains(t.Kind) && IsPlayed(t.Id, pair))
+            .ToList();
         Assert.NotEmpty(transports);
         string[] codecs = ["custom", "protobuf", "json", "raw", "protobuf-direct"];
         for (var i = 0; i < Math.Max(transports.Count, codecs.Length); i++)
@@ -59,8 +62,8 @@ public sealed class RealPeersTests : RealPeers
         }
     }
 
-    // Over every transport, at two of the depths each, one with bytes and one with objects: all pairs together meet all of them. Whoever submits more than are asked for has
-    // the rest answered, too.
+    // Over every transport, at two of the depths each, one with bytes and one with objects: all pairs together meet all of them. Whoever submits more
+    // than are asked for has the rest answered, too.
     [Theory]
     [MemberData(nameof(MessagePairs))]
     public async Task EveryPairHasCallsInFlight(string pair)
@@ -71,10 +74,12 @@ public sealed class RealPeersTests : RealPeers
         string[] codecs = ["custom", "protobuf", "json", "protobuf-direct"];
         // The same every time, and another for each pair.
         var turn = pair.Sum(c => c);
-        foreach (var transport in Registry.Transports.Where(t => t.Module is null && t.MostInFlight?.ContainsKey(Registry.Platform) != true && t.Kind == "channel" && IsPlayed(t.Id, pair)))
+        foreach (var transport in Registry.Transports.Where(t =>
+            t.Module is null && t.MostInFlight?.ContainsKey(Registry.Platform) != true && t.Kind == "channel" && IsPlayed(t.Id, pair)))
         {
             turn++;
-            foreach (var (codec, workload, scenario) in ((string, string, ScenarioEntry)[])[("raw", "64", scenarios[turn % 4]), (codecs[turn % 4], "0.1k-1k", scenarios[(turn + 2) % 4])])
+            foreach (var (codec, workload, scenario) in ((string, string, ScenarioEntry)[])[("raw", "64", scenarios[turn % 4]),
+                (codecs[turn % 4], "0.1k-1k", scenarios[(turn + 2) % 4])])
             {
                 var (record, samples) = await LaunchAsync(new Cell(transport.Id, pair, codec, scenario.Id, workload, calls));
 

@@ -85,7 +85,8 @@ public sealed class RealProcessesTests : RealPeers
         foreach (var what in (string[])["idle_server", "idle_client", "connected_server", "connected_client", "ten_servers"])
             Assert.InRange(bytes[$"{what}_private_bytes"]!.Value, 4096, bytes[$"{what}_proportional_bytes"]!.Value);
         // A process shares no more than it has, and ten have more than one.
-        Assert.InRange(bytes["ten_servers_private_bytes"]!.Value, 3 * bytes["idle_server_private_bytes"]!.Value, 30 * bytes["idle_server_private_bytes"]!.Value);
+        Assert.InRange(bytes["ten_servers_private_bytes"]!.Value, 3 * bytes["idle_server_private_bytes"]!.Value,
+            30 * bytes["idle_server_private_bytes"]!.Value);
     }
 
     // Who spins takes a processor, who sleeps next to nothing; both halves of a claim about waiting.
@@ -94,7 +95,8 @@ public sealed class RealProcessesTests : RealPeers
     [InlineData("managed:native")]
     public async Task AnIdleSecondCostsWhatWaitingCosts(string pair)
     {
-        async Task<IReadOnlyDictionary<string, double?>> IdleAsync(string transport) => (await LaunchAsync(new Cell(transport, pair, "raw", "idle", "64", 100))).Record.Phases!;
+        async Task<IReadOnlyDictionary<string, double?>> IdleAsync(string transport) =>
+            (await LaunchAsync(new Cell(transport, pair, "raw", "idle", "64", 100))).Record.Phases!;
         var (asleep, awake) = (await IdleAsync("shm?wait=block"), await IdleAsync("shm?wait=spin"));
 
         Assert.All((string[])["server", "client"], side => Assert.InRange(asleep[$"idle_{side}_cpu_ns"]!.Value, 0, 0.2e9));
@@ -106,5 +108,6 @@ public sealed class RealProcessesTests : RealPeers
     [Fact]
     public void ProcessorTimeIsTheFirstNumberOfTheKernelsLine() => Assert.Equal(123456789, ProcessorTime.Parse("123456789 42 7\n"));
 
-    private static long SwitchesOf(UsageSpan span) => (span.After!.VoluntarySwitches + span.After.InvoluntarySwitches - span.Before!.VoluntarySwitches - span.Before.InvoluntarySwitches)!.Value;
+    private static long SwitchesOf(UsageSpan span) =>
+        (span.After!.VoluntarySwitches + span.After.InvoluntarySwitches - span.Before!.VoluntarySwitches - span.Before.InvoluntarySwitches)!.Value;
 }

@@ -54,7 +54,8 @@ public sealed class ReportingTests
     private static string Render(int width)
     {
         using var text = new StringWriter();
-        var console = AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, ColorSystem = ColorSystemSupport.NoColors, Out = new AnsiConsoleOutput(text) });
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, ColorSystem = ColorSystemSupport.NoColors,
+            Out = new AnsiConsoleOutput(text) });
         console.Profile.Width = width;
         ConsoleReport.WriteTables(console, s_results);
         return text.ToString();
@@ -68,7 +69,8 @@ public sealed class ReportingTests
         var lines = Render(width).Split('\n');
 
         Assert.All(lines, line => Assert.True(line.TrimEnd().Length <= width, $"{line.Length} > {width}: {line}"));
-        Assert.Contains(lines, line => line.Contains("shm-event?wait=adaptive", StringComparison.Ordinal) && line.Contains("managed:managed", StringComparison.Ordinal) && line.Contains("123 µs", StringComparison.Ordinal));
+        Assert.Contains(lines, line => line.Contains("shm-event?wait=adaptive", StringComparison.Ordinal)
+            && line.Contains("managed:managed", StringComparison.Ordinal) && line.Contains("123 µs", StringComparison.Ordinal));
         Assert.Single(lines, line => line.Split("123 µs").Length == 7 && line.TrimStart().StartsWith("managed ", StringComparison.Ordinal));
         Assert.Contains(lines, line => line.Contains("fifo", StringComparison.Ordinal) && line.Contains("failed", StringComparison.Ordinal));
     }
@@ -117,7 +119,8 @@ public sealed class ReportingTests
         var ours = Cell("pipe", "native:native", 5_000) with { Count = 1000 };
         var text = MarkdownReport.Write(Results("seed", ours));
 
-        Assert.Contains("| ipc-readme, machine1 | pipe native:native raw call 1000 -> 10000 B x1000 | 26.0 µs | 5.00 µs |  |\n", text, StringComparison.Ordinal);
+        Assert.Contains("| ipc-readme, machine1 | pipe native:native raw call 1000 -> 10000 B x1000 | 26.0 µs | 5.00 µs |  |\n", text,
+            StringComparison.Ordinal);
         Assert.Contains("cannot run here: transport 'msrpc-alpc' exists on windows, not on linux", text, StringComparison.Ordinal);
         Assert.Equal(PublishedFigures.All.Count, PublishedTable.Rows(PublishedFigures.All, [ours]).Count());
     }

@@ -185,10 +185,13 @@ public sealed class RunSessionTests : IDisposable
         {
             AssertHas(
                 cell, "transport", "pair", "codec", "scenario", "workload", "status", "reason", "operations", "launches", "p50_ns", "p90_ns", "p99_ns",
-                "p999_ns", "p9999_ns", "max_ns", "mean_ns", "ops_per_s", "ops_per_s_ci", "ops_per_s_by_mean_latency", "bytes_per_s", "floor", "floor_ratio", "cpu_ns_per_op", "memory_bytes",
-                "allocated_bytes_per_op", "coverage", "p50_ci", "p99_ci", "floor_ratio_ci", "placement", "placements", "each_launch", "line_ns", "decomposition");
+                "p999_ns", "p9999_ns", "max_ns", "mean_ns", "ops_per_s", "ops_per_s_ci", "ops_per_s_by_mean_latency", "bytes_per_s", "floor", "floor_ratio",
+                "cpu_ns_per_op", "memory_bytes",
+                "allocated_bytes_per_op", "coverage", "p50_ci", "p99_ci", "floor_ratio_ci", "placement", "placements", "each_launch", "line_ns",
+                "decomposition");
             foreach (var launch in cell.GetProperty("each_launch").EnumerateArray())
-                AssertHas(launch, "round", "status", "reason", "repeated", "placement", "line_ns", "floor_before_ns", "floor_after_ns", "p50_ns", "p99_ns", "ops_per_s", "samples");
+                AssertHas(launch, "round", "status", "reason", "repeated", "placement", "line_ns", "floor_before_ns", "floor_after_ns", "p50_ns", "p99_ns",
+                    "ops_per_s", "samples");
         }
         AssertHas(root.GetProperty("cells")[0].GetProperty("cpu_ns_per_op"), "server", "client");
         AssertHas(root.GetProperty("machine"), "cpu", "kernel", "virtualisation", "steal_percent", "peers", "binaries", "lab_runtime");
@@ -214,8 +217,10 @@ public sealed class RunSessionTests : IDisposable
         await File.WriteAllTextAsync(folder.ResultsFile, text.Replace("\"schema\": 2", "\"schema\": 1", StringComparison.Ordinal));
         Assert.Contains("has schema 1", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.Path)).Message, StringComparison.Ordinal);
         await File.WriteAllTextAsync(folder.ResultsFile, "[]");
-        Assert.Contains("is not a results.json", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.ResultsFile)).Message, StringComparison.Ordinal);
-        Assert.Contains("does not exist", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.Path + "-none")).Message, StringComparison.Ordinal);
+        Assert.Contains("is not a results.json", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.ResultsFile)).Message,
+            StringComparison.Ordinal);
+        Assert.Contains("does not exist", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.Path + "-none")).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -232,7 +237,8 @@ public sealed class RunSessionTests : IDisposable
     {
         var folder = NewResults(Fakes.Kept(Fakes.Plan(s_call)));
         using (folder.Lock())
-            Assert.Contains("is in use by another run", Assert.Throws<UserMistakeException>(() => new ResultsFolder(folder.Path).Lock()).Message, StringComparison.Ordinal);
+            Assert.Contains("is in use by another run", Assert.Throws<UserMistakeException>(() => new ResultsFolder(folder.Path).Lock()).Message,
+                StringComparison.Ordinal);
 
         Assert.False(File.Exists(Path.Combine(folder.Path, "lock")));
     }
@@ -240,7 +246,8 @@ public sealed class RunSessionTests : IDisposable
     [Fact]
     public void AFolderWithoutARunCannotBeContinued() =>
         Assert.StartsWith(
-            "there is no run to continue in ", Assert.Throws<UserMistakeException>(() => new ResultsFolder(_folder.Path).ReadPlan()).Message, StringComparison.Ordinal);
+            "there is no run to continue in ", Assert.Throws<UserMistakeException>(() => new ResultsFolder(_folder.Path).ReadPlan()).Message,
+            StringComparison.Ordinal);
 
     private static void StopAt(int launch, int at, CancellationTokenSource stop)
     {

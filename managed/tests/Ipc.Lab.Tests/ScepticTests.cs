@@ -5,8 +5,10 @@ using Xunit;
 
 namespace Ipc.Lab.Tests;
 
-/// <summary>What an expert would try first: the lab is broken on purpose, and must object. Found elsewhere: a transport slowed by a tenth (<see cref="AgainstTests"/>,
-/// <see cref="CompareTests"/>), drift and cheating in all their shades (<see cref="SteadinessTests"/>), the estimators (<see cref="EstimatorTests"/>).</summary>
+/// <summary>What an expert would try first: the lab is broken on purpose, and must object. Found elsewhere: a transport slowed by a tenth
+/// (<see cref="AgainstTests"/>,
+/// <see cref="CompareTests"/>), drift and cheating in all their shades (<see cref="SteadinessTests"/>), the estimators
+/// (<see cref="EstimatorTests"/>).</summary>
 public sealed class ScepticTests : IDisposable
 {
     private static readonly string s_foreignPeer = Path.Combine(AppContext.BaseDirectory, "foreign-peer.py");
@@ -19,7 +21,8 @@ public sealed class ScepticTests : IDisposable
     private async Task<(int Code, JsonNode Cell)> RunAsync(string mode, int launches = 6)
     {
         var run = await CommandUnderTest.RunAsync(
-            _folder, mode, "run", "--transport", "shm", "--pair", "native:native", "--workload", "64", "--launches", $"{launches}", "--seconds", "0.01", "--warmup", "0.01", "--out", "out");
+            _folder, mode, "run", "--transport", "shm", "--pair", "native:native", "--workload", "64", "--launches", $"{launches}", "--seconds", "0.01",
+            "--warmup", "0.01", "--out", "out");
         var results = JsonNode.Parse(await File.ReadAllTextAsync(Path.Combine(_folder.Path, "out/results.json")))!;
         return (run.Code, Assert.Single(results["cells"]!.AsArray())!);
     }
@@ -112,7 +115,8 @@ public sealed class ScepticTests : IDisposable
     {
         // A shell that gives itself one CPU before it becomes the command, as a container with one does.
         using var process = CommandUnderTest.Start(
-            _folder, "right", ["taskset", "-c", "0"], "run", "--transport", "shm", "--pair", "native:native", "--workload", "64", "--launches", "1", "--seconds", "0.01", "--warmup", "0.01", "--out", "out");
+            _folder, "right", ["taskset", "-c", "0"], "run", "--transport", "shm", "--pair", "native:native", "--workload", "64", "--launches", "1",
+            "--seconds", "0.01", "--warmup", "0.01", "--out", "out");
         var (code, _, errors) = await CommandUnderTest.EndAsync(process);
 
         Assert.Equal(0, code);
@@ -128,7 +132,8 @@ public sealed class ScepticTests : IDisposable
         var cell = new Cell("unix", pair, "raw", "call", "1k-10k", Count: 100);
         var programs = Programs.OfThisTree([new ForeignPeer("python", $"python3 '{s_foreignPeer}' {cheat}")]);
         var task = new LaunchTask(
-            cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.01, 0.01), Path.Combine(_folder.Path, "launch.u32"));
+            cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.01, 0.01),
+            Path.Combine(_folder.Path, "launch.u32"));
 
         await new Launcher(programs, LaunchBounds.Usual).RunAsync(task, 0, 0, CancellationToken.None);
     }

@@ -15,7 +15,8 @@ public sealed class SteadinessTests
     private static Usage Usage(long compiled) => new(0, 0, 0, 0, 0, 0, 0, 0, compiled);
 
     private static string? Why(uint[] samples, Warm? warm = null, long clientCompiled = 0, long? serverCompiled = null) => Steadiness.WhyUnsteady(
-        warm ?? new Warm(3, 70_000, true, null, 1000, true), null, serverCompiled, new Measured(samples.Length, 1, 1, Usage(400), Usage(400 + clientCompiled)), samples);
+        warm ?? new Warm(3, 70_000, true, null, 1000, true), null, serverCompiled,
+        new Measured(samples.Length, 1, 1, Usage(400), Usage(400 + clientCompiled)), samples);
 
     [Fact]
     public void ASteadyLaunchIsFine()
@@ -29,7 +30,8 @@ public sealed class SteadinessTests
     [Fact]
     public void APeerWhoseSpeedDriftsIsFoundOut()
     {
-        Assert.Matches("^its operations became (1[5-9]|2[0-2]) % slower while it was measured$", Why(Samples(4000, i => 1000 + (i / 20.0)))!.Replace("\u00a0", " ", StringComparison.Ordinal));
+        Assert.Matches("^its operations became (1[5-9]|2[0-2]) % slower while it was measured$",
+            Why(Samples(4000, i => 1000 + (i / 20.0)))!.Replace("\u00a0", " ", StringComparison.Ordinal));
         Assert.Contains("faster while it was measured", Why(Samples(4000, i => 1200 - (i / 20.0))), StringComparison.Ordinal);
     }
 
@@ -50,7 +52,8 @@ public sealed class SteadinessTests
 
     [Fact]
     public void APeerThatIsFastOnlyUntilItIsMeasuredIsFoundOut() =>
-        Assert.StartsWith("an operation took 400 ns at the end of the warm-up and ", Why(Samples(4000, _ => 1000), new Warm(3, 70_000, true, null, 400)), StringComparison.Ordinal);
+        Assert.StartsWith("an operation took 400 ns at the end of the warm-up and ", Why(Samples(4000, _ => 1000), new Warm(3, 70_000, true, null, 400)),
+            StringComparison.Ordinal);
 
     [Fact]
     public void WhoSaysThatItHasNotSettledIsBelieved() => Assert.Equal(

@@ -54,7 +54,8 @@ public sealed class TableFileTests : IDisposable
     [Fact]
     public void AWrongSeparatorIsNamedAndTheRightOneToo()
     {
-        Assert.Contains("no row is split by the separator ';'; its rows are split by ',': add --table-separator ','", MistakeOf(Request("id,name\na,1\n")), StringComparison.Ordinal);
+        Assert.Contains("no row is split by the separator ';'; its rows are split by ',': add --table-separator ','", MistakeOf(Request("id,name\na,1\n")),
+            StringComparison.Ordinal);
         Assert.Contains("add --table-separator ';'", MistakeOf(Request("id;name\na;1,5\nb;2\n", separator: ",")), StringComparison.Ordinal);
         Assert.Contains("add --table-separator '\\t'", MistakeOf(Request("id\tname\na\t1\n", ids: ["a"], fields: ["name"])), StringComparison.Ordinal);
         Assert.Contains("has one column, the id, and nothing to ask for", MistakeOf(Request("id\na\n")), StringComparison.Ordinal);

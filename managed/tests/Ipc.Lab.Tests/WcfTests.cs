@@ -86,7 +86,8 @@ public sealed class WcfTests : IDisposable
     {
         var cell = new Cell(transport, Pair, codec, scenario, workload, Count: 3);
         var task = new LaunchTask(
-            cell, PeerWorkloads.Of(workload, null), NewName(), 7, Pins.None, new LaunchTiming(0.02, 0.02) { Settles = false }, Path.Combine(_folder.Path, "launch.u32"));
+            cell, PeerWorkloads.Of(workload, null), NewName(), 7, Pins.None, new LaunchTiming(0.02, 0.02) { Settles = false },
+            Path.Combine(_folder.Path, "launch.u32"));
         return new Launcher(Programs.OfThisTree(), LaunchBounds.Usual).RunAsync(task, 0, 0, CancellationToken.None);
     }
 

@@ -62,7 +62,8 @@ public sealed class ChannelTests
     public void MessagesAreWrittenAndReadInPlace(string transport)
     {
         using var pair = new Pair(transport);
-        foreach (var (reserved, used) in new[] { (10, 10), (1000, 1000), (1000, 20), (100_000, 100_000), (100_000, 50), (300_000, 300_000), (300_000, 7), (0, 0) })
+        foreach (var (reserved, used) in new[] { (10, 10), (1000, 1000), (1000, 20), (100_000, 100_000), (100_000, 50), (300_000, 300_000), (300_000, 7),
+            (0, 0) })
         {
             var sending = Aside.Run(() =>
             {

@@ -205,7 +205,8 @@ public sealed class LifetimeTests
         Assert.Equal(["no 1", "no 2", "no 3"], told);
     }
 
-    public static TheoryData<string> Queues => ["queue://{0}?size=64k&wait=block", "queue://{0}?size=64k&wait=spin", "ring://{0}?blocks=2&wait=block", "ring://{0}?blocks=2&wait=spin&order=lifo"];
+    public static TheoryData<string> Queues =>
+        ["queue://{0}?size=64k&wait=block", "queue://{0}?size=64k&wait=spin", "ring://{0}?blocks=2&wait=block", "ring://{0}?blocks=2&wait=spin&order=lifo"];
 
     [Theory]
     [MemberData(nameof(Queues))]

@@ -12,7 +12,9 @@ public sealed class NamesTests
     private static (string Address, string Path) New(string transport)
     {
         var name = $"test-{Guid.NewGuid():N}";
-        var path = transport == "pipe" ? Path.Combine(Path.GetTempPath(), "CoreFxPipe_" + name) : $"{s_private}/{(transport == "shm-event" ? "event" : transport)}-{name}";
+        var path = transport == "pipe"
+            ? Path.Combine(Path.GetTempPath(), "CoreFxPipe_" + name)
+            : $"{s_private}/{(transport == "shm-event" ? "event" : transport)}-{name}";
         return ($"{transport}://{name}", path);
     }
 

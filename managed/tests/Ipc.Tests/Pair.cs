@@ -8,7 +8,8 @@ internal sealed class Pair : IDisposable
 
     /// <summary>Every transport, the shared-memory ones once for each way of waiting.</summary>
     public static TheoryData<string> Transports =>
-        ["unix", "tcp", "pipe", "fifo", "shm?wait=adaptive", "shm?wait=spin", "shm?wait=block", "shm-event?wait=block", "shm-event?wait=adaptive", "shm-event?wait=spin"];
+        ["unix", "tcp", "pipe", "fifo", "shm?wait=adaptive", "shm?wait=spin", "shm?wait=block", "shm-event?wait=block", "shm-event?wait=adaptive",
+            "shm-event?wait=spin"];
 
     public IpcListener Listener { get; }
     public IpcChannel Server { get; }

@@ -65,7 +65,8 @@ public sealed class QueueFactoryTests
         foreach (var address in new[] { "queue://{0}?size=64k&wait=block", "ring://{0}?blocks=2&wait=block", "ring://{0}?blocks=2&wait=block&order=lifo" })
         {
             using var name = new QueueName();
-            using var subscriber = new QueueFactory(_ => ManagedIpc.OpenQueue(string.Format(System.Globalization.CultureInfo.InvariantCulture, address, name.Name)))
+            using var subscriber = new QueueFactory(_ =>
+                ManagedIpc.OpenQueue(string.Format(System.Globalization.CultureInfo.InvariantCulture, address, name.Name)))
                 .CreateSubscriber(Options(name));
             long milliseconds = 0;
             for (var round = 0; round < Rounds; round++)

@@ -46,7 +46,8 @@ public sealed class RingDeathTests
         public unsafe void ClaimWithoutCursor()
         {
             var at = *Blocks.WriteEnd;
-            Assert.True(RingBlocks.Swap(Blocks.State((uint)at & (Blocks.Count - 1)), RingState.Of(at, 0, RingPhase.Free), RingState.Of(at, _file.Number, RingPhase.Writing)));
+            Assert.True(RingBlocks.Swap(Blocks.State((uint)at & (Blocks.Count - 1)), RingState.Of(at, 0, RingPhase.Free),
+                RingState.Of(at, _file.Number, RingPhase.Writing)));
         }
 
         public void Dispose() => _file.Dispose();

@@ -8,9 +8,12 @@ public sealed unsafe class RingTwinsTests
 {
     // The C ABI by hand: this project knows nothing of the bound side.
     private static readonly nint s_library = NativeLibrary.Load(LibraryPath());
-    private static readonly delegate* unmanaged<byte*, int, nint*, int> s_open = (delegate* unmanaged<byte*, int, nint*, int>)NativeLibrary.GetExport(s_library, "ipc_queue_open");
-    private static readonly delegate* unmanaged<nint, byte*, nuint, int, int> s_enqueue = (delegate* unmanaged<nint, byte*, nuint, int, int>)NativeLibrary.GetExport(s_library, "ipc_queue_enqueue");
-    private static readonly delegate* unmanaged<nint, byte*, nuint, nuint*, int, int> s_dequeue = (delegate* unmanaged<nint, byte*, nuint, nuint*, int, int>)NativeLibrary.GetExport(s_library, "ipc_queue_dequeue");
+    private static readonly delegate* unmanaged<byte*, int, nint*, int> s_open =
+        (delegate* unmanaged<byte*, int, nint*, int>)NativeLibrary.GetExport(s_library, "ipc_queue_open");
+    private static readonly delegate* unmanaged<nint, byte*, nuint, int, int> s_enqueue =
+        (delegate* unmanaged<nint, byte*, nuint, int, int>)NativeLibrary.GetExport(s_library, "ipc_queue_enqueue");
+    private static readonly delegate* unmanaged<nint, byte*, nuint, nuint*, int, int> s_dequeue =
+        (delegate* unmanaged<nint, byte*, nuint, nuint*, int, int>)NativeLibrary.GetExport(s_library, "ipc_queue_dequeue");
     private static readonly delegate* unmanaged<nint, void> s_free = (delegate* unmanaged<nint, void>)NativeLibrary.GetExport(s_library, "ipc_queue_free");
 
     private static string LibraryPath()
@@ -137,7 +140,8 @@ public sealed unsafe class RingTwinsTests
         using (var file = RingFile.Open(IpcAddress.Parse(address), new Deadline(Timeout.Infinite)))
         {
             var blocks = new RingBlocks(file.Memory, file.BlockCount, file.BlockBytes);
-            Assert.Equal(RingClaim.Taken, order == "fifo" ? new RingFifo(blocks).ClaimWrite(file.Number, out _, out _) : new RingLifo(blocks).ClaimWrite(file.Number, out _));
+            Assert.Equal(RingClaim.Taken, order == "fifo" ? new RingFifo(blocks).ClaimWrite(file.Number, out _, out _) : new RingLifo(blocks)
+                .ClaimWrite(file.Number, out _));
         }
         var buffer = new byte[100];
         Assert.Equal(IpcStatus.Ok, native.Enqueue([1]));

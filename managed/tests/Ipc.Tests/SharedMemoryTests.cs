@@ -122,7 +122,8 @@ public sealed class SharedMemoryTests
     [Fact]
     public unsafe void NonsenseInABlockBreaksTheChannel()
     {
-        foreach (var (kind, length, status) in new[] { (7u, 1u, IpcStatus.NotOurProtocol), (1u, 64 * 1024 + 1u, IpcStatus.PeerTooLarge), (1u, uint.MaxValue, IpcStatus.PeerTooLarge) })
+        foreach (var (kind, length, status) in new[] { (7u, 1u, IpcStatus.NotOurProtocol), (1u, 64 * 1024 + 1u, IpcStatus.PeerTooLarge),
+            (1u, uint.MaxValue, IpcStatus.PeerTooLarge) })
         {
             using var ends = new SharedMemoryEnds(false);
             var block = ends.ClientSegment.Memory + 2048;

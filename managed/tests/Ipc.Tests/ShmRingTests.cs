@@ -128,7 +128,8 @@ public sealed class ShmRingTests
 
     /// <summary>Slots that short laps leave out may hold the sequences they will have 2^32 slots later, in this very lap.</summary>
     [Theory]
-    [InlineData(255), InlineData(256), InlineData(257), InlineData(300), InlineData(511), InlineData(512), InlineData(513), InlineData(767), InlineData(1023), InlineData(1024)]
+    [InlineData(255), InlineData(256), InlineData(257), InlineData(300), InlineData(511), InlineData(512), InlineData(513), InlineData(767), InlineData(1023),
+        InlineData(1024)]
     public unsafe void SlotsLeftOutForLongAreNotMistakenForMessages(int sent)
     {
         const ulong slots = 1024;

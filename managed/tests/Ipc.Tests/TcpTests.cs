@@ -70,9 +70,11 @@ public sealed class TcpTests
     public void AServerThatCannotBeFoundIsRefused()
     {
         using var pair = new Pair("tcp");
-        using var socket = TcpSocket.Connect(IPEndPoint.Parse(pair.Address["tcp://".Length..].Insert(0, "127.0.0.1:")), IpcAddress.Parse(pair.Address), new Deadline(Pair.Patience));
+        using var socket = TcpSocket.Connect(IPEndPoint.Parse(pair.Address["tcp://".Length..].Insert(0, "127.0.0.1:")), IpcAddress.Parse(pair.Address),
+            new Deadline(Pair.Patience));
         // Port 1 stands for a server outside of what the system's table shows.
-        Assert.Equal(IpcStatus.NoPermission, Pair.StatusOf(() => TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), new IPEndPoint(IPAddress.Loopback, 1), IpcAddress.Parse("tcp://1"), () => TcpSocket.HasEnded(socket))));
+        Assert.Equal(IpcStatus.NoPermission, Pair.StatusOf(() => TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), new IPEndPoint(IPAddress.Loopback, 1),
+            IpcAddress.Parse("tcp://1"), () => TcpSocket.HasEnded(socket))));
     }
 
     [Fact]

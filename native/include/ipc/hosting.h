@@ -5,8 +5,8 @@
  * managed assembly as `dotnet build` or `dotnet publish` leaves it, in its folder with everything it refers to:
  *   - a library with <EnableDynamicLoading>true</EnableDynamicLoading>, or a program. The runtime that NAME.runtimeconfig.json asks for is
  *     looked for in the folder that the environment variable DOTNET_ROOT names, and then where .NET is installed;
- *   - a program published self-contained (not run yet: docs/hosting.md). The runtime in its folder is taken; there can be one such program in a process, and its Main
- *     is not run.
+ *   - a program published self-contained (not run yet: docs/hosting.md). The runtime in its folder is taken; there can be one such
+ *     program in a process, and its Main is not run.
  * `type` is a full type name, such as Prices.Answers; one of another assembly than `assembly` is followed by a comma and that one's name.
  *
  * All functions may be called from any thread. Texts are UTF-8. IPC_NOT_AVAILABLE is returned for everything that is missing or does not

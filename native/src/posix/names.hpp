@@ -41,7 +41,8 @@ struct FileIdentity {
 };
 // False if there is nothing at the path. Links are not followed.
 bool identify(const std::string& path, FileIdentity* identity);
-// Removes the name if it still stands for this file and this process, rather than the one it was forked from, identified it. Never fails: what cannot be removed is found dead later.
+// Removes the name if it still stands for this file and this process, rather than the one it was forked from, identified
+// it. Never fails: what cannot be removed is found dead later.
 void remove_name(const std::string& path, const FileIdentity& identity);
 
 // How long a client that finds its server dead tries to clear the server's name away: no longer than its call may last, but

@@ -60,7 +60,8 @@ class Segment {
     // IPC_CLOSED, told, after close(); not after hang_up().
     Status closed_here() const;
 
-    // Waits until ready() is true; a deadline of no time at all looks once, and at the peer now and then. `parked` is the word this side sleeps on, `budget` the caller's own. The statuses:
+    // Waits until ready() is true; a deadline of no time at all looks once, and at the peer now and then. `parked` is the word this side
+    // sleeps on, `budget` the caller's own. The statuses:
     // IPC_TIMED_OUT; IPC_CLOSED (here); IPC_PEER_CLOSED, only when ready() is still false after the peer's end was seen;
     // IPC_NOT_OUR_PROTOCOL.
     template <class Ready>

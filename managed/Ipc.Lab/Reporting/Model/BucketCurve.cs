@@ -10,7 +10,8 @@ internal sealed record BucketCurve(string Transport, string Pair, string Codec, 
     /// <summary>Which bucket is best, by the rule of all answers: others between which and the best there is no difference are tied with it.</summary>
     public Verdict Verdict { get; } = Verdict.Of(Points)!;
 
-    /// <summary>How often as many objects the best bucket lets pass as they do one by one; null where these were not measured, or where it is they that are best.</summary>
+    /// <summary>How often as many objects the best bucket lets pass as they do one by one; null where these were not measured, or where it is they that
+    /// are best.</summary>
     public double? Gain => Single is { P50Ns: { } single } && Best.P50Ns is { } best && Best != Single ? single / best : null;
 
     /// <summary>By the intervals of both: the least and the most that the gain may be.</summary>
@@ -28,7 +29,8 @@ internal sealed record BucketCurve(string Transport, string Pair, string Codec, 
     };
 
     /// <summary>The gain in words.</summary>
-    public string GainText => Gain is null ? Units.Unknown : $"{Units.Ratio(Gain)} x{(GainCi is { } ci ? $" ({Units.Ratio(ci[0])} .. {Units.Ratio(ci[1])})" : "")}";
+    public string GainText =>
+        Gain is null ? Units.Unknown : $"{Units.Ratio(Gain)} x{(GainCi is { } ci ? $" ({Units.Ratio(ci[0])} .. {Units.Ratio(ci[1])})" : "")}";
 
     /// <summary>Objects that go together.</summary>
     public static int BucketOf(CellResult cell) => Choices.WorkloadEntry(cell.Workload).Bucket;

@@ -19,7 +19,8 @@ internal sealed record ReportCell(CellResult Result, int Run, bool IsSuperseded)
     public bool IsAlone => Result.Transport == Cell.NoTransport;
 }
 
-/// <summary>Everything measured on one machine, by one kind of build, on one system (Wine is another one), on two CPUs or on one: what may stand on one axis.</summary>
+/// <summary>Everything measured on one machine, by one kind of build, on one system (Wine is another one), on two CPUs or on one: what may stand on one
+/// axis.</summary>
 /// <param name="Label">For people: the machine's name, with "Wine", "debug build" or "one CPU" where that holds.</param>
 /// <param name="FileName">The label as part of a file name, unique within a report.</param>
 /// <param name="Runs">Oldest first.</param>
@@ -50,7 +51,8 @@ internal sealed record MachineReport(string Label, string FileName, IReadOnlyLis
     public static IReadOnlyList<MachineReport> Of(IEnumerable<ReportRun> runs)
     {
         var machines = new List<MachineReport>();
-        foreach (var group in runs.GroupBy(r => (r.Results.Machine.Name, r.Results.Machine.Cpu.Model, r.Results.Machine.Wine, r.Results.Run.Build, r.Results.Run.Pins.AreOne)))
+        foreach (var group in runs.GroupBy(r =>
+            (r.Results.Machine.Name, r.Results.Machine.Cpu.Model, r.Results.Machine.Wine, r.Results.Run.Build, r.Results.Run.Pins.AreOne)))
         {
             var label = group.Key.Name
                 + (group.Key.Wine is { } wine ? $" ({wine})" : "")
@@ -79,6 +81,7 @@ internal sealed record MachineReport(string Label, string FileName, IReadOnlyLis
     }
 
     private static string FileNameOf(string label) =>
-        string.Join('-', string.Concat(label.Select(c => char.IsAsciiLetterOrDigit(c) || c is '.' or '_' ? c : ' ')).Split(' ', StringSplitOptions.RemoveEmptyEntries)) is { Length: > 0 } name
+        string.Join('-', string.Concat(label.Select(c => char.IsAsciiLetterOrDigit(c) || c is '.' or '_' ? c : ' '))
+            .Split(' ', StringSplitOptions.RemoveEmptyEntries)) is { Length: > 0 } name
             ? name : "machine";
 }

@@ -25,13 +25,15 @@ internal sealed record Question(string Pair, string Scenario, string Workload, b
     public string Next =>
         Verdict is { IsCertain: true, Next: { } next } ? $"{NameOf(next)}, {Units.Ratio(next.P50Ns / Verdict.Best.P50Ns)} x as long" : "";
 
-    /// <summary>The questions that a machine's cells answer for a pair, in the registry's order. Cells of a fixed count repeat what somebody published; they answer nobody's question.</summary>
+    /// <summary>The questions that a machine's cells answer for a pair, in the registry's order. Cells of a fixed count repeat what somebody published;
+    /// they answer nobody's question.</summary>
     public static IReadOnlyList<Question> Of(MachineReport machine, string pair) =>
     [
         .. from c in machine.Sound
            where !c.IsAlone && c.Result.Pair == pair && c.Result.Count is null
            group c.Result by (c.Result.Scenario, c.Result.Workload, Objects: Names.IsOfObjects(c.Result.Codec)) into cells
-           orderby Names.RankOf(Registry.Scenarios.Select(s => s.Id), cells.Key.Scenario), cells.Key.Objects, Names.BytesOf(cells.Key.Workload), Names.RankOf(Registry.Workloads.Select(w => w.Id), cells.Key.Workload)
+           orderby Names.RankOf(Registry.Scenarios.Select(s => s.Id), cells.Key.Scenario), cells.Key.Objects, Names.BytesOf(cells.Key.Workload),
+           Names.RankOf(Registry.Workloads.Select(w => w.Id), cells.Key.Workload)
            select new Question(pair, cells.Key.Scenario, cells.Key.Workload, cells.Key.Objects, Verdict.Of(cells)!),
     ];
 
@@ -40,7 +42,8 @@ internal sealed record Question(string Pair, string Scenario, string Workload, b
     {
         var counts = machine.Sound.Where(c => !c.IsAlone).CountBy(c => c.Result.Pair).OrderByDescending(c => c.Value).ToList();
         return counts.Count == 0 ? "native:native"
-            : ((string[])["native:managed", "native:native"]).FirstOrDefault(p => counts.Any(c => c.Key == p && c.Value * 2 >= counts[0].Value)) ?? counts[0].Key;
+            : ((string[])["native:managed", "native:native"])
+                .FirstOrDefault(p => counts.Any(c => c.Key == p && c.Value * 2 >= counts[0].Value)) ?? counts[0].Key;
     }
 }
 
@@ -87,7 +90,9 @@ internal static class Names
         "oneway-batch" => "one-way, batches",
         "fanin" or "fanin-2" or "fanin-8" or "fanin-16" => $"{ClientsOf(id)} clients into one server",
         "fanin-threads" or "fanin-threads-1" or "fanin-threads-2" or "fanin-threads-8" or "fanin-threads-16" =>
-            Registry.Scenarios.First(s => s.Id == id).Threads is var threads and > 1 ? $"{NumberOf(threads)} threads of one client into one server" : "one thread of one client into one server",
+            Registry.Scenarios.First(s => s.Id == id).Threads is var threads and > 1
+                ? $"{NumberOf(threads)} threads of one client into one server"
+                : "one thread of one client into one server",
         "broadcast" or "broadcast-1" or "broadcast-2" or "broadcast-10" => $"broadcast to {ClientsOf(id)}",
         "broadcast-last" or "broadcast-last-1" or "broadcast-last-2" or "broadcast-last-10" =>
             ClientsOf(id) is var clients and not "one" ? $"published to {clients}, until the last has it" : "published to one, until it has it",
@@ -104,7 +109,8 @@ internal static class Names
     private static string NumberOf(int count) => count < s_numbers.Length ? s_numbers[count] : count.ToString(CultureInfo.InvariantCulture);
 
     /// <summary>"1 kB -> 10 kB"; one-way "32 B"; with the bucket or the rate where there is one.</summary>
-    public static string Size(string scenario, string workload) => SizeAlone(scenario, workload) + Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
+    public static string Size(string scenario, string workload) =>
+        SizeAlone(scenario, workload) + Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
     {
         { Bucket: var bucket } entry when bucket > 1 || entry.Group == "batch" => $" x {bucket}",
         { Rate: > 0 and var rate } => $", {Units.RoundBytes(rate).TrimEnd('B').TrimEnd()}/s",
@@ -114,7 +120,8 @@ internal static class Names
     private static string SizeAlone(string scenario, string workload) => Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
     {
         { Text: { } text } => string.Join(" -> ", text.Select(t => $"\"{t}\"")),
-        { RequestBytes: > 0 } entry => IsOneWay(scenario) ? Units.RoundBytes(entry.RequestBytes) : $"{Units.RoundBytes(entry.RequestBytes)} -> {Units.RoundBytes(entry.ReplyBytes)}",
+        { RequestBytes: > 0 } entry =>
+            IsOneWay(scenario) ? Units.RoundBytes(entry.RequestBytes) : $"{Units.RoundBytes(entry.RequestBytes)} -> {Units.RoundBytes(entry.ReplyBytes)}",
         _ => workload,
     };
 }

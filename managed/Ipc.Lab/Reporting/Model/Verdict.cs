@@ -11,7 +11,8 @@ internal sealed record Verdict(IReadOnlyList<CellResult> Ranked, IReadOnlyList<C
 {
     public CellResult Best => Ranked[0];
 
-    /// <summary>Whether those that decide were measured in several placements, each cell's headline being of its commonest: then the host's choice of processors is part of the difference.</summary>
+    /// <summary>Whether those that decide were measured in several placements, each cell's headline being of its commonest: then the host's choice of
+    /// processors is part of the difference.</summary>
     public bool IsMixed => Tied.Append(Next).OfType<CellResult>().Select(c => c.Placement).Distinct().Count() > 1;
 
     /// <summary>The verdict over cells that have figures, or null over none.</summary>

@@ -30,8 +30,10 @@ internal static class DecisionChart
         var root = new XElement(s_svg + "svg",
             new XAttribute("viewBox", $"0 0 {Width} {height}"), new XAttribute("width", Width), new XAttribute("height", height), new XAttribute("role", "img"),
             new XElement(s_svg + "title", $"{title}: {string.Join(", ", cells.Select(c => $"{question.NameOf(c)} {Units.Time(c.P50Ns)}"))}"),
-            new XElement(s_svg + "style", "text{font:13px system-ui,sans-serif;fill:#1a1f26}.t{font-size:15px;font-weight:600}.m{fill:#57616e;font-size:12px}.g{stroke:#d6dce3}.w{stroke:#0b62c4;fill:#0b62c4}.o{stroke:#5f6b78;fill:#5f6b78}"
-                + "@media(prefers-color-scheme:dark){text{fill:#e7ebf0}.m{fill:#a3aebb}.g{stroke:#343d48}.w{stroke:#6cb2ff;fill:#6cb2ff}.o{stroke:#aab4c0;fill:#aab4c0}}"),
+            new XElement(s_svg + "style", "text{font:13px system-ui,sans-serif;fill:#1a1f26}.t{font-size:15px;font-weight:600}"
+                + ".m{fill:#57616e;font-size:12px}.g{stroke:#d6dce3}.w{stroke:#0b62c4;fill:#0b62c4}.o{stroke:#5f6b78;fill:#5f6b78}"
+                + "@media(prefers-color-scheme:dark){text{fill:#e7ebf0}.m{fill:#a3aebb}"
+                + ".g{stroke:#343d48}.w{stroke:#6cb2ff;fill:#6cb2ff}.o{stroke:#aab4c0;fill:#aab4c0}}"),
             Text(12, 22, title, "t"), Text(12, 41, $"median and interval, logarithmic; {machine.Label}, {machine.Machine.Cpu.Model}", "m"));
         foreach (var tick in Ticks(low, high))
         {
@@ -71,7 +73,8 @@ internal static class DecisionChart
     }
 
     private static XElement Text(double x, double y, string text, string look, string anchor = "start") =>
-        new(s_svg + "text", At("x", x), At("y", y), look.Length > 0 ? new XAttribute("class", look) : null, anchor == "start" ? null : new XAttribute("text-anchor", anchor), text);
+        new(s_svg + "text", At("x", x), At("y", y), look.Length > 0 ? new XAttribute("class", look) : null,
+            anchor == "start" ? null : new XAttribute("text-anchor", anchor), text);
 
     private static XElement Line(double x1, double y1, double x2, double y2, string look) =>
         new(s_svg + "line", At("x1", x1), At("y1", y1), At("x2", x2), At("y2", y2), new XAttribute("class", look));

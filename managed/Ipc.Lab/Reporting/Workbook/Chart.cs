@@ -22,17 +22,20 @@ internal sealed record Whiskers(string BelowReference, IReadOnlyList<double?> Be
     public static Whiskers At(Sheet sheet, int column, int first, int last, IEnumerable<(double? Figure, double[]? Interval)> figures)
     {
         var lengths = figures.Select(f => Of(f.Figure, f.Interval)).ToList();
-        return new Whiskers(sheet.Reference(column, first, last), [.. lengths.Select(l => l.Below)], sheet.Reference(column + 1, first, last), [.. lengths.Select(l => l.Above)]);
+        return new Whiskers(sheet.Reference(column, first, last), [.. lengths.Select(l => l.Below)], sheet.Reference(column + 1, first, last),
+            [.. lengths.Select(l => l.Above)]);
     }
 }
 
 /// <summary>A chart of Excel's own kind, with its place on the sheet (from column and row, width and height in cells).</summary>
 internal sealed record Chart(
-    ChartKind Kind, string Title, string ValueFormat, string AtFormat, IReadOnlyList<Series> Series, (int Column, int Row, int Columns, int Rows) Place, string ValueTitle, string AtTitle)
+    ChartKind Kind, string Title, string ValueFormat, string AtFormat, IReadOnlyList<Series> Series, (int Column, int Row, int Columns, int Rows) Place,
+    string ValueTitle, string AtTitle)
 {
     private static readonly XNamespace s_c = "http://schemas.openxmlformats.org/drawingml/2006/chart";
     private static readonly XNamespace s_a = "http://schemas.openxmlformats.org/drawingml/2006/main";
-    private static readonly string[] s_colors = ["0B62C4", "C8384A", "1F8A4C", "8A4FD0", "B86A00", "007F8C", "B0357F", "5F6B78", "6C7A00", "94542A", "3D3DA8", "00695C"];
+    private static readonly string[] s_colors = ["0B62C4", "C8384A", "1F8A4C", "8A4FD0", "B86A00", "007F8C", "B0357F", "5F6B78", "6C7A00", "94542A", "3D3DA8",
+        "00695C"];
     private static readonly string[] s_symbols = ["circle", "square", "triangle", "diamond"];
 
     public void Write(Stream stream) => new XDocument(
@@ -48,9 +51,12 @@ internal sealed record Chart(
 
     private XElement Plot() => Kind switch
     {
-        ChartKind.Lines => new XElement(s_c + "scatterChart", C("scatterStyle", "lineMarker"), C("varyColors", 0), Series.Select(SeriesXml), C("axId", 1), C("axId", 2)),
-        ChartKind.Dots => new XElement(s_c + "lineChart", C("grouping", "standard"), C("varyColors", 0), Series.Select(SeriesXml), C("marker", 1), C("axId", 1), C("axId", 2)),
-        _ => new XElement(s_c + "barChart", C("barDir", "bar"), C("grouping", "stacked"), C("varyColors", 0), Series.Select(SeriesXml), C("gapWidth", 60), C("overlap", 100), C("axId", 1), C("axId", 2)),
+        ChartKind.Lines => new XElement(s_c + "scatterChart", C("scatterStyle", "lineMarker"), C("varyColors", 0), Series.Select(SeriesXml), C("axId", 1),
+            C("axId", 2)),
+        ChartKind.Dots => new XElement(s_c + "lineChart", C("grouping", "standard"), C("varyColors", 0), Series.Select(SeriesXml), C("marker", 1),
+            C("axId", 1), C("axId", 2)),
+        _ => new XElement(s_c + "barChart", C("barDir", "bar"), C("grouping", "stacked"), C("varyColors", 0), Series.Select(SeriesXml), C("gapWidth", 60),
+            C("overlap", 100), C("axId", 1), C("axId", 2)),
     };
 
     private XElement SeriesXml(Series series, int index)
@@ -62,14 +68,16 @@ internal sealed record Chart(
             new XElement(s_c + "tx", new XElement(s_c + "v", series.Name)),
         };
         if (Kind == ChartKind.Stacked)
-            return new XElement(s_c + "ser", head, Filled(color), C("invertIfNegative", 0), Texts("cat", series.AtReference, series.At), Numbers("val", series.ValueReference, series.Values));
+            return new XElement(s_c + "ser", head, Filled(color), C("invertIfNegative", 0), Texts("cat", series.AtReference, series.At),
+                Numbers("val", series.ValueReference, series.Values));
         var line = Kind == ChartKind.Lines
             ? new XElement(s_a + "ln", new XAttribute("w", 22225), Fill(color))
             : new XElement(s_a + "ln", new XAttribute("w", 22225), new XElement(s_a + "noFill"));
         var marker = new XElement(s_c + "marker", C("symbol", s_symbols[index % s_symbols.Length]), C("size", Kind == ChartKind.Dots ? 9 : 7), Filled(color));
         return Kind == ChartKind.Lines
             ? new XElement(s_c + "ser", head, new XElement(s_c + "spPr", line), marker, Errors(series, color),
-                Numbers("xVal", series.AtReference, [.. series.At.Select(a => (double?)Convert.ToDouble(a, CultureInfo.InvariantCulture))]), Numbers("yVal", series.ValueReference, series.Values), C("smooth", 0))
+                Numbers("xVal", series.AtReference, [.. series.At.Select(a => (double?)Convert.ToDouble(a, CultureInfo.InvariantCulture))]),
+                Numbers("yVal", series.ValueReference, series.Values), C("smooth", 0))
             : new XElement(s_c + "ser", head, new XElement(s_c + "spPr", line), marker, Errors(series, color),
                 Texts("cat", series.AtReference, series.At), Numbers("val", series.ValueReference, series.Values), C("smooth", 0));
     }
@@ -88,7 +96,8 @@ internal sealed record Chart(
         var isLines = Kind == ChartKind.Lines;
         var bars = Kind == ChartKind.Stacked;
         return new XElement(s_c + (isLines ? "valAx" : "catAx"), C("axId", 1),
-            new XElement(s_c + "scaling", isLines ? C("logBase", 10) : null, C("orientation", bars ? "maxMin" : "minMax"), isLines ? Bounds(Series.SelectMany(s => s.At.Select(a => (double?)Convert.ToDouble(a, CultureInfo.InvariantCulture)))) : null),
+            new XElement(s_c + "scaling", isLines ? C("logBase", 10) : null, C("orientation", bars ? "maxMin" : "minMax"),
+                isLines ? Bounds(Series.SelectMany(s => s.At.Select(a => (double?)Convert.ToDouble(a, CultureInfo.InvariantCulture)))) : null),
             C("delete", 0), C("axPos", bars ? "l" : "b"), isLines ? Gridlines() : null, AtTitle.Length > 0 ? TextOf("title", AtTitle, 1000) : null,
             new XElement(s_c + "numFmt", new XAttribute("formatCode", isLines ? AtFormat : "General"), new XAttribute("sourceLinked", 0)),
             C("majorTickMark", "none"), C("minorTickMark", "none"), C("tickLblPos", "low"), LineOf("B4BDC7"), C("crossAx", 2), C("crosses", "min"),
@@ -100,7 +109,8 @@ internal sealed record Chart(
             Kind == ChartKind.Stacked ? null : Bounds(Series.SelectMany(Reach))),
         C("delete", 0), C("axPos", Kind == ChartKind.Stacked ? "b" : "l"), Gridlines(), ValueTitle.Length > 0 ? TextOf("title", ValueTitle, 1000) : null,
         new XElement(s_c + "numFmt", new XAttribute("formatCode", ValueFormat), new XAttribute("sourceLinked", 0)),
-        C("majorTickMark", "none"), C("minorTickMark", "none"), C("tickLblPos", Kind == ChartKind.Stacked ? "nextTo" : "low"), LineOf("B4BDC7"), C("crossAx", 1), C("crosses", Kind == ChartKind.Stacked ? "max" : "min"),
+        C("majorTickMark", "none"), C("minorTickMark", "none"), C("tickLblPos", Kind == ChartKind.Stacked ? "nextTo" : "low"), LineOf("B4BDC7"),
+        C("crossAx", 1), C("crosses", Kind == ChartKind.Stacked ? "max" : "min"),
         C("crossBetween", Kind == ChartKind.Lines ? "midCat" : "between"));
 
     private static IEnumerable<double?> Reach(Series series) => series.Whiskers is { } w
@@ -130,11 +140,13 @@ internal sealed record Chart(
     private static XElement TextOf(string name, string text, int size) => new(s_c + name,
         new XElement(s_c + "tx", new XElement(s_c + "rich", new XElement(s_a + "bodyPr"),
             new XElement(s_a + "p", new XElement(s_a + "pPr", new XElement(s_a + "defRPr", new XAttribute("sz", size), new XAttribute("b", 0))),
-                new XElement(s_a + "r", new XElement(s_a + "rPr", new XAttribute("lang", "en-US"), new XAttribute("sz", size), new XAttribute("b", size > 1200 ? 1 : 0)), new XElement(s_a + "t", text))))),
+                new XElement(s_a + "r", new XElement(s_a + "rPr", new XAttribute("lang", "en-US"), new XAttribute("sz", size),
+                    new XAttribute("b", size > 1200 ? 1 : 0)), new XElement(s_a + "t", text))))),
         C("overlay", 0));
 
     private static XElement Numbers(string name, string reference, IReadOnlyList<double?> values) => new(s_c + name,
-        new XElement(s_c + "numRef", new XElement(s_c + "f", reference), new XElement(s_c + "numCache", new XElement(s_c + "formatCode", "General"), C("ptCount", values.Count),
+        new XElement(s_c + "numRef", new XElement(s_c + "f", reference),
+            new XElement(s_c + "numCache", new XElement(s_c + "formatCode", "General"), C("ptCount", values.Count),
             values.Select((v, i) => v is { } known ? new XElement(s_c + "pt", new XAttribute("idx", i), new XElement(s_c + "v", Text(known))) : null))));
 
     private static XElement Texts(string name, string reference, IReadOnlyList<object?> values) => new(s_c + name,

@@ -26,7 +26,8 @@ internal sealed record GainSheet(string Title, string Note, string Together, str
     {
         var lines = machine.Sound.Select(c => c.Result).Where(c => CountOf(c) > 0 && c.Count is null)
             .GroupBy(c => (c.Pair, c.Transport, c.Workload, c.Codec)).Where(g => g.Select(CountOf).Distinct().Count() > 1)
-            .OrderBy(g => g.Key.Pair, StringComparer.Ordinal).ThenBy(g => Names.BytesOf(g.Key.Workload)).ThenBy(g => g.Key.Codec, StringComparer.Ordinal).ThenBy(g => g.Key.Transport, StringComparer.Ordinal).ToList();
+            .OrderBy(g => g.Key.Pair, StringComparer.Ordinal).ThenBy(g => Names.BytesOf(g.Key.Workload)).ThenBy(g => g.Key.Codec, StringComparer.Ordinal)
+                .ThenBy(g => g.Key.Transport, StringComparer.Ordinal).ToList();
         if (lines.Count == 0)
             return null;
         var sheet = new Sheet(name) { Widths = [34, 24, 20, 14, 16, 12, 14, 12, 10, 12, 11], Frozen = (3, 0) };
@@ -41,13 +42,16 @@ internal sealed record GainSheet(string Title, string Note, string Together, str
             foreach (var c in points)
             {
                 var (below, above) = Whiskers.Of(c.OpsPerS, c.OpsPerSCi);
-                sheet.Add(Value.Text(Names.Pair(c.Pair)), Value.Text(c.Transport), Value.Text(Names.Size(c.Scenario, c.Workload)), Value.Text(c.Codec), new Value(CountOf(c), Look.Count),
-                    Value.Rate(c.OpsPerS), Value.Rate(c.OpsPerSCi?[0]), Value.Rate(c.OpsPerSCi?[1]), new Value(c.Placement == points[0].Placement ? c.OpsPerS / points[0].OpsPerS : null, Look.Ratio), Value.Rate(below), Value.Rate(above));
+                sheet.Add(Value.Text(Names.Pair(c.Pair)), Value.Text(c.Transport), Value.Text(Names.Size(c.Scenario, c.Workload)), Value.Text(c.Codec),
+                    new Value(CountOf(c), Look.Count),
+                    Value.Rate(c.OpsPerS), Value.Rate(c.OpsPerSCi?[0]), Value.Rate(c.OpsPerSCi?[1]),
+                    new Value(c.Placement == points[0].Placement ? c.OpsPerS / points[0].OpsPerS : null, Look.Ratio), Value.Rate(below), Value.Rate(above));
             }
             if (line.Key.Pair == Question.UsualPair(machine))
             {
                 var codec = line.Key.Codec == "raw" ? "" : $", {line.Key.Codec}";
-                drawn.Add(new Series($"{line.Key.Transport}, {Names.Size(points[0].Scenario, line.Key.Workload)}{codec}", sheet.Reference(5, first, sheet.Count), [.. points.Select(c => (object?)CountOf(c))],
+                drawn.Add(new Series($"{line.Key.Transport}, {Names.Size(points[0].Scenario, line.Key.Workload)}{codec}",
+                    sheet.Reference(5, first, sheet.Count), [.. points.Select(c => (object?)CountOf(c))],
                     sheet.Reference(6, first, sheet.Count), [.. points.Select(c => c.OpsPerS)],
                     Whiskers.At(sheet, 10, first, sheet.Count, points.Select(c => (c.OpsPerS, c.OpsPerSCi)))));
             }
@@ -55,7 +59,8 @@ internal sealed record GainSheet(string Title, string Note, string Together, str
         sheet.Table = (3, sheet.Count, 11);
         sheet.Names.Add((Sheets.NameOf(sheet, "table"), $"'{name}'!$A$3:$K${sheet.Count}"));
         if (drawn.Count > 0)
-            sheet.Charts.Add(new Chart(ChartKind.Lines, $"{Title}, {Names.Pair(Question.UsualPair(machine))}", Styles.RateFormat, "0", [.. drawn.Take(12)], (13, 4, 11, 24), Rate, Together));
+            sheet.Charts.Add(new Chart(ChartKind.Lines, $"{Title}, {Names.Pair(Question.UsualPair(machine))}", Styles.RateFormat, "0", [.. drawn.Take(12)],
+                (13, 4, 11, 24), Rate, Together));
         return sheet;
     }
 }

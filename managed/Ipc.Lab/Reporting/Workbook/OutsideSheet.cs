@@ -16,11 +16,13 @@ internal static class OutsideSheet
         var sheet = new Sheet(name) { Widths = [24, 22, 22, 10, .. figures.Select(_ => 16.0)], Frozen = (3, 0) };
         sheet.Add(new Value($"{title}: {machine.Label}", Look.Title));
         sheet.Add(new Value("Medians over launches, read by the lab and not by the processes.", Look.Note));
-        sheet.AddHead(["transport", "server", "client", "launches", .. figures.Select(f => f.Replace("_ns", "", StringComparison.Ordinal).Replace("_bytes", "", StringComparison.Ordinal).Replace('_', ' '))]);
+        sheet.AddHead(["transport", "server", "client", "launches",
+            .. figures.Select(f => f.Replace("_ns", "", StringComparison.Ordinal).Replace("_bytes", "", StringComparison.Ordinal).Replace('_', ' '))]);
         foreach (var c in cells)
         {
             var sides = c.Pair.Split(':');
-            sheet.Add([Value.Text(c.Transport), Value.Text(Names.Side(sides[0])), Value.Text(Names.Side(sides[1])), new Value(c.Launches, Look.Count), .. figures.Select(f => value(c.Phases!.GetValueOrDefault(f)))]);
+            sheet.Add([Value.Text(c.Transport), Value.Text(Names.Side(sides[0])), Value.Text(Names.Side(sides[1])), new Value(c.Launches, Look.Count),
+                .. figures.Select(f => value(c.Phases!.GetValueOrDefault(f)))]);
         }
         sheet.Table = (3, sheet.Count, 4 + figures.Length);
         return sheet;

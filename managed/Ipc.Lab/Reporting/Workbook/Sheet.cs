@@ -47,7 +47,8 @@ internal sealed class Sheet(string name)
     public object? At(int row, int column) => _rows[row - 1].Count >= column ? _rows[row - 1][column - 1].Content : null;
 
     /// <summary>An absolute reference, e.g. <c>'One-way'!$B$3:$B$9</c>.</summary>
-    public string Reference(int column, int first, int last) => $"'{Name.Replace("'", "''", StringComparison.Ordinal)}'!${Column(column)}${first}:${Column(column)}${last}";
+    public string Reference(int column, int first, int last) =>
+        $"'{Name.Replace("'", "''", StringComparison.Ordinal)}'!${Column(column)}${first}:${Column(column)}${last}";
 
     /// <summary>A column's letters; 1 is A.</summary>
     public static string Column(int number) => number <= 26 ? $"{(char)('A' + number - 1)}" : $"{Column((number - 1) / 26)}{(char)('A' + ((number - 1) % 26))}";
@@ -68,10 +69,12 @@ internal sealed class Sheet(string name)
             xml.WriteRaw($"<autoFilter ref=\"A{table.First}:{Column(table.Columns)}{table.Last}\"/>");
         for (var i = 0; i < Shaded.Count; i++)
         {
-            xml.WriteRaw($"<conditionalFormatting sqref=\"{Shaded[i]}\"><cfRule type=\"colorScale\" priority=\"{i + 1}\"><colorScale><cfvo type=\"min\"/><cfvo type=\"max\"/>"
+            xml.WriteRaw($"<conditionalFormatting sqref=\"{Shaded[i]}\">"
+                + $"<cfRule type=\"colorScale\" priority=\"{i + 1}\"><colorScale><cfvo type=\"min\"/><cfvo type=\"max\"/>"
                 + "<color rgb=\"FFF3F8FE\"/><color rgb=\"FF7FB2EA\"/></colorScale></cfRule></conditionalFormatting>");
         }
-        xml.WriteRaw("<pageMargins left=\"0.4\" right=\"0.4\" top=\"0.5\" bottom=\"0.5\" header=\"0.3\" footer=\"0.3\"/><pageSetup orientation=\"landscape\" fitToHeight=\"0\"/>");
+        xml.WriteRaw("<pageMargins left=\"0.4\" right=\"0.4\" top=\"0.5\" bottom=\"0.5\" header=\"0.3\" footer=\"0.3\"/>"
+            + "<pageSetup orientation=\"landscape\" fitToHeight=\"0\"/>");
         if (drawing is not null)
             xml.WriteRaw($"<drawing r:id=\"{drawing}\"/>");
         xml.WriteEndElement();
@@ -121,7 +124,8 @@ internal sealed class Sheet(string name)
 
     // Heads stand over their figures.
     private Look LookOf(Value cell, int row, int column) =>
-        cell.Look == Look.Head && row < _rows.Count && _rows[row].ElementAtOrDefault(column).Look is Look.Time or Look.Rate or Look.Bytes or Look.Ratio or Look.Count ? Look.HeadRight : cell.Look;
+        cell.Look == Look.Head && row < _rows.Count && _rows[row]
+            .ElementAtOrDefault(column).Look is Look.Time or Look.Rate or Look.Bytes or Look.Ratio or Look.Count ? Look.HeadRight : cell.Look;
 
     private static void WriteContent(XmlWriter xml, object? content)
     {
@@ -146,5 +150,6 @@ internal sealed class Sheet(string name)
 
     // A spreadsheet takes no control characters, and no more than 32,767 characters in a cell.
     private static string Clean(string text) =>
-        string.Concat(text.Take(32_000).Select(c => char.IsControl(c) && c is not ('\n' or '\t') || c is '\uFFFE' or '\uFFFF' || char.IsSurrogate(c) ? '\uFFFD' : c));
+        string.Concat(text.Take(32_000)
+            .Select(c => char.IsControl(c) && c is not ('\n' or '\t') || c is '\uFFFE' or '\uFFFF' || char.IsSurrogate(c) ? '\uFFFD' : c));
 }

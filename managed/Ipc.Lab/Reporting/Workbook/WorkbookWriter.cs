@@ -35,11 +35,13 @@ internal static class WorkbookWriter
             var part = book.AddNewPart<WorksheetPart>();
             var drawing = sheet.Charts.Count > 0 ? AddDrawing(part, sheet.Charts) : null;
             Feed(part, stream => sheet.Write(stream, drawing));
-            list.Append(new DocumentFormat.OpenXml.Spreadsheet.Sheet { Name = sheet.Name, SheetId = (uint)(list.ChildElements.Count + 1), Id = book.GetIdOfPart(part) });
+            list.Append(new DocumentFormat.OpenXml.Spreadsheet.Sheet { Name = sheet.Name, SheetId = (uint)(list.ChildElements.Count + 1),
+                Id = book.GetIdOfPart(part) });
             foreach (var (name, range) in sheet.Names)
                 names.Append(new DefinedName(range) { Name = name });
         }
-        book.Workbook = new DocumentFormat.OpenXml.Spreadsheet.Workbook(new BookViews(new WorkbookView()), list, names, new CalculationProperties { FullCalculationOnLoad = true });
+        book.Workbook = new DocumentFormat.OpenXml.Spreadsheet.Workbook(new BookViews(new WorkbookView()), list, names,
+            new CalculationProperties { FullCalculationOnLoad = true });
     }
 
     private static string AddDrawing(WorksheetPart sheet, List<Chart> charts)
@@ -51,7 +53,8 @@ internal static class WorkbookWriter
             Feed(part, chart.Write);
             return Anchor(chart, i, drawing.GetIdOfPart(part));
         }).ToList();
-        Feed(drawing, stream => new XDocument(new XElement(s_xdr + "wsDr", new XAttribute(XNamespace.Xmlns + "xdr", s_xdr), new XAttribute(XNamespace.Xmlns + "a", s_a), anchors)).Save(stream));
+        Feed(drawing, stream => new XDocument(new XElement(s_xdr + "wsDr", new XAttribute(XNamespace.Xmlns + "xdr", s_xdr),
+            new XAttribute(XNamespace.Xmlns + "a", s_a), anchors)).Save(stream));
         return sheet.GetIdOfPart(drawing);
     }
 
@@ -64,11 +67,14 @@ internal static class WorkbookWriter
             Corner("from", column, row), Corner("to", column + columns, row + rows),
             new XElement(s_xdr + "graphicFrame", new XAttribute("macro", ""),
                 new XElement(s_xdr + "nvGraphicFramePr",
-                    new XElement(s_xdr + "cNvPr", new XAttribute("id", index + 2), new XAttribute("name", $"Chart {index + 1}"), new XAttribute("descr", chart.Title)),
+                    new XElement(s_xdr + "cNvPr", new XAttribute("id", index + 2), new XAttribute("name", $"Chart {index + 1}"),
+                        new XAttribute("descr", chart.Title)),
                     new XElement(s_xdr + "cNvGraphicFramePr")),
-                new XElement(s_xdr + "xfrm", new XElement(s_a + "off", new XAttribute("x", 0), new XAttribute("y", 0)), new XElement(s_a + "ext", new XAttribute("cx", 0), new XAttribute("cy", 0))),
+                new XElement(s_xdr + "xfrm", new XElement(s_a + "off", new XAttribute("x", 0), new XAttribute("y", 0)),
+                    new XElement(s_a + "ext", new XAttribute("cx", 0), new XAttribute("cy", 0))),
                 new XElement(s_a + "graphic", new XElement(s_a + "graphicData", new XAttribute("uri", s_c.NamespaceName),
-                    new XElement(s_c + "chart", new XAttribute(XNamespace.Xmlns + "c", s_c), new XAttribute(XNamespace.Xmlns + "r", s_r), new XAttribute(s_r + "id", id))))),
+                    new XElement(s_c + "chart", new XAttribute(XNamespace.Xmlns + "c", s_c), new XAttribute(XNamespace.Xmlns + "r", s_r),
+                        new XAttribute(s_r + "id", id))))),
             new XElement(s_xdr + "clientData"));
     }
 

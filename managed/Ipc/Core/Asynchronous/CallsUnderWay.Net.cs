@@ -1,8 +1,8 @@
 namespace Ipc;
 
-/// <summary>The asynchronous calls of one channel. Those that find no place in flight, or another one being sent, queue up; whoever finds nobody sending sends what is queued,
-/// and goes on with it when there is room. One operation, which goes from thread to thread, takes in replies while any call is in flight. The order of locking: nobody is
-/// inside the channel, nor is any task completed, under the lock.</summary>
+/// <summary>The asynchronous calls of one channel. Those that find no place in flight, or another one being sent, queue up; whoever finds nobody
+/// sending sends what is queued, and goes on with it when there is room. One operation, which goes from thread to thread, takes in replies while any
+/// call is in flight. The order of locking: nobody is inside the channel, nor is any task completed, under the lock.</summary>
 internal sealed partial class CallsUnderWay : IOperationOwner
 {
     // Shorter replies are copied once more: whose a reply is, is known only with its bytes.

@@ -254,12 +254,14 @@ internal sealed partial class CallsUnderWay
             if (_kept is null)
                 return false;
             if (!_kept.AsSpan().TryCopyTo(reply))
-                throw new IpcException(IpcStatus.BufferTooSmall, $"the reply has {length} bytes and the buffer room for {reply.Length}: ask again with more room");
+                throw new IpcException(IpcStatus.BufferTooSmall,
+                    $"the reply has {length} bytes and the buffer room for {reply.Length}: ask again with more room");
             _kept = null;
             return true;
         }
     }
 
     private static IpcException TooSmall(PendingCall call, int length, bool isKept) => new(IpcStatus.BufferTooSmall,
-        $"the reply has {length} bytes and the buffer room for {call.Reply.Length}: {(isKept ? "ReceiveReply gives it" : "it was dropped, because other calls were under way; give more room")}");
+        $"the reply has {length} bytes and the buffer room for {call.Reply.Length}: "
+        + $"{(isKept ? "ReceiveReply gives it" : "it was dropped, because other calls were under way; give more room")}");
 }

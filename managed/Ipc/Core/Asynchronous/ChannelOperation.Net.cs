@@ -60,7 +60,8 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
     public IOperationOwner? Owner;
 
     /// <summary>Whether the next attempt sends.</summary>
-    public bool Sends => Kind is OperationKind.Send or OperationKind.Answer or OperationKind.Submit or OperationKind.AnswerDeferred || (Kind == OperationKind.Call && !IsOut);
+    public bool Sends =>
+        Kind is OperationKind.Send or OperationKind.Answer or OperationKind.Submit or OperationKind.AnswerDeferred || (Kind == OperationKind.Call && !IsOut);
 
     /// <summary>Whether nothing is under way, as far as can be seen here.</summary>
     public bool IsIdle => Volatile.Read(ref _state) == Idle;

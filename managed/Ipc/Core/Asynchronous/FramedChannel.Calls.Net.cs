@@ -12,7 +12,8 @@ internal abstract partial class FramedChannel
             if (_inFlight is null)
                 Volatile.Write(ref _inFlight, new CallsInFlight());
             if (_inFlight!.IsFull)
-                throw new IpcException(IpcStatus.TooManyCalls, $"{CallsInFlight.Most} calls are in flight beside the asynchronous ones: complete one, then call again");
+                throw new IpcException(IpcStatus.TooManyCalls,
+                    $"{CallsInFlight.Most} calls are in flight beside the asynchronous ones: complete one, then call again");
             var id = _callId = NextCallId;
             operation.Place = (id, _inFlight.Enter(id, operation.Tag));
             operation.Begun = true;
@@ -46,7 +47,8 @@ internal abstract partial class FramedChannel
     {
         completion = default;
         using var visit = new Visit(this, Receiver);
-        if (!MayComplete(0) || _inFlight is not { TakingIn: false } calls || calls.Arrived.Count > 0 || !TryViewNext(FrameKind.Reply, true, out var bytes, out var id))
+        if (!MayComplete(0) || _inFlight is not { TakingIn: false } calls || calls.Arrived.Count > 0
+            || !TryViewNext(FrameKind.Reply, true, out var bytes, out var id))
             return false;
         var at = calls.Find(id);
         if (at == CallsInFlight.None || bytes.Length > reply.Length || calls.IsBeingSent(id))
@@ -98,7 +100,8 @@ internal abstract partial class FramedChannel
         if (operation.BytesOut == 0)
         {
             if (!IsDeferred(operation.Tag))
-                throw new IpcException(IpcStatus.InvalidArgument, $"{operation.Tag} is no request that was put off on this channel, or all of them have been answered");
+                throw new IpcException(IpcStatus.InvalidArgument,
+                    $"{operation.Tag} is no request that was put off on this channel, or all of them have been answered");
             CheckLength(operation.Outgoing.Length);
             CheckNoRoomLent(nameof(ReplyDeferredAsync));
         }

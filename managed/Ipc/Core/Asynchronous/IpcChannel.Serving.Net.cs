@@ -155,7 +155,8 @@ public abstract partial class IpcChannel
                 if (place.Reply.WrittenCount > channel.MaxMessageLength)
                 {
                     failure = new IpcException(IpcStatus.MessageTooLarge,
-                        $"the reply has {place.Reply.WrittenCount} bytes, over this channel's limit of {channel.MaxMessageLength}: raise it with max= at both ends");
+                        $"the reply has {place.Reply.WrittenCount} bytes, over this channel's limit of {channel.MaxMessageLength}: raise it with max= "
+                            + "at both ends");
                 }
             }
             // Whatever the handler throws belongs to the client that called it, not to this server.

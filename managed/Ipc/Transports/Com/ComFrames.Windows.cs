@@ -42,7 +42,8 @@ internal static unsafe class ComFrames
         var length = BinaryPrimitives.ReadUInt32LittleEndian(header[4..]);
         if (BinaryPrimitives.ReadUInt32LittleEndian(header) != Magic || kind is < 1 or > 4 || length != array->Count - HeaderSize)
             return false;
-        frame = new CallReply { Kind = (FrameKind)kind, Id = BinaryPrimitives.ReadUInt32LittleEndian(header[12..]), Bytes = array->Data + HeaderSize, Length = length };
+        frame = new CallReply { Kind = (FrameKind)kind, Id = BinaryPrimitives.ReadUInt32LittleEndian(header[12..]), Bytes = array->Data + HeaderSize,
+            Length = length };
         return true;
     }
 
@@ -69,7 +70,8 @@ internal static unsafe class ComFrames
         0x8007000E => IpcStatus.OutOfMemory, // E_OUTOFMEMORY
         0x80020003 or 0x80020005 or 0x80020006 or 0x8002000E or 0x80040200 + (uint)IpcStatus.NotOurProtocol => IpcStatus.NotOurProtocol, // DISP_E_...
         0x80070005 or 0x80040200 + (uint)IpcStatus.NoPermission => IpcStatus.NoPermission, // E_ACCESSDENIED
-        // RPC_E_SERVER_DIED, RPC_E_SERVER_DIED_DNE, RPC_E_DISCONNECTED, CO_E_OBJNOTCONNECTED, RPC_S_SERVER_UNAVAILABLE, RPC_S_CALL_FAILED, RPC_S_CALL_FAILED_DNE
+        // RPC_E_SERVER_DIED, RPC_E_SERVER_DIED_DNE, RPC_E_DISCONNECTED, CO_E_OBJNOTCONNECTED, RPC_S_SERVER_UNAVAILABLE, RPC_S_CALL_FAILED,
+        // RPC_S_CALL_FAILED_DNE
         0x80010007 or 0x80010012 or 0x80010108 or 0x800401FD or 0x800706BA or 0x800706BE or 0x800706BF => IpcStatus.PeerClosed,
         > 0x80040200 and < 0x80040300 => IpcStatus.PeerClosed,
         _ => IpcStatus.System,

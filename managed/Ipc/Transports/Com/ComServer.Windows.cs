@@ -166,7 +166,8 @@ internal sealed unsafe class ComListener : CallListener
         if (status >= 0)
             status = GetRunningObjectTable(0, &table);
         if (status >= 0)
-            status = ((delegate* unmanaged<nint, uint, nint, nint, uint*, int>)Method(table, 3))(table, ROTFLAGS_REGISTRATIONKEEPSALIVE, door, moniker, &registration);
+            status = ((delegate* unmanaged<nint, uint, nint, nint, uint*, int>)Method(table, 3))(table, ROTFLAGS_REGISTRATIONKEEPSALIVE, door, moniker,
+                &registration);
         _opened = status;
         opened.Set();
         if (status >= 0)

@@ -103,7 +103,8 @@ internal abstract unsafe class DispatchObject
     }
 
     [UnmanagedCallersOnly]
-    private static int Invoke(nint pointer, int number, Guid* reserved, uint language, ushort flags, Arguments* arguments, Variant* result, nint exception, nint which)
+    private static int Invoke(nint pointer, int number, Guid* reserved, uint language, ushort flags, Arguments* arguments, Variant* result, nint exception,
+        nint which)
     {
         var self = Of(pointer);
         if (number < 1 || number > self._names.Length || (flags & DISPATCH_METHOD) == 0)

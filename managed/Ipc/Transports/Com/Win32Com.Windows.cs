@@ -8,7 +8,8 @@ namespace Ipc;
 [SupportedOSPlatform("windows")]
 internal static unsafe partial class Win32Com
 {
-    public const int S_OK = 0, S_FALSE = 1, E_NOTIMPL = unchecked((int)0x80004001), E_NOINTERFACE = unchecked((int)0x80004002), E_POINTER = unchecked((int)0x80004003),
+    public const int S_OK = 0, S_FALSE = 1, E_NOTIMPL = unchecked((int)0x80004001), E_NOINTERFACE = unchecked((int)0x80004002),
+        E_POINTER = unchecked((int)0x80004003),
         E_FAIL = unchecked((int)0x80004005), E_OUTOFMEMORY = unchecked((int)0x8007000E), E_INVALIDARG = unchecked((int)0x80070057),
         MK_E_UNAVAILABLE = unchecked((int)0x800401E3), DISP_E_MEMBERNOTFOUND = unchecked((int)0x80020003), DISP_E_TYPEMISMATCH = unchecked((int)0x80020005),
         DISP_E_UNKNOWNNAME = unchecked((int)0x80020006), DISP_E_BADPARAMCOUNT = unchecked((int)0x8002000E);

@@ -136,7 +136,8 @@ internal static unsafe partial class Win32Rpc
     [LibraryImport("rpcrt4", EntryPoint = "RpcBindingVectorFree")]
     public static partial void FreeBindings(byte** vector);
     [LibraryImport("rpcrt4", EntryPoint = "RpcServerRegisterIf2")]
-    public static partial int RegisterInterface(Interface* description, Guid* managerType, void* manager, uint flags, uint maximumCalls, uint maximumSize, void* callback);
+    public static partial int RegisterInterface(Interface* description, Guid* managerType, void* manager, uint flags, uint maximumCalls, uint maximumSize,
+        void* callback);
     [LibraryImport("rpcrt4", EntryPoint = "RpcImpersonateClient")]
     public static partial int Impersonate(nint call);
     [LibraryImport("rpcrt4", EntryPoint = "RpcRevertToSelfEx")]

@@ -97,10 +97,12 @@ internal sealed unsafe partial class NamedQueue
     }
 
     private IpcException TooLarge(int length) => new(IpcStatus.MessageTooLarge,
-        $"a message of {length} bytes is over the limit of {MaxMessageLength} of the queue {_address}: raise max=, or make the queue larger (size=, of which one message may take half)");
+        $"a message of {length} bytes is over the limit of {MaxMessageLength} of the queue {_address}: raise max=, or make the queue larger (size=, "
+            + "of which one message may take half)");
 
     private static IpcException BufferTooSmall(int length, int room) => new(IpcStatus.BufferTooSmall,
         $"the message has {length} bytes and the buffer {room}: it stays for whoever comes next");
 
-    private IpcException Damaged() => new(IpcStatus.NotOurProtocol, $"the memory of the queue {_address} is damaged: remove it with RemoveQueue and open it again");
+    private IpcException Damaged() =>
+        new(IpcStatus.NotOurProtocol, $"the memory of the queue {_address} is damaged: remove it with RemoveQueue and open it again");
 }

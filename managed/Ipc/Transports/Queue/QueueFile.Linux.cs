@@ -27,7 +27,8 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
                 var bytes = (nuint)QueueLayout.HeaderBytes + found;
                 var memory = Libc.Map(null, bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, file, 0);
                 if (memory == -1)
-                    throw Libc.Failure(Libc.LastError == Libc.ENOMEM ? IpcStatus.OutOfMemory : IpcStatus.System, $"cannot map the {bytes} bytes of the queue {path}");
+                    throw Libc.Failure(Libc.LastError == Libc.ENOMEM ? IpcStatus.OutOfMemory : IpcStatus.System,
+                        $"cannot map the {bytes} bytes of the queue {path}");
                 opened = new LinuxQueueFile(file, (byte*)memory, found);
                 opened.BecomeParticipant(address);
                 return opened;
@@ -110,7 +111,8 @@ internal sealed unsafe class LinuxQueueFile : QueueFile
         // Its memory is taken now: a full file system must refuse here, not kill whoever writes a message later.
         var error = Libc.TakeRoom(file, (long)QueueLayout.HeaderBytes + size);
         if (error is Libc.ENOSPC or Libc.ENOMEM)
-            throw new IpcException(IpcStatus.OutOfMemory, $"there is no room for the queue {path} of {size} bytes: remove queues no longer used, or make a smaller one with size=");
+            throw new IpcException(IpcStatus.OutOfMemory,
+                $"there is no room for the queue {path} of {size} bytes: remove queues no longer used, or make a smaller one with size=");
         if (error != 0)
             throw Libc.Failure(IpcStatus.System, $"cannot take {size} bytes for the queue {path}", error);
         // Fresh memory is zero, which is every other word's first value.

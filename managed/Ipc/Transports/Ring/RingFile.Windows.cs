@@ -87,7 +87,9 @@ internal sealed unsafe class WindowsRingFile : RingFile
     {
         if (PrivateFile.TryLockNumber(_file, number))
             return true;
-        return PrivateFile.IsTaken(Win32.LastError) ? false : throw Win32.Failure(IpcStatus.System, $"cannot lock a place in the ring {Address}", Win32.LastError);
+        return PrivateFile.IsTaken(Win32.LastError)
+            ? false
+            : throw Win32.Failure(IpcStatus.System, $"cannot lock a place in the ring {Address}", Win32.LastError);
     }
 
     protected override bool IsSigned(uint number) => PrivateFile.AreNumbersLocked(_file, number, 1);

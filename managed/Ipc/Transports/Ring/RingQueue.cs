@@ -248,7 +248,8 @@ internal sealed unsafe class RingQueue : IpcQueue
 
     // Repeats the attempt until it no longer waits or the time is over, when its last outcome comes back. Throws when closed.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private RingClaim WaitLonger<T>(ref T attempt, RingSide side, RingClaim claim, int timeoutMilliseconds, CancellationToken cancellation) where T : IAttempt, allows ref struct
+    private RingClaim WaitLonger<T>(ref T attempt, RingSide side, RingClaim claim, int timeoutMilliseconds, CancellationToken cancellation)
+        where T : IAttempt, allows ref struct
     {
         if (!Waits(claim))
             return claim;
@@ -266,7 +267,8 @@ internal sealed unsafe class RingQueue : IpcQueue
         return deadline.Expired ? claim : Park(ref attempt, side, deadline, cancellation);
     }
 
-    private RingClaim Spin<T>(ref T attempt, RingSide side, RingClaim claim, Deadline deadline, CancellationToken cancellation) where T : IAttempt, allows ref struct
+    private RingClaim Spin<T>(ref T attempt, RingSide side, RingClaim claim, Deadline deadline, CancellationToken cancellation) where T : IAttempt,
+        allows ref struct
     {
         long start = 0, spun = 0;
         while (Waits(claim) && !deadline.Expired)
@@ -369,7 +371,8 @@ internal sealed unsafe class RingQueue : IpcQueue
     private IpcException IsClosed() => new(IpcStatus.Closed, $"this handle on {_file.Address} was closed here");
 
     private IpcException TooLarge(int length) => new(IpcStatus.MessageTooLarge,
-        $"a message of {length} bytes does not fit into {_file.Address}, whose blocks have {_blocks.BlockBytes} (this handle's limit is {MaxMessageLength}): make the ring with a larger block=");
+        $"a message of {length} bytes does not fit into {_file.Address}, whose blocks have {_blocks.BlockBytes} (this handle's limit is "
+            + $"{MaxMessageLength}): make the ring with a larger block=");
 
     private IpcException Damaged() => new(IpcStatus.NotOurProtocol,
         $"the shared memory of {_file.Address} holds what no writer or reader leaves there: end all processes that have it open and start again");

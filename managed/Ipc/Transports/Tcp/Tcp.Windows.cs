@@ -113,7 +113,8 @@ internal sealed unsafe class WindowsTcpListener : IpcListener
     {
         try
         {
-            if (!TcpReach.ChecksUsers(_address) || TcpUsers.IsOwnClient(client.RemoteEndPoint as IPEndPoint, (IPEndPoint)client.LocalEndPoint!, () => WindowsTcpSocket.HasEnded(client)))
+            if (!TcpReach.ChecksUsers(_address)
+                || TcpUsers.IsOwnClient(client.RemoteEndPoint as IPEndPoint, (IPEndPoint)client.LocalEndPoint!, () => WindowsTcpSocket.HasEnded(client)))
             {
                 client.NoDelay = true;
                 return new StreamChannel(new WindowsSocketStream(client), _address);

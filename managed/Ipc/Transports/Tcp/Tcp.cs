@@ -51,7 +51,8 @@ internal sealed class TcpListener(IpcAddress address, Descriptor socket) : Socke
 {
     protected override IpcChannel? Welcome(Descriptor connection)
     {
-        if (TcpReach.ChecksUsers(address) && !TcpUsers.IsOwnClient(TcpSocket.RemoteEndPoint(connection), TcpSocket.LocalEndPoint(connection), () => LocalSocket.HasLeft(connection)))
+        if (TcpReach.ChecksUsers(address)
+            && !TcpUsers.IsOwnClient(TcpSocket.RemoteEndPoint(connection), TcpSocket.LocalEndPoint(connection), () => LocalSocket.HasLeft(connection)))
         {
             connection.Dispose();
             return null;

@@ -135,7 +135,8 @@ internal static unsafe class TcpSocket
 
     private static IpcException ListenFailed(IpcAddress address, int error) => error switch
     {
-        Libc.EADDRINUSE => new IpcException(IpcStatus.NameInUse, $"cannot listen at {address}: another listener has this port; close it or choose another, or 0"),
+        Libc.EADDRINUSE => new IpcException(IpcStatus.NameInUse,
+            $"cannot listen at {address}: another listener has this port; close it or choose another, or 0"),
         Libc.EACCES or Libc.EPERM => Libc.Failure(IpcStatus.NoPermission, $"may not listen at {address}: choose a port above 1023", error),
         Libc.EADDRNOTAVAIL => Libc.Failure(IpcStatus.BadAddress, $"{address} is no address of this machine", error),
         _ => Libc.Failure(IpcStatus.System, $"cannot listen at {address}", error),

@@ -22,7 +22,8 @@ internal static class TcpUsers
     {
         // Until the server accepts, its end has no owner yet; then whoever listens there is asked for. A server that has ended has neither.
         var looks = 0;
-        var owner = Persistently(() => TcpOwners.Here.OwnerOf(server, client, out _) ?? TcpOwners.Here.OwnerOfListener(server), () => ++looks >= LooksAtOnce && hasEnded());
+        var owner = Persistently(() => TcpOwners.Here.OwnerOf(server, client, out _) ?? TcpOwners.Here.OwnerOfListener(server), () =>
+            ++looks >= LooksAtOnce && hasEnded());
         if (owner == TcpOwners.Here.Self)
             return;
         if (owner is null && hasEnded())

@@ -18,7 +18,8 @@ internal sealed unsafe class WindowsTcpOwners : TcpOwners
     public override string? OwnerOf(IPEndPoint local, IPEndPoint remote, out bool isSure)
     {
         isSure = false;
-        return Rows(local.AddressFamily).Where(row => row.Local.Equals(local) && row.Remote.Equals(remote)).Select(UserOf).FirstOrDefault(user => user is not null);
+        return Rows(local.AddressFamily).Where(row => row.Local.Equals(local) && row.Remote.Equals(remote)).Select(UserOf)
+            .FirstOrDefault(user => user is not null);
     }
 
     public override string? OwnerOfListener(IPEndPoint at)
@@ -45,8 +46,10 @@ internal sealed unsafe class WindowsTcpOwners : TcpOwners
         for (var at = 4; count > 0 && at + size <= table.Length; count--, at += size)
         {
             rows.Add(six
-                ? new Row(EndOf(table, at, 16, at + 20), EndOf(table, at + 24, 16, at + 44), BitConverter.ToUInt32(table, at + 48), BitConverter.ToUInt32(table, at + 52))
-                : new Row(EndOf(table, at + 4, 4, at + 8), EndOf(table, at + 12, 4, at + 16), BitConverter.ToUInt32(table, at), BitConverter.ToUInt32(table, at + 20)));
+                ? new Row(EndOf(table, at, 16, at + 20), EndOf(table, at + 24, 16, at + 44), BitConverter.ToUInt32(table, at + 48),
+                    BitConverter.ToUInt32(table, at + 52))
+                : new Row(EndOf(table, at + 4, 4, at + 8), EndOf(table, at + 12, 4, at + 16), BitConverter.ToUInt32(table, at),
+                    BitConverter.ToUInt32(table, at + 20)));
         }
         return rows;
     }

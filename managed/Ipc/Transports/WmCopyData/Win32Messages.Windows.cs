@@ -9,7 +9,8 @@ namespace Ipc;
 internal static unsafe partial class Win32Messages
 {
     public const uint WM_NULL = 0, WM_CLOSE = 0x10, WM_COPYDATA = 0x4A, WM_APP = 0x8000;
-    public const uint PM_NOREMOVE = 0, PM_REMOVE = 1, QS_ALLINPUT = 0x4FF, QS_SENDMESSAGE = 0x40, PM_QS_SENDMESSAGE = QS_SENDMESSAGE << 16, MWMO_INPUTAVAILABLE = 4;
+    public const uint PM_NOREMOVE = 0, PM_REMOVE = 1, QS_ALLINPUT = 0x4FF, QS_SENDMESSAGE = 0x40, PM_QS_SENDMESSAGE = QS_SENDMESSAGE << 16,
+        MWMO_INPUTAVAILABLE = 4;
     public const uint INFINITE = 0xFFFFFFFF, WAIT_OBJECT_0 = 0, WAIT_FAILED = 0xFFFFFFFF;
     public const int ERROR_ACCESS_DENIED = 5, ERROR_INVALID_HANDLE = 6, ERROR_ALREADY_EXISTS = 183, ERROR_CLASS_ALREADY_EXISTS = 1410, ERROR_TIMEOUT = 1460;
     public const int GWLP_USERDATA = -21;
@@ -63,7 +64,8 @@ internal static unsafe partial class Win32Messages
     public static partial ushort RegisterClassExW(WindowClass* description);
 
     [LibraryImport("user32", SetLastError = true, StringMarshalling = StringMarshalling.Utf16)]
-    public static partial nint CreateWindowExW(uint extended, string name, string title, uint style, int x, int y, int width, int height, nint parent, nint menu, nint module, nint parameter);
+    public static partial nint CreateWindowExW(uint extended, string name, string title, uint style, int x, int y, int width, int height, nint parent,
+        nint menu, nint module, nint parameter);
 
     [LibraryImport("user32")]
     public static partial int DestroyWindow(nint window);

@@ -17,7 +17,8 @@ internal static class PuppetProgram
         : Path.Combine(s_root.Value, "build", PuppetSystem.IsWine ? "windows-mingw" : "release");
 
     /// <summary>Wine's prefix, as scripts/wine.sh chooses it.</summary>
-    public static string WinePrefix => Environment.GetEnvironmentVariable("WINEPREFIX") is { Length: > 0 } given ? given : Path.Combine(s_root.Value, "build", "wine");
+    public static string WinePrefix =>
+        Environment.GetEnvironmentVariable("WINEPREFIX") is { Length: > 0 } given ? given : Path.Combine(s_root.Value, "build", "wine");
 
     /// <summary>The puppet that Mono runs; it is there wherever Mono's reference assemblies were when the tests were built.</summary>
     public static string NetFx { get; } = Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../Ipc.Puppet.NetFx/release/ipc-puppet-netfx.exe"));
@@ -42,7 +43,8 @@ internal static class PuppetProgram
             return side switch
             {
                 "native" => new ProcessStartInfo(wine, [Existing(Path.Combine(Build, "bin", "ipc-test-puppet.exe"))]),
-                "hosted" => new ProcessStartInfo(wine, [Existing(NativeHost), .. HostedPuppet(PuppetSystem.PathFor(Path.ChangeExtension(Published(), ".dll")))]),
+                "hosted" => new ProcessStartInfo(wine,
+                    [Existing(NativeHost), .. HostedPuppet(PuppetSystem.PathFor(Path.ChangeExtension(Published(), ".dll")))]),
                 ThirtyTwoBits.Side => new ProcessStartInfo(wine, [Puppet32("windows-mingw-x86", ".exe", "g++-mingw-w64-i686-posix")]),
                 _ => new ProcessStartInfo(wine, [Published(), "--side", side]),
             };
@@ -74,13 +76,16 @@ internal static class PuppetProgram
     private static string Published()
     {
         var path = Path.Combine(s_root.Value, "artifacts", "windows", "Ipc.Puppet", "Ipc.Puppet.exe");
-        return File.Exists(path) ? path : throw new FileNotFoundException($"{path} is missing: publish the managed programs for Windows first (scripts/windows-build.sh)");
+        return File.Exists(path)
+            ? path
+            : throw new FileNotFoundException($"{path} is missing: publish the managed programs for Windows first (scripts/windows-build.sh)");
     }
 
     private static string Existing(string path) => File.Exists(path)
         ? path
         : throw new FileNotFoundException(
-            $"{path} is missing: build the native part first (cmake --preset release && cmake --build --preset release; for Wine scripts/windows-build.sh), or name its build folder in {BuildVariable}");
+            $"{path} is missing: build the native part first (cmake --preset release && cmake --build --preset release; for Wine "
+                + $"scripts/windows-build.sh), or name its build folder in {BuildVariable}");
 
     private static string FindRoot()
     {

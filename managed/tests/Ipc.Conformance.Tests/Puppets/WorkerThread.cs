@@ -24,7 +24,8 @@ internal sealed class WorkerThread
     public static WorkerThread Of(PuppetProcess puppet, string worker)
     {
         var name = worker[..Math.Min(worker.Length, LongestName)];
-        var folder = Array.Find(Directory.GetDirectories($"/proc/{puppet.ProcessId.ToString(CultureInfo.InvariantCulture)}/task"), task => Read(task, "comm").Trim() == name)
+        var folder = Array.Find(Directory.GetDirectories($"/proc/{puppet.ProcessId.ToString(CultureInfo.InvariantCulture)}/task"), task =>
+            Read(task, "comm").Trim() == name)
             ?? throw new ConformanceException($"{puppet.Name} has no thread '{name}'");
         return new WorkerThread(folder, $"worker {worker} of {puppet.Name}");
     }
@@ -57,7 +58,8 @@ internal sealed class WorkerThread
         var stat = Read(_folder, "stat");
         // Nanoseconds on a processor, nanoseconds it waited for one, how often it got one.
         var fields = Read(_folder, "schedstat").Split(' ');
-        return new Look(stat[(stat.LastIndexOf(')') + 2)..].StartsWith('S'), long.Parse(fields[0], CultureInfo.InvariantCulture), long.Parse(fields[2], CultureInfo.InvariantCulture));
+        return new Look(stat[(stat.LastIndexOf(')') + 2)..].StartsWith('S'), long.Parse(fields[0], CultureInfo.InvariantCulture),
+            long.Parse(fields[2], CultureInfo.InvariantCulture));
     }
 
     private static string Read(string folder, string file)

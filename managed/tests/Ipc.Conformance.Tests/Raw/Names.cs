@@ -37,7 +37,8 @@ internal static partial class Names
     // Windows' pipes, mailslots and sections end with their processes; what outlives them stands below the user's application data.
     private static string[] WineFolders() =>
         Environment.GetEnvironmentVariable("WINEPREFIX") is { Length: > 0 } prefix
-            ? Directory.GetDirectories(Path.Combine(prefix, "drive_c", "users"), "ipc*", new EnumerationOptions { RecurseSubdirectories = true, AttributesToSkip = FileAttributes.ReparsePoint })
+            ? Directory.GetDirectories(Path.Combine(prefix, "drive_c", "users"), "ipc*",
+                new EnumerationOptions { RecurseSubdirectories = true, AttributesToSkip = FileAttributes.ReparsePoint })
             : throw new InvalidOperationException("WINEPREFIX is not set: start the suite by scripts/test-windows.sh");
 
     private static string UserFolder(string shared)

@@ -13,7 +13,8 @@ public sealed class FindingsTests
 
     private static Finding Codecs(double ratio, string least, string most, double noise = 0.01, string line = "", int seed = 1) => Judge(
         Claim(Where, "codec=custom", "codec=raw", line, least, most),
-        Report(Cell("pipe native:native custom call 1k-10k", 10_000 * ratio, noise, seed), Cell("pipe native:native raw call 1k-10k", 10_000, noise, seed + 1000)));
+        Report(Cell("pipe native:native custom call 1k-10k", 10_000 * ratio, noise, seed),
+            Cell("pipe native:native raw call 1k-10k", 10_000, noise, seed + 1000)));
 
     [Theory]
     [InlineData(1.25, "1.2", "1.3", "confirmed, as large as published")]
@@ -72,10 +73,12 @@ public sealed class FindingsTests
         static CellResult[] Both(string transport, string workload, double ratio) =>
             [Cell($"{transport} native:native custom call {workload}", 1000 * ratio), Cell($"{transport} native:native raw call {workload}", 1000)];
 
-        var byWorkload = Judge(claim, Report([.. Both("pipe", "1k-10k", 1), .. Both("shm", "1k-10k", 1), .. Both("pipe", "100k-1000k", 2), .. Both("shm", "100k-1000k", 2)]));
+        var byWorkload = Judge(claim, Report([.. Both("pipe", "1k-10k", 1), .. Both("shm", "1k-10k", 1), .. Both("pipe", "100k-1000k", 2),
+            .. Both("shm", "100k-1000k", 2)]));
         Assert.Equal("depends on the workload: holds for 100k-1000k; not for 1k-10k", byWorkload.Verdict);
 
-        var byBoth = Judge(claim, Report([.. Both("pipe", "1k-10k", 1), .. Both("shm", "1k-10k", 2), .. Both("pipe", "100k-1000k", 2), .. Both("shm", "100k-1000k", 1)]));
+        var byBoth = Judge(claim, Report([.. Both("pipe", "1k-10k", 1), .. Both("shm", "1k-10k", 2), .. Both("pipe", "100k-1000k", 2),
+            .. Both("shm", "100k-1000k", 1)]));
         Assert.Equal("depends on the workload and the transport: holds for 100k-1000k pipe, 1k-10k shm; not for 1k-10k pipe, 100k-1000k shm", byBoth.Verdict);
         Assert.Equal(4, byBoth.Evidence.Count);
     }
@@ -83,9 +86,11 @@ public sealed class FindingsTests
     [Fact]
     public void ListsGoInStep()
     {
-        var claim = Claim("transport=pipe pair=native:native codec=raw", "\"scenario=push workload=push-1k,push-10k\"", "\"scenario=call workload=0.1k-1k,1k-10k\"", least: "0.83", most: "0.95");
+        var claim = Claim("transport=pipe pair=native:native codec=raw", "\"scenario=push workload=push-1k,push-10k\"",
+            "\"scenario=call workload=0.1k-1k,1k-10k\"", least: "0.83", most: "0.95");
 
-        Assert.Equal(["pipe native:native raw push push-1k by pipe native:native raw call 0.1k-1k", "pipe native:native raw push push-10k by pipe native:native raw call 1k-10k"], claim.Tests.Select(t => $"{t.Over} by {t.Under}"));
+        Assert.Equal(["pipe native:native raw push push-1k by pipe native:native raw call 0.1k-1k",
+            "pipe native:native raw push push-10k by pipe native:native raw call 1k-10k"], claim.Tests.Select(t => $"{t.Over} by {t.Under}"));
     }
 
     [Fact]
@@ -94,13 +99,15 @@ public sealed class FindingsTests
         var claim = Claim(Where, "codec=custom", "codec=raw", least: "1.5");
 
         var none = Judge(claim, Report());
-        Assert.Equal("not testable here: not measured in these results: `scripts/ipc run --transport pipe --pair native:native --codec custom,raw --scenario call --workload 1k-10k` would", none.Verdict);
+        Assert.Equal("not testable here: not measured in these results: `scripts/ipc run --transport pipe --pair native:native --codec custom,raw "
+            + "--scenario call --workload 1k-10k` would", none.Verdict);
         Assert.Equal(2, none.Missing.Count);
 
         var unheardOf = Judge(Claim("transport=pipe pair=native:native codec=raw workload=64", "scenario=telepathy", "scenario=call", least: "1.5"), Report());
         Assert.Equal("not testable here: the lab has no scenario 'telepathy'", unheardOf.Verdict);
 
-        var failed = Judge(claim, Report(Cell("pipe native:native raw call 1k-10k", 1000), Cell("pipe native:native custom call 1k-10k", 1000) with { Status = "failed", Reason = "HUNG" }));
+        var failed = Judge(claim, Report(Cell("pipe native:native raw call 1k-10k", 1000),
+            Cell("pipe native:native custom call 1k-10k", 1000) with { Status = "failed", Reason = "HUNG" }));
         Assert.Equal("not testable here: failed: HUNG", failed.Verdict);
 
         Assert.Equal("not testable here: nobody can", Judge(Claim("", "", "", note: "nobody can"), Report()).Verdict);
@@ -121,7 +128,8 @@ public sealed class FindingsTests
             Assert.All(finding.Evidence, e => Assert.Equal("Wine 8.0", e.Over.Wine));
         }
         // Linux alone says nothing about Windows, even if its results had such cells.
-        Assert.StartsWith("not testable here: not measured in these results: `scripts/ipc-windows run", Judge(claim, machines[0]).Verdict, StringComparison.Ordinal);
+        Assert.StartsWith("not testable here: not measured in these results: `scripts/ipc-windows run", Judge(claim, machines[0]).Verdict,
+            StringComparison.Ordinal);
         // Wine's figures stay out of claims about anything else.
         Assert.Equal("run-0", Judge(claim with { Needs = "" }, machines[0], machines).Evidence.Single().Over.Folder);
         Assert.Equal("not testable here: no", Judge(claim with { Needs = "windows-itself", Note = "no" }, machines[0], machines).Verdict);
@@ -183,7 +191,8 @@ public sealed class FindingsTests
     {
         var cell = Cell("queue managed:managed raw oneway oneway-32", 100, with: l => l with { OpsPerS = value, AllocatedBytesPerOp = value });
 
-        Assert.Equal(verdict, Judge(Claim("transport=queue pair=managed:managed codec=raw scenario=oneway workload=oneway-32", figure, "", least: least, most: most), Report(cell)).Verdict);
+        Assert.Equal(verdict, Judge(Claim("transport=queue pair=managed:managed codec=raw scenario=oneway workload=oneway-32", figure, "", least: least,
+            most: most), Report(cell)).Verdict);
     }
 
     [Fact]
@@ -191,20 +200,23 @@ public sealed class FindingsTests
     {
         CellResult Of(string side, double encode, double decode) => Cell($"none {side}:{side} custom serialize 1k-10k", 100, placement: null,
             with: l => l with { Phases = new Dictionary<string, double?> { ["encode_ns"] = encode + l.Round, ["decode_ns"] = decode } });
-        var claim = Claim("transport=none codec=custom scenario=serialize workload=1k-10k figure=encode+decode", "pair=managed:managed", "pair=native:native", most: "1");
+        var claim = Claim("transport=none codec=custom scenario=serialize workload=1k-10k figure=encode+decode", "pair=managed:managed", "pair=native:native",
+            most: "1");
 
         var finding = Judge(claim, Report(Of("native", 1000, 1000), Of("managed", 3000, 5000)));
         Assert.Equal("refuted: the opposite holds", finding.Verdict);
         Assert.InRange(finding.Evidence.Single().Value, 3.9, 4.1);
         // Results that have them by cell only have nothing to make an interval of.
-        Assert.Empty(Judge(claim, Report(Cell("none native:native custom serialize 1k-10k", 100), Cell("none managed:managed custom serialize 1k-10k", 100))).Evidence);
+        Assert.Empty(Judge(claim, Report(Cell("none native:native custom serialize 1k-10k", 100),
+            Cell("none managed:managed custom serialize 1k-10k", 100))).Evidence);
     }
 
     [Fact]
     public void TheReferenceRunMeasuresWhatTheClaimsAsk()
     {
         var measured = Presets.Get("reference").Cells().ToHashSet();
-        var asked = PublishedClaims.All.Where(c => !c.NeedsWindows).SelectMany(c => c.Tests).SelectMany(t => ((ClaimCell?[])[t.Over, t.Under]).OfType<ClaimCell>()).Select(c => c.Cell);
+        var asked = PublishedClaims.All.Where(c => !c.NeedsWindows).SelectMany(c => c.Tests)
+            .SelectMany(t => ((ClaimCell?[])[t.Over, t.Under]).OfType<ClaimCell>()).Select(c => c.Cell);
 
         Assert.Empty(asked.Except(measured));
         // Every word of them is one of the registry's.

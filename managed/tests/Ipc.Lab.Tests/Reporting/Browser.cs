@@ -23,7 +23,8 @@ internal sealed class Browser : IAsyncDisposable
     public IReadOnlyList<string> Complaints => _complaints;
 
     /// <summary>The browser as Debian, Ubuntu, Chrome's own packages and IPC_CHROMIUM have it.</summary>
-    private static string Program => ((string?[])[Environment.GetEnvironmentVariable("IPC_CHROMIUM"), "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"])
+    private static string Program =>
+        ((string?[])[Environment.GetEnvironmentVariable("IPC_CHROMIUM"), "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"])
         .FirstOrDefault(p => !string.IsNullOrEmpty(p) && File.Exists(p))
         ?? throw new FileNotFoundException("no Chromium is installed: apt-get install chromium, or name one by IPC_CHROMIUM");
 
@@ -34,7 +35,8 @@ internal sealed class Browser : IAsyncDisposable
         string[] arguments =
         [
             "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run", "--disable-background-networking",
-            "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--remote-debugging-port=0", "--remote-allow-origins=*", $"--user-data-dir={profile.Path}", "about:blank",
+            "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--remote-debugging-port=0", "--remote-allow-origins=*",
+            $"--user-data-dir={profile.Path}", "about:blank",
         ];
         var start = new ProcessStartInfo(Program, arguments) { RedirectStandardError = true, RedirectStandardOutput = true };
         start.Environment["TMPDIR"] = profile.Path; // what it leaves goes with the profile
@@ -66,7 +68,8 @@ internal sealed class Browser : IAsyncDisposable
     public async Task GoAsync(string file, string choices = "")
     {
         await CallAsync("Page.navigate", new JsonObject { ["url"] = "about:blank" }).ConfigureAwait(false);
-        await CallAsync("Page.navigate", new JsonObject { ["url"] = new Uri(file).AbsoluteUri + (choices.Length > 0 ? "#" + choices : "") }).ConfigureAwait(false);
+        await CallAsync("Page.navigate", new JsonObject { ["url"] = new Uri(file).AbsoluteUri + (choices.Length > 0 ? "#" + choices : "") })
+            .ConfigureAwait(false);
         await UntilAsync("document.documentElement?.dataset.ready").ConfigureAwait(false);
     }
 
@@ -81,7 +84,8 @@ internal sealed class Browser : IAsyncDisposable
     /// <summary>What an expression is, as text; of promises what they bring.</summary>
     public async Task<string> AskAsync(string expression)
     {
-        var answer = await CallAsync("Runtime.evaluate", new JsonObject { ["expression"] = $"Promise.resolve({expression}).then(String)", ["awaitPromise"] = true, ["userGesture"] = true }).ConfigureAwait(false);
+        var answer = await CallAsync("Runtime.evaluate", new JsonObject { ["expression"] = $"Promise.resolve({expression}).then(String)",
+            ["awaitPromise"] = true, ["userGesture"] = true }).ConfigureAwait(false);
         if (answer["exceptionDetails"] is { } problem)
             throw new InvalidOperationException($"{expression}: {problem["exception"]?["description"]}");
         return (string?)answer["result"]!["value"] ?? "";

@@ -11,12 +11,14 @@ public sealed class ConsoleSummaryTests
     {
         var results = new PlausibleResults(31).Machine(cells: 200).Runs[0].Results;
         using var text = new StringWriter();
-        var console = AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, ColorSystem = ColorSystemSupport.NoColors, Out = new AnsiConsoleOutput(text) });
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, ColorSystem = ColorSystemSupport.NoColors,
+            Out = new AnsiConsoleOutput(text) });
 
         ConsoleSummary.WriteChecked(console, results);
 
         var failed = results.Cells.Count(c => c.Status == "failed");
-        Assert.Equal(failed + 1, text.ToString().TrimEnd().Split('\n').Count(l => l.StartsWith("failed ", StringComparison.Ordinal) || l.Contains($"{failed} failed, ", StringComparison.Ordinal)));
+        Assert.Equal(failed + 1, text.ToString().TrimEnd().Split('\n')
+            .Count(l => l.StartsWith("failed ", StringComparison.Ordinal) || l.Contains($"{failed} failed, ", StringComparison.Ordinal)));
     }
 
     [Theory]
@@ -25,7 +27,8 @@ public sealed class ConsoleSummaryTests
     public void IsOneScreenThatBreaksNoLine(int width)
     {
         using var text = new StringWriter();
-        var console = AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, ColorSystem = ColorSystemSupport.NoColors, Out = new AnsiConsoleOutput(text) });
+        var console = AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, ColorSystem = ColorSystemSupport.NoColors,
+            Out = new AnsiConsoleOutput(text) });
         console.Profile.Width = width;
 
         ConsoleSummary.Write(console, new PlausibleResults(31).Machine(cells: 3000));

@@ -43,5 +43,6 @@ public sealed class InFlightCurveTests
         EachLaunch = [],
     };
 
-    private static PlacementFigures Of(string placement, double rate, double[]? interval) => new() { Placement = placement, Launches = 6, OpsPerS = rate, OpsPerSCi = interval };
+    private static PlacementFigures Of(string placement, double rate, double[]? interval) =>
+        new() { Placement = placement, Launches = 6, OpsPerS = rate, OpsPerSCi = interval };
 }

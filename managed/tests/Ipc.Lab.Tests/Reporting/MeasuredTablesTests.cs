@@ -20,7 +20,8 @@ public sealed class MeasuredTablesTests
         Assert.EndsWith("|\n\n<!-- /measured -->\n\nText.\n", filled, StringComparison.Ordinal);
         Assert.DoesNotContain("old", filled, StringComparison.Ordinal);
         Assert.Equal(filled, MeasuredTables.Fill(filled, Plausible));
-        var cell = Plausible.Sound.Select(c => c.Result).First(c => c is { Placement: "near", Pair: "native:native", Scenario: "call", Codec: "raw", Workload: "64", Count: null });
+        var cell = Plausible.Sound.Select(c => c.Result)
+            .First(c => c is { Placement: "near", Pair: "native:native", Scenario: "call", Codec: "raw", Workload: "64", Count: null });
         Assert.Contains($"| `{cell.Transport}` | {Units.Time(cell.P50Ns)} |", filled, StringComparison.Ordinal);
     }
 
@@ -30,17 +31,20 @@ public sealed class MeasuredTablesTests
         static CellResult Of(CellResult like, string transport, string placement, double near, double far)
         {
             PlacementFigures[] both = [new() { Placement = "near", P50Ns = near }, new() { Placement = "far", P50Ns = far }];
-            return like with { Transport = transport, Pair = "native:native", Status = "ok", Placement = placement, P50Ns = placement == "near" ? near : far, Placements = both };
+            return like with { Transport = transport, Pair = "native:native", Status = "ok", Placement = placement, P50Ns = placement == "near" ? near : far,
+                Placements = both };
         }
         var like = Plausible.Sound.First(c => c.Result is { Scenario: "call", Codec: "raw", Workload: "64", Count: null }).Result;
         var machine = Plausible with
         {
-            Cells = [.. new[] { Of(like, "shm", "near", 100, 400), Of(like, "unix", "far", 3000, 4000), Of(like, "pipe", "near", 5000, 6000) }.Select(c => new ReportCell(c, 0, false))],
+            Cells = [.. new[] { Of(like, "shm", "near", 100, 400), Of(like, "unix", "far", 3000, 4000), Of(like, "pipe", "near", 5000, 6000) }.Select(c =>
+                new ReportCell(c, 0, false))],
         };
 
         var filled = MeasuredTables.Fill($"{Mark}\n<!-- /measured -->", machine);
 
-        Assert.Equal($"{Mark}\n\n| 64 B -> 64 B, raw | native:native |\n|---|---:|\n| `shm` | 100 ns |\n| `unix` | 3.00 µs |\n| `pipe` | 5.00 µs |\n\n<!-- /measured -->", filled);
+        Assert.Equal($"{Mark}\n\n| 64 B -> 64 B, raw | native:native |\n|---|---:|\n| `shm` | 100 ns |\n| `unix` | 3.00 µs |\n| `pipe` | 5.00 µs "
+            + "|\n\n<!-- /measured -->", filled);
     }
 
     [Theory]

@@ -43,7 +43,8 @@ public sealed class PageTests(ITestOutputHelper output)
         var questions = Question.Of(machine, "native:managed");
         await browser.AskAsync("location.hash = 'server=native&client=managed'");
         await browser.UntilAsync($"document.querySelectorAll('#use table.answers tbody tr td:nth-of-type(1)').length === {questions.Count}");
-        var answers = (await browser.AskAsync("[...document.querySelectorAll('#use table.answers tbody tr td:nth-of-type(1)')].map(td => [...td.querySelectorAll('b')].map(b => b.textContent).join(', ') || td.firstChild.textContent).join('|')")).Split('|');
+        var answers = (await browser.AskAsync("[...document.querySelectorAll('#use table.answers tbody tr td:nth-of-type(1)')].map(td => "
+            + "[...td.querySelectorAll('b')].map(b => b.textContent).join(', ') || td.firstChild.textContent).join('|')")).Split('|');
         Assert.Equal(questions.Select(q => string.Join(", ", q.Verdict.Tied.Take(4).Select(q.NameOf))), answers);
 
         Assert.Contains(questions, q => q.Verdict.IsMixed);
@@ -51,15 +52,18 @@ public sealed class PageTests(ITestOutputHelper output)
 
         // Fewer transports: asked by hand, kept in the address, gone from answers, charts and table.
         await browser.AskAsync("(document.querySelector('#no-transports').click(), document.querySelector('#transport-choices input[value=unix]').click())");
-        Assert.Contains("transport=unix", Uri.UnescapeDataString(await browser.AskAsync("location.hash")).Replace("-,", "", StringComparison.Ordinal), StringComparison.Ordinal);
+        Assert.Contains("transport=unix", Uri.UnescapeDataString(await browser.AskAsync("location.hash")).Replace("-,", "", StringComparison.Ordinal),
+            StringComparison.Ordinal);
         Assert.Equal("unix", await browser.AskAsync("[...new Set([...document.querySelectorAll('#pairs caption')].map(c => c.textContent))].join()"));
         var unix = machine.Cells.Count(c => c.IsAlone || c.Result.Transport == "unix");
-        Assert.StartsWith($"{unix} of {machine.Cells.Count} cells", await browser.AskAsync("document.querySelector('#cell-count').textContent"), StringComparison.Ordinal);
+        Assert.StartsWith($"{unix} of {machine.Cells.Count} cells", await browser.AskAsync("document.querySelector('#cell-count').textContent"),
+            StringComparison.Ordinal);
 
         // The same view from the address alone.
         await browser.GoAsync(file, "in-status=failed&find=hung&sort=workload&order=down&theme=dark");
         var failed = machine.Cells.Count(c => c.Result.Status == "failed");
-        Assert.StartsWith($"{failed} of {machine.Cells.Count} cells", await browser.AskAsync("document.querySelector('#cell-count').textContent"), StringComparison.Ordinal);
+        Assert.StartsWith($"{failed} of {machine.Cells.Count} cells", await browser.AskAsync("document.querySelector('#cell-count').textContent"),
+            StringComparison.Ordinal);
         Assert.Equal("descending", await browser.AskAsync("document.querySelector('#cells th[data-key=workload]').getAttribute('aria-sort')"));
         Assert.Equal("dark", await browser.AskAsync("document.documentElement.dataset.theme"));
 
@@ -82,7 +86,9 @@ public sealed class PageTests(ITestOutputHelper output)
         // Milliseconds from the start of loading until every control works; the bound is for a machine that others use meanwhile.
         var ready = int.Parse(await browser.AskAsync("document.documentElement.dataset.ready"), CultureInfo.InvariantCulture);
         Assert.InRange(ready, 1, 10_000);
-        var typed = double.Parse(await browser.AskAsync("(() => { const t = performance.now(); const f = document.querySelector('#cells input[type=search]'); f.value = 'shm failed'; f.dispatchEvent(new Event('input')); return performance.now() - t; })()"), CultureInfo.InvariantCulture);
+        var typed = double.Parse(await browser.AskAsync(
+            "(() => { const t = performance.now(); const f = document.querySelector('#cells input[type=search]'); "
+            + "f.value = 'shm failed'; f.dispatchEvent(new Event('input')); return performance.now() - t; })()"), CultureInfo.InvariantCulture);
         Assert.InRange(typed, 0, 3_000);
         output.WriteLine($"5,000 cells: ready after {ready} ms, a filter takes {typed:0} ms");
         Assert.Empty(browser.Complaints);
@@ -118,7 +124,8 @@ public sealed class PageTests(ITestOutputHelper output)
 
         // What is only drawn can be read: each chart has a name and its figures as a table, each control a label.
         Assert.Equal("0", await browser.AskAsync("[...document.querySelectorAll('.chart')].filter(c => !c.getAttribute('aria-label')).length"));
-        Assert.Equal("0", await browser.AskAsync("[...document.querySelectorAll('select, input')].filter(c => !c.labels?.length && !c.getAttribute('aria-label')).length"));
+        Assert.Equal("0", await browser.AskAsync(
+            "[...document.querySelectorAll('select, input')].filter(c => !c.labels?.length && !c.getAttribute('aria-label')).length"));
         await browser.AskAsync("document.querySelector('#use details.data').open = true");
         await browser.UntilAsync("document.querySelectorAll('#use details.data tbody tr').length > 0");
         Assert.Empty(browser.Complaints);

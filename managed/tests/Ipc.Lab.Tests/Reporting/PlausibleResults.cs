@@ -28,7 +28,8 @@ internal sealed class PlausibleResults(int seed)
         var all = Grid.Cross(
                 Grid.AllWaits.Where(t => Registry.Transport(TransportSpec.IdOf(t)).Platforms.Contains(platform)),
                 from server in Sides from client in Sides select $"{server}:{client}",
-                Grid.AllCodecs, Grid.AllScenarios.Where(IsTold).Where(s => wine is not null || !s.StartsWith("ui-", StringComparison.Ordinal)), Grid.SingleWorkloads)
+                Grid.AllCodecs, Grid.AllScenarios.Where(IsTold).Where(s => wine is not null || !s.StartsWith("ui-", StringComparison.Ordinal)),
+                Grid.SingleWorkloads)
             .Concat(PublishedFigures.All.Select(f => f.ToCell().Cell).OfType<Cell>()).Distinct().ToList();
         // Whole pairs as far as they go: charts then have lines, not stray points.
         string[] first = ["native:managed", "native:native", "managed:managed"];
@@ -38,7 +39,8 @@ internal sealed class PlausibleResults(int seed)
         return new RunResults
         {
             Schema = RunResults.CurrentSchema,
-            Run = new RunFacts("full", seed, new Pins(0, 1), new Schedule(Launches, 0.3, 0.5, null), "release", DateTimeOffset.UnixEpoch, DateTimeOffset.UnixEpoch, Launches, true),
+            Run = new RunFacts("full", seed, new Pins(0, 1), new Schedule(Launches, 0.3, 0.5, null), "release", DateTimeOffset.UnixEpoch,
+                DateTimeOffset.UnixEpoch, Launches, true),
             Machine = kept.Machine with
             {
                 Name = name,
@@ -61,7 +63,8 @@ internal sealed class PlausibleResults(int seed)
         ["native:managed"], ["raw", "custom"], ["batch", "paced", "call"], Registry.Workloads.Where(w => w.Group is not null).Select(w => w.Id));
 
     // Of scenarios that differ in a number only, some.
-    private static bool IsTold(string scenario) => !scenario.StartsWith("fanin-threads-", StringComparison.Ordinal) && scenario is not ("pipelined-8" or "pipelined-256");
+    private static bool IsTold(string scenario) =>
+        !scenario.StartsWith("fanin-threads-", StringComparison.Ordinal) && scenario is not ("pipelined-8" or "pipelined-256");
 
     private static string[] Sides { get; } = ["native", "managed", "bound"];
 
@@ -80,7 +83,8 @@ internal sealed class PlausibleResults(int seed)
         var placement = status == "ok" ? (index % 5 == 2 ? "far" : "near") : null;
         return new CellResult(figures)
         {
-            Placements = status == "ok" ? [new PlacementFigures { Placement = placement, Launches = figures.Launches, P50Ns = figures.P50Ns, P50Ci = figures.P50Ci }] : [],
+            Placements = status == "ok" ? [new PlacementFigures { Placement = placement, Launches = figures.Launches, P50Ns = figures.P50Ns,
+                P50Ci = figures.P50Ci }] : [],
             Cell = cell,
             Status = status,
             Reason = reason,
@@ -116,8 +120,10 @@ internal sealed class PlausibleResults(int seed)
 
     private static Figures Figures(Cell cell, IReadOnlyList<LaunchFigures> launches)
     {
-        double? Median(Func<LaunchFigures, double?> figure) => launches.All(l => figure(l) is not null) ? Medians.Of(launches.Select(l => figure(l)!.Value)) : null;
-        double[]? Interval(Func<LaunchFigures, double?> figure) => launches.All(l => figure(l) is not null) ? MedianInterval.Of([.. launches.Select(l => figure(l)!.Value)]) : null;
+        double? Median(Func<LaunchFigures, double?> figure) =>
+            launches.All(l => figure(l) is not null) ? Medians.Of(launches.Select(l => figure(l)!.Value)) : null;
+        double[]? Interval(Func<LaunchFigures, double?> figure) =>
+            launches.All(l => figure(l) is not null) ? MedianInterval.Of([.. launches.Select(l => figure(l)!.Value)]) : null;
         var p50 = Median(l => l.P50Ns)!.Value;
         var spins = cell.Transport.StartsWith("shm", StringComparison.Ordinal) && !cell.Transport.Contains("block", StringComparison.Ordinal);
         return new Figures
@@ -151,10 +157,12 @@ internal sealed class PlausibleResults(int seed)
             MemoryBytes = new BySide(cell.ServerSide == "native" ? 3.4e6 : 41e6, cell.ClientSide == "native" ? 2.1e6 : 38e6),
             AllocatedBytesPerOp = cell.Pair == "native:native" ? null : 0,
             Phases = cell.IsAlone
-                ? ((string[])["build_ns", "translate_ns", "encode_ns", "decode_ns", "traverse_ns"]).Select((name, i) => (name, share: 0.1 + 0.05 * i)).ToDictionary(s => s.name, s => (double?)(s.share * p50))
+                ? ((string[])["build_ns", "translate_ns", "encode_ns", "decode_ns", "traverse_ns"]).Select((name, i) => (name, share: 0.1 + 0.05 * i))
+                    .ToDictionary(s => s.name, s => (double?)(s.share * p50))
                 : null,
             Decomposition = cell.Scenario == "call"
-                ? new Decomposition([new("encode", 0.2 * p50, "codec alone"), new("transfer", 0.5 * p50, "bytes of this size, raw"), new("wake-up", 0.1 * p50, "futex floor"), new("decode", 0.15 * p50, "codec alone")], p50, 0.05 * p50)
+                ? new Decomposition([new("encode", 0.2 * p50, "codec alone"), new("transfer", 0.5 * p50, "bytes of this size, raw"),
+                    new("wake-up", 0.1 * p50, "futex floor"), new("decode", 0.15 * p50, "codec alone")], p50, 0.05 * p50)
                 : null,
         };
     }

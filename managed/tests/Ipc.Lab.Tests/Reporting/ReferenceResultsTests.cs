@@ -21,17 +21,20 @@ public sealed class ReferenceResultsTests
     {
         var readme = File.ReadAllText(Path.Combine(Root, "README.md"));
 
-        Assert.True(readme == MeasuredTables.Fill(readme, Machine), "README.md has other figures than results/reference: run scripts/ipc report results/reference --out results/report --fill README.md");
+        Assert.True(readme == MeasuredTables.Fill(readme, Machine),
+            "README.md has other figures than results/reference: run scripts/ipc report results/reference --out results/report --fill README.md");
     }
 
     [Fact]
     public void TheFindingsAreThoseOfTheReferenceResults()
     {
         var findings = File.ReadAllText(Path.Combine(Root, "docs", "findings.md"));
-        var kept = Directory.GetDirectories(Path.Combine(Root, "results"), "reference*").Where(d => !d.EndsWith(".run", StringComparison.Ordinal) && File.Exists(Path.Combine(d, "results.json")));
+        var kept = Directory.GetDirectories(Path.Combine(Root, "results"), "reference*")
+            .Where(d => !d.EndsWith(".run", StringComparison.Ordinal) && File.Exists(Path.Combine(d, "results.json")));
         var machines = MachineReport.Of(kept.Order(StringComparer.Ordinal).Select(d => new ReportRun(Path.GetFileName(d), ResultsReader.Read(d))));
 
-        Assert.True(findings == FindingsPlaces.Fill(findings, machines, "../"), "docs/findings.md says other things than results/reference*: run scripts/ipc report results/reference* --out results/report --fill docs/findings.md");
+        Assert.True(findings == FindingsPlaces.Fill(findings, machines, "../"), "docs/findings.md says other things than results/reference*: "
+            + "run scripts/ipc report results/reference* --out results/report --fill docs/findings.md");
         // Each claim has its section, and the table leads to it.
         Assert.All(PublishedClaims.All, c => Assert.Contains($"\n### {c.Id}\n", findings, StringComparison.Ordinal));
         Assert.All(PublishedClaims.All, c => Assert.Contains($"](#{c.Id})", findings, StringComparison.Ordinal));
@@ -57,6 +60,7 @@ public sealed class ReferenceResultsTests
             Path.Combine(Kept, $"measurements.{Machine.FileName}.md"), Path.Combine(Kept, $"measurements.{Machine.FileName}.64.svg"),
         ];
         Assert.All(files, f => Assert.InRange(new FileInfo(f).Length, 1, 5_000_000));
-        Assert.Contains($"(results/reference/measurements.{Machine.FileName}.64.svg)", File.ReadAllText(Path.Combine(Root, "README.md")), StringComparison.Ordinal);
+        Assert.Contains($"(results/reference/measurements.{Machine.FileName}.64.svg)", File.ReadAllText(Path.Combine(Root, "README.md")),
+            StringComparison.Ordinal);
     }
 }

@@ -10,7 +10,8 @@ namespace Ipc.Lab.Tests.Reporting;
 
 public sealed class WorkbookTests
 {
-    private static readonly string[] s_sheets = ["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "In flight", "Buckets", "Pipelined", "Paced", "Pairs", "Published", "Findings", "Environment", "Raw"];
+    private static readonly string[] s_sheets = ["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "In flight", "Buckets", "Pipelined",
+        "Paced", "Pairs", "Published", "Findings", "Environment", "Raw"];
 
     private static string Write(KeptFolder folder, params MachineReport[] machines)
     {
@@ -20,7 +21,8 @@ public sealed class WorkbookTests
     }
 
     private static void AssertValid(SpreadsheetDocument document) =>
-        Assert.Empty(new OpenXmlValidator(FileFormatVersions.Microsoft365).Validate(document).Select(e => $"{e.Part?.Uri} {e.Path?.XPath}: {e.Description}").Take(10));
+        Assert.Empty(new OpenXmlValidator(FileFormatVersions.Microsoft365).Validate(document).Select(e => $"{e.Part?.Uri} {e.Path?.XPath}: {e.Description}")
+            .Take(10));
 
     [Fact]
     public void IsValidAndHasEverySheetWithItsChartsNamesAndPanes()
@@ -33,7 +35,8 @@ public sealed class WorkbookTests
         var sheets = book.Workbook!.Sheets!.Elements<DocumentFormat.OpenXml.Spreadsheet.Sheet>().ToList();
         Assert.Equal(s_sheets, sheets.Select(s => s.Name!.Value));
         int Charts(string name) => ((WorksheetPart)book.GetPartById(sheets.First(s => s.Name == name).Id!)).DrawingsPart?.ChartParts.Count() ?? 0;
-        Assert.All((string[])["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "In flight", "Buckets", "Pipelined", "Paced"], name => Assert.NotEqual(0, Charts(name)));
+        Assert.All((string[])["Summary", "Request", "Push", "One-way", "Serialization", "Batching", "In flight", "Buckets", "Pipelined", "Paced"], name =>
+            Assert.NotEqual(0, Charts(name)));
         Assert.Contains(book.Workbook.DefinedNames!.Elements<DefinedName>(), n => n.Name == "Request_p50");
         var raw = ((WorksheetPart)book.GetPartById(sheets[^1].Id!)).Worksheet!;
         Assert.Equal("frozen", raw.Descendants<Pane>().Single().State!.InnerText);
@@ -45,7 +48,8 @@ public sealed class WorkbookTests
     public void SeveralMachinesHaveSheetsOfTheirOwn()
     {
         using var folder = new KeptFolder("workbook-machines");
-        var file = Write(folder, new PlausibleResults(22).Machine("one", 400), new PlausibleResults(23).Machine("two", 400), new PlausibleResults(24).Machine("one", 400, "Wine 8.0"));
+        var file = Write(folder, new PlausibleResults(22).Machine("one", 400), new PlausibleResults(23).Machine("two", 400),
+            new PlausibleResults(24).Machine("one", 400, "Wine 8.0"));
         using var document = SpreadsheetDocument.Open(file, false);
 
         AssertValid(document);
@@ -56,8 +60,10 @@ public sealed class WorkbookTests
         // Every chart draws from the sheet it stands on, so no axis has two machines.
         foreach (var part in document.WorkbookPart.WorksheetParts.Where(p => p.DrawingsPart is not null))
         {
-            var name = names[document.WorkbookPart.Workbook.Sheets.Elements<DocumentFormat.OpenXml.Spreadsheet.Sheet>().Select(s => s.Id!.Value).ToList().IndexOf(document.WorkbookPart.GetIdOfPart(part))];
-            Assert.All(part.DrawingsPart!.ChartParts.SelectMany(c => c.ChartSpace!.Descendants<DocumentFormat.OpenXml.Drawing.Charts.Formula>()), f => Assert.StartsWith($"'{name}'!", f.Text, StringComparison.Ordinal));
+            var name = names[document.WorkbookPart.Workbook.Sheets.Elements<DocumentFormat.OpenXml.Spreadsheet.Sheet>().Select(s => s.Id!.Value).ToList()
+                .IndexOf(document.WorkbookPart.GetIdOfPart(part))];
+            Assert.All(part.DrawingsPart!.ChartParts.SelectMany(c => c.ChartSpace!.Descendants<DocumentFormat.OpenXml.Drawing.Charts.Formula>()), f =>
+                Assert.StartsWith($"'{name}'!", f.Text, StringComparison.Ordinal));
         }
     }
 

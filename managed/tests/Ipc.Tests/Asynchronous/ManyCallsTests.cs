@@ -146,7 +146,8 @@ public sealed class ManyCallsTests
                 var failure = await Assert.ThrowsAsync<IpcException>(() => call.WaitAsync(s_patience));
                 Assert.Equal(closesHere ? IpcStatus.Closed : IpcStatus.PeerClosed, failure.Status);
             }
-            var status = (await Assert.ThrowsAsync<IpcException>(() => pair.Client.CallAsync(new byte[10], new byte[10]).AsTask().WaitAsync(s_patience))).Status;
+            var status = (await Assert.ThrowsAsync<IpcException>(() =>
+                pair.Client.CallAsync(new byte[10], new byte[10]).AsTask().WaitAsync(s_patience))).Status;
             Assert.Equal(closesHere ? IpcStatus.Closed : IpcStatus.PeerClosed, status);
         }
     }
@@ -163,14 +164,16 @@ public sealed class ManyCallsTests
         });
         foreach (var length in new[] { 50, 9000 })
         {
-            var alone = await Assert.ThrowsAsync<IpcException>(() => pair.Client.CallAsync(BitConverter.GetBytes(length), new byte[10]).AsTask().WaitAsync(s_patience));
+            var alone = await Assert.ThrowsAsync<IpcException>(() =>
+                pair.Client.CallAsync(BitConverter.GetBytes(length), new byte[10]).AsTask().WaitAsync(s_patience));
             Assert.Equal(IpcStatus.BufferTooSmall, alone.Status);
             var kept = new byte[length];
             Assert.Equal(length, pair.Client.ReceiveReply(kept, Pair.Patience));
             Assert.True(Pair.Bytes(length, 5).AsSpan().SequenceEqual(kept));
         }
 
-        var calls = Enumerable.Range(0, 20).Select(i => (Length: 100 + i, Call: pair.Client.CallAsync(BitConverter.GetBytes(100 + i), new byte[110]).AsTask())).ToList();
+        var calls = Enumerable.Range(0, 20).Select(i => (Length: 100 + i, Call: pair.Client.CallAsync(BitConverter.GetBytes(100 + i), new byte[110]).AsTask()))
+            .ToList();
         foreach (var (length, call) in calls.Where(c => c.Length <= 110))
             Assert.Equal(length, await call.WaitAsync(s_patience));
         foreach (var (_, call) in calls.Where(c => c.Length > 110))

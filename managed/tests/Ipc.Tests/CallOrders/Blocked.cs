@@ -84,7 +84,8 @@ internal static class Blocked
     }
 
     private static bool IsBusy(EndModel end) =>
-        !end.IsUsable || end.IsGone || end.Refusal != IpcStatus.Ok || end.Incoming.Count > 0 || end.Holding != EndModel.Held.Nothing || end.InFlight.Count > 0 || end.Reserved >= 0;
+        !end.IsUsable || end.IsGone || end.Refusal != IpcStatus.Ok || end.Incoming.Count > 0 || end.Holding != EndModel.Held.Nothing || end.InFlight.Count > 0
+            || end.Reserved >= 0;
 
     private static IpcStatus End(Steps steps, Connection connection, EndModel end, int kind, Ending ending, int seed, out Frame? sent)
     {

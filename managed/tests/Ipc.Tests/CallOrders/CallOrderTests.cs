@@ -13,7 +13,8 @@ public sealed class CallOrderTests(ITestOutputHelper output)
     private const int Patience = 20_000;
 
     private static readonly Gen<(string Transport, uint[] Steps)> s_orders =
-        Gen.Select(Gen.Int[0, Connection.Transports.Length - 1].Select(i => Connection.Transports[i]), Gen.UInt.Array[1, LongestOrder], (transport, steps) => (transport, steps));
+        Gen.Select(Gen.Int[0, Connection.Transports.Length - 1].Select(i => Connection.Transports[i]), Gen.UInt.Array[1, LongestOrder], (transport, steps) =>
+            (transport, steps));
 
     [Fact]
     public void EveryOrderIsAnsweredAsTheModelSays()

@@ -90,5 +90,6 @@ internal sealed class EndModel(IpcChannel channel, string name)
     }
 
     public override string ToString() =>
-        $"{Name}: {(Closed ? "closed " : "")}{(Killed ? "killed " : "")}{Broken} reserved {Reserved}, holding {Holding}, in flight [{string.Join(", ", InFlight)}], incoming [{string.Join(", ", Incoming.Select(f => $"{f.Kind} {f.Id} {f.Length}"))}]";
+        $"{Name}: {(Closed ? "closed " : "")}{(Killed ? "killed " : "")}{Broken} reserved {Reserved}, holding {Holding}, "
+        + $"in flight [{string.Join(", ", InFlight)}], incoming [{string.Join(", ", Incoming.Select(f => $"{f.Kind} {f.Id} {f.Length}"))}]";
 }

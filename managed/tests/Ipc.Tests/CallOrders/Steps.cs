@@ -304,7 +304,8 @@ internal sealed class Steps(Connection connection)
             6 => () => _ = end.Channel.Peek(Short),
             _ => end.Channel.Release,
         };
-        Timely(Short, action, IpcStatus.TimedOut, IpcStatus.BufferTooSmall, IpcStatus.WrongState, IpcStatus.NotOurProtocol, IpcStatus.Closed, IpcStatus.PeerClosed);
+        Timely(Short, action, IpcStatus.TimedOut, IpcStatus.BufferTooSmall, IpcStatus.WrongState, IpcStatus.NotOurProtocol, IpcStatus.Closed,
+            IpcStatus.PeerClosed);
     }
 
     // ---- what must come of it
