@@ -26,8 +26,7 @@ public static class IpcWebHostBuilderExtensions
     }
 
     /// <summary>Listens at an ipc address, for example <c>kestrel.ListenIpc("shm://prices", listen => listen.Protocols = HttpProtocols.Http2)</c>, which
-    /// is what
-    /// gRPC needs.</summary>
+    /// is what gRPC needs.</summary>
     /// <param name="options">The options of Kestrel.</param>
     /// <param name="address">The address at which clients connect. The transport must have channels, as <c>shm</c>, <c>unix</c> and <c>pipe</c> do.</param>
     /// <param name="configure">Changes the options of this endpoint; HTTP/1.1 by default.</param>

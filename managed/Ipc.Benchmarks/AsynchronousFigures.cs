@@ -5,8 +5,7 @@ using Ipc.Native;
 namespace Ipc.Benchmarks;
 
 /// <summary>What docs/dotnet.md says of asynchronous calls: against blocking ones in one run, with a thousand channels waiting, and how soon a
-/// cancelled wait
-/// returns. Both ends are in this process, so the figures are for comparing with each other.</summary>
+/// cancelled wait returns. Both ends are in this process, so the figures are for comparing with each other.</summary>
 internal static class AsynchronousFigures
 {
     private const int Rounds = 5, Calls = 10_000, Channels = 1000, Cancellations = 5000;

@@ -5,9 +5,8 @@ namespace Ipc.Codecs;
 
 /// <summary>Encodes requests and replies as bytes, and decodes them.</summary>
 /// <remarks>Encoding appends to the buffer. A lone surrogate, which UTF-8 cannot express, is a <see cref="CodecException"/> or becomes U+FFFD, depending
-/// on the
-/// codec's library. Decoders accept bytes from anywhere: they check every length before they use it, allocate at most a small multiple of the bytes given,
-/// and throw a <see cref="CodecException"/> for damaged bytes.</remarks>
+/// on the codec's library. Decoders accept bytes from anywhere: they check every length before they use it, allocate at most a small multiple of the
+/// bytes given, and throw a <see cref="CodecException"/> for damaged bytes.</remarks>
 /// <typeparam name="TRequest">The program's request: a domain object or a message.</typeparam>
 /// <typeparam name="TReply">The program's reply.</typeparam>
 public interface ICodec<TRequest, TReply>

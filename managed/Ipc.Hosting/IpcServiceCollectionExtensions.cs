@@ -11,8 +11,7 @@ public static class IpcServiceCollectionExtensions
     /// <summary>Adds a server that listens while the host runs. It holds no thread for a client that does not call; docs/dotnet.md lists the
     /// exceptions.</summary>
     /// <remarks>The options are checked when the host starts. If they are invalid, starting throws an <see cref="OptionsValidationException"/>; if the
-    /// server cannot
-    /// listen, an <see cref="IpcException"/>.</remarks>
+    /// server cannot listen, an <see cref="IpcException"/>.</remarks>
     /// <param name="services">The services of the host.</param>
     /// <param name="name">The name of the options, and of the server in the log.</param>
     /// <param name="handler">Called once; returns the handler of all requests, which runs for several clients at once.</param>

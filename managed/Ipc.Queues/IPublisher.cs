@@ -12,8 +12,7 @@ public interface IPublisher : IDisposable
     /// <param name="message">The message; it is copied before the method returns.</param>
     /// <returns><see langword="true"/> if the message was put in, <see langword="false"/> if the queue is full.</returns>
     /// <exception cref="IpcException"><see cref="IpcStatus.MessageTooLarge"/>: longer than <see cref="MaxMessageLength"/>. <see cref="IpcStatus.Closed"/>:
-    /// this
-    /// publisher was disposed.</exception>
+    /// this publisher was disposed.</exception>
     bool TryEnqueue(ReadOnlySpan<byte> message);
 
     /// <summary>Puts a message in; waits while the queue is full.</summary>

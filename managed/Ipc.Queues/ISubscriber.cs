@@ -22,8 +22,7 @@ public interface ISubscriber : IDisposable
     /// <param name="message">The part of the buffer that holds the message.</param>
     /// <returns><see langword="true"/> if a message was taken, <see langword="false"/> if the queue is empty.</returns>
     /// <exception cref="IpcException"><see cref="IpcStatus.BufferTooSmall"/>: the message stays in the queue. <see cref="IpcStatus.Closed"/>: this
-    /// subscriber was
-    /// disposed.</exception>
+    /// subscriber was disposed.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     bool TryDequeue(Memory<byte> buffer, CancellationToken cancellation, out ReadOnlyMemory<byte> message);
 
@@ -39,8 +38,7 @@ public interface ISubscriber : IDisposable
     /// <param name="cancellation">Ends the wait.</param>
     /// <returns>The part of the buffer that holds the message.</returns>
     /// <exception cref="IpcException"><see cref="IpcStatus.BufferTooSmall"/>: the message stays in the queue. <see cref="IpcStatus.Closed"/>: this
-    /// subscriber was
-    /// disposed.</exception>
+    /// subscriber was disposed.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled; nothing was taken.</exception>
     ReadOnlyMemory<byte> Dequeue(Memory<byte> buffer, CancellationToken cancellation);
 }

@@ -11,8 +11,7 @@ public partial interface IIpc
     /// <exception cref="ArgumentNullException">The address is null.</exception>
     /// <exception cref="IpcException"><see cref="IpcStatus.BadAddress"/>, <see cref="IpcStatus.UnknownTransport"/>, <see cref="IpcStatus.BadOption"/>,
     /// <see cref="IpcStatus.NameInUse"/>, <see cref="IpcStatus.NoPermission"/>, <see cref="IpcStatus.NotAvailable"/>; <see cref="IpcStatus.WrongState"/> if
-    /// the
-    /// transport has no channels.</exception>
+    /// the transport has no channels.</exception>
     IpcListener Listen(string address);
 
     /// <summary>Connects to a server.</summary>

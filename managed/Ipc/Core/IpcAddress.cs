@@ -40,8 +40,7 @@ public sealed class IpcAddress
     /// <returns>The parts of the address.</returns>
     /// <exception cref="ArgumentNullException">The text is null.</exception>
     /// <exception cref="IpcException"><see cref="IpcStatus.BadAddress"/>, <see cref="IpcStatus.UnknownTransport"/> or <see cref="IpcStatus.BadOption"/>,
-    /// with an
-    /// error message that lists what there is.</exception>
+    /// with an error message that lists what there is.</exception>
     public static IpcAddress Parse(string text)
     {
         ArgumentNullException.ThrowIfNull(text);

@@ -13,8 +13,7 @@ public sealed class IpcClientOptions
     public bool Reconnect { get; set; } = true;
 
     /// <summary>The pause after the first failed attempt to connect; 20 ms by default. It doubles with each attempt, and varies by a fifth so that clients
-    /// do not
-    /// all come at once.</summary>
+    /// do not all come at once.</summary>
     public TimeSpan FirstPause { get; set; } = TimeSpan.FromMilliseconds(20);
 
     /// <summary>The longest pause between two attempts; 2 s by default.</summary>
@@ -28,8 +27,7 @@ public sealed class IpcClientOptions
 /// <remarks>
 /// <para>Any thread may use any member at any time. Calls are made one after another, in the order in which they came.</para>
 /// <para>A call in progress when its connection ends fails, with <see cref="IpcStatus.PeerClosed"/> or <see cref="IpcStatus.Truncated"/>, and is never
-/// repeated,
-/// because the server may have carried it out. The next call connects again. The late reply of a cancelled call is dropped.</para>
+/// repeated, because the server may have carried it out. The next call connects again. The late reply of a cancelled call is dropped.</para>
 /// </remarks>
 public sealed class IpcClient : IDisposable
 {
@@ -70,8 +68,7 @@ public sealed class IpcClient : IDisposable
     /// <param name="cancellationToken">Ends the wait at once.</param>
     /// <returns>A task that completes when the client is connected.</returns>
     /// <exception cref="IpcException">As for <see cref="IIpc.Connect(string, int)"/>; with <see cref="IpcClientOptions.Reconnect"/> an absent server is
-    /// waited
-    /// for.</exception>
+    /// waited for.</exception>
     /// <exception cref="ObjectDisposedException">The client was disposed.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async ValueTask ConnectAsync(CancellationToken cancellationToken = default)

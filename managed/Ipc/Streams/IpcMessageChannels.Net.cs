@@ -13,8 +13,7 @@ public static class IpcMessageChannels
     /// <summary>Reads messages as byte arrays.</summary>
     /// <param name="channel">The channel; it stays its owner's.</param>
     /// <returns>A reader that completes when the peer closes. If the channel fails or is closed on this side, <see cref="ChannelReader{T}.Completion"/>
-    /// fails,
-    /// and so do waits, with the <see cref="IpcException"/>.</returns>
+    /// fails, and so do waits, with the <see cref="IpcException"/>.</returns>
     public static ChannelReader<byte[]> AsChannelReader(this IpcChannel channel)
     {
         ArgumentNullException.ThrowIfNull(channel);
@@ -39,8 +38,7 @@ public static class IpcMessageChannels
     /// sent, so that the peer receives it and then the end; that ends receiving on this side as well.</param>
     /// <returns>A writer of one place: <see cref="ChannelWriter{T}.TryWrite"/> takes a message and returns <see langword="false"/> while the one before is
     /// still being sent. <see cref="ChannelWriter{T}.WriteAsync"/> returns when the message has been sent; cancelling it in the middle of a message breaks
-    /// the
-    /// channel, as it does for <see cref="IpcChannel.SendAsync"/>.</returns>
+    /// the channel, as it does for <see cref="IpcChannel.SendAsync"/>.</returns>
     public static ChannelWriter<byte[]> AsChannelWriter(this IpcChannel channel, bool leaveOpen = false)
     {
         ArgumentNullException.ThrowIfNull(channel);

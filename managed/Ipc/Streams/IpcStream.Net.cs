@@ -3,11 +3,9 @@ namespace Ipc;
 /// <summary>A channel as a two-way stream of bytes, for code over streams: HTTP, gRPC, serializers. For .NET 10.</summary>
 /// <remarks>
 /// <para>What is written is sent at once, as messages whose boundaries mean nothing. Reading returns their bytes in order, and 0 when the peer has closed.
-/// The
-/// peer, in whatever language, sends and receives plain messages.</para>
+/// The peer, in whatever language, sends and receives plain messages.</para>
 /// <para>One read and one write may be in progress at a time; nothing else may use the channel meanwhile. <see cref="Stream.Dispose()"/> may be called from
-/// any
-/// thread at any time, and ends both. Errors are <see cref="IpcException"/>s, which are <see cref="IOException"/>s.</para>
+/// any thread at any time, and ends both. Errors are <see cref="IpcException"/>s, which are <see cref="IOException"/>s.</para>
 /// </remarks>
 public sealed class IpcStream : Stream
 {

@@ -47,8 +47,7 @@ public abstract partial class IpcChannel
     /// <param name="request">The request; it must not change until the task completes.</param>
     /// <param name="reply">Receives the reply; it belongs to the channel until the task completes.</param>
     /// <param name="cancellationToken">Ends the wait at once; through the C library, once the request has been sent. The server may have the request; its
-    /// late reply
-    /// is dropped, and the channel is still usable.</param>
+    /// late reply is dropped, and the channel is still usable.</param>
     /// <returns>The length of the reply in bytes. Await the task exactly once.</returns>
     /// <remarks>Any number of threads may call at a time. Up to 256 calls are in flight and the others wait for their turn; the server answers them in any
     /// order.
@@ -192,8 +191,7 @@ public abstract partial class IpcChannel
     // ---- for the two kinds of channels
 
     /// <summary>Tries what the operation says and waits for so long; false: it would have to wait longer. Throws its failure. Of a channel that says
-    /// nothing else,
-    /// by the blocking functions: what sends blocks without end unless the time-out is 0, and then nothing is tried.</summary>
+    /// nothing else, by the blocking functions: what sends blocks without end unless the time-out is 0, and then nothing is tried.</summary>
     internal virtual bool Attempt(ChannelOperation operation, int timeoutMilliseconds)
     {
         switch (operation.Kind)
