@@ -62,7 +62,42 @@ public sealed class JsonIpcSerializer : IIpcSerializer
 /// <summary>The server's end of typed calls. For .NET 10.</summary>
 public static class IpcSerializerExtensions
 {
-    /// <summary>Makes a handler of requests from a function of objects, for
+    private const int FirstBuffer = 1024, LargestKeptBuffer = 1 << 20;
+
+    [ThreadStatic]
+    private static ArrayBufferWriter<byte>? t_reply; // null while a handler of this thread has it
+
+    /// <summary>Makes a handler of requests from a function of objects, for <see cref="IpcServer"/> and
+    /// <see cref="IpcChannel.Serve(RequestHandler, Action{Exception})"/>.</summary>
+    /// <param name="serializer">The serializer; the client uses the same.</param>
+    /// <param name="handler">Answers one request, on the thread that received it. Several threads may be in it at once.</param>
+    /// <returns>The handler. It throws what the serializer and <paramref name="handler"/> throw, which fails the call at the client.</returns>
+    /// <exception cref="ArgumentNullException">An argument is null.</exception>
+    public static RequestHandler Handler<TRequest, TReply>(this IIpcSerializer serializer, Func<TRequest, TReply> handler)
+    {
+        ArgumentNullException.ThrowIfNull(serializer);
+        ArgumentNullException.ThrowIfNull(handler);
+        return (request, reply) =>
+        {
+            var answer = handler(serializer.Deserialize<TRequest>(request));
+            // How long the reply is has to be known before there is room for it.
+            var bytes = t_reply ?? new ArrayBufferWriter<byte>(FirstBuffer);
+            t_reply = null;
+            try
+            {
+                serializer.Serialize(answer, bytes);
+                bytes.WrittenSpan.CopyTo(reply.Reserve(bytes.WrittenCount));
+            }
+            finally
+            {
+                bytes.ResetWrittenCount();
+                if (bytes.Capacity <= LargestKeptBuffer)
+                    t_reply = bytes;
+            }
+        };
+    }
+
+    /// <summary>Makes a handler of requests from an asynchronous function of objects, for
     /// <see cref="IpcChannel.ServeAsync(AsyncRequestHandler, Action{Exception}, CancellationToken)"/>
     /// and hosted servers.</summary>
     /// <param name="serializer">The serializer; the client uses the same.</param>

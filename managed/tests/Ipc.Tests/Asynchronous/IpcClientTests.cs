@@ -138,4 +138,33 @@ public sealed partial class IpcClientTests
         client.Dispose();
         await serving.WaitAsync(s_patience);
     }
+
+    [Fact]
+    public async Task AServerAnswersObjectsWithoutTasks()
+    {
+        var serializer = new JsonIpcSerializer(Types.Default);
+        using var server = new IpcServer(Pair.NewAddress("unix"), serializer.Handler<Question, Answer>(question => question.Count >= 0
+            ? new Answer([.. Enumerable.Repeat(question.Name, question.Count)])
+            : throw new ArgumentException($"{question.Count} names cannot be had")));
+        using var client = new IpcClient(server.Address, new IpcClientOptions { Serializer = serializer });
+
+        // The longest reply is larger than what a thread keeps for the next one.
+        foreach (var count in new[] { 2, 200_000, 0, 2 })
+        {
+            var answer = await client.CallAsync<Question, Answer>(new Question("cell", count)).AsTask().WaitAsync(s_patience);
+            Assert.Equal(Enumerable.Repeat("cell", count), answer.Names);
+        }
+        var calling = client.CallAsync<Question, Answer>(new Question("cell", -1)).AsTask();
+        var failure = await Assert.ThrowsAsync<IpcException>(() => calling.WaitAsync(s_patience));
+        Assert.Equal((IpcStatus.HandlerFailed, true), (failure.Status, failure.Message.Contains("-1 names cannot be had", StringComparison.Ordinal)));
+        Assert.Single((await client.CallAsync<Question, Answer>(new Question("cell", 1)).AsTask().WaitAsync(s_patience)).Names);
+    }
+
+    [Fact]
+    public void AHandlerOfObjectsNeedsItsFunction()
+    {
+        var serializer = new JsonIpcSerializer(Types.Default);
+        Assert.Throws<ArgumentNullException>(() => serializer.Handler<Question, Answer>((Func<Question, Answer>)null!));
+        Assert.Throws<ArgumentNullException>(() => ((IIpcSerializer)null!).Handler<Question, Answer>(_ => new Answer([])));
+    }
 }
