@@ -11,8 +11,11 @@ internal static class CompareCommand
 {
     public static Command Create()
     {
-        var first = new Argument<string>("base") { Description = "a results folder or its results.json; or the folder of one `ipc run --against`, alone",
-            HelpName = "BASE" };
+        var first = new Argument<string>("base")
+        {
+            Description = "a results folder or its results.json; or the folder of one `ipc run --against`, alone",
+            HelpName = "BASE"
+        };
         var second = new Argument<string?>("new") { Description = "the results to compare with it", HelpName = "NEW", Arity = ArgumentArity.ZeroOrOne };
         var json = Options.Flag("--json", "everything as JSON, with a verdict per cell");
         var markdown = Options.Flag("--markdown", "Markdown for a pull request");

@@ -14,8 +14,11 @@ internal static class ListCommand
     public static Command Create()
     {
         var kind = new Argument<string?>("kind") { Description = string.Join(", ", s_kinds) + "; all when omitted", Arity = ArgumentArity.ZeroOrOne };
-        var name = new Argument<string?>("name") { Description = "one transport, with its options and where it cannot be had",
-            Arity = ArgumentArity.ZeroOrOne };
+        var name = new Argument<string?>("name")
+        {
+            Description = "one transport, with its options and where it cannot be had",
+            Arity = ArgumentArity.ZeroOrOne
+        };
         var json = Options.Flag("--json", "the registry's own JSON");
         var command = new Command("list", "Lists transports, sides, codecs, scenarios and workloads.") { kind, name, json };
         command.SetAction(parsed => Write(Console.Out, parsed.GetValue(kind), parsed.GetValue(name), parsed.GetValue(json)));

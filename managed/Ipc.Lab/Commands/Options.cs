@@ -18,8 +18,12 @@ internal static class Options
     /// <summary>A file or folder. A script's empty variable is not one.</summary>
     public static Option<string?> File(string name, string help, bool valueMayBeMissing = false, string value = "DIR")
     {
-        var option = new Option<string?>(name) { Description = help, HelpName = value,
-            Arity = valueMayBeMissing ? ArgumentArity.ZeroOrOne : ArgumentArity.ExactlyOne };
+        var option = new Option<string?>(name)
+        {
+            Description = help,
+            HelpName = value,
+            Arity = valueMayBeMissing ? ArgumentArity.ZeroOrOne : ArgumentArity.ExactlyOne
+        };
         option.Validators.Add(result =>
         {
             if (result.Tokens.Any(t => string.IsNullOrWhiteSpace(t.Value)))

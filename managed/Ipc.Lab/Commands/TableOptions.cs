@@ -8,8 +8,12 @@ internal sealed class TableOptions
 {
     private readonly Option<string?> _table = Options.File("--table",
         "a CSV file of your own for workload table, UTF-8, RFC 4180 quotes; its first column is the id", value: "FILE");
-    private readonly Option<string> _separator = new("--table-separator") { HelpName = "C",
-        Description = "the character between its fields, e.g. ',' or '\\t'", DefaultValueFactory = _ => ";" };
+    private readonly Option<string> _separator = new("--table-separator")
+    {
+        HelpName = "C",
+        Description = "the character between its fields, e.g. ',' or '\\t'",
+        DefaultValueFactory = _ => ";"
+    };
     private readonly Option<string> _header = new("--table-header")
     {
         HelpName = "NAMES",

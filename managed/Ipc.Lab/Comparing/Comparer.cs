@@ -103,8 +103,12 @@ internal sealed class Comparer
     {
         if (first?.Status != "ok" || second?.Status != "ok")
         {
-            yield return new CellVerdict { Cell = (first ?? second)!.Cell, Reason = WhyNot(first, second),
-                NewlyFailed = first?.Status == "ok" && second?.Status == "failed" };
+            yield return new CellVerdict
+            {
+                Cell = (first ?? second)!.Cell,
+                Reason = WhyNot(first, second),
+                NewlyFailed = first?.Status == "ok" && second?.Status == "failed"
+            };
             yield break;
         }
         // What the machine did between the two launches of a pair, it did to both trees in turns: the spread of the pairs has it already.

@@ -43,8 +43,12 @@ internal static class VerdictText
         var standings = evidence.Select(e => e.Standing).Distinct().ToList();
         return standings.Count > 1 ? $": the direction everywhere; the size is as published in {evidence.Count(e => e.Standing == Standing.AsPublished)}, "
                 + $"smaller in {evidence.Count(e => e.Standing == Standing.Smaller)}, larger in {evidence.Count(e => e.Standing == Standing.Larger)}"
-            : standings[0] switch { Standing.Smaller => ", smaller than published", Standing.Larger => ", larger than published", _ =>
-                ", as large as published" };
+            : standings[0] switch
+            {
+                Standing.Smaller => ", smaller than published",
+                Standing.Larger => ", larger than published",
+                _ => ", as large as published"
+            };
     }
 
     private static string HowWrong(Claim claim, List<Evidence> evidence)

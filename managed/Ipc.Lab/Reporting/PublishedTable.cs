@@ -26,8 +26,11 @@ internal static class PublishedTable
     {
         var table = new Table().Border(TableBorder.Simple).Title("[bold]mean time of one operation: published elsewhere, and here[/]");
         foreach (var title in Titles)
-            table.AddColumn(new TableColumn(title) { Alignment = title is "theirs" or "here" ? Justify.Right : Justify.Left,
-                NoWrap = title is "theirs" or "here" });
+            table.AddColumn(new TableColumn(title)
+            {
+                Alignment = title is "theirs" or "here" ? Justify.Right : Justify.Left,
+                NoWrap = title is "theirs" or "here"
+            });
         foreach (var row in Rows(PublishedFigures.All, cells))
             table.AddRow([.. row.Select(Markup.Escape)]);
         console.Write(table);

@@ -109,8 +109,14 @@ internal sealed class RouDi : IDisposable
     {
         var folder = Directory.CreateTempSubdirectory("ipc-roudi-").FullName;
         File.WriteAllText(Path.Combine(folder, "pools.toml"), Pools);
-        var holder = new Process { StartInfo = new ProcessStartInfo("sh", ["-c", Detach, "sh", Holder, folder, file]) { RedirectStandardInput = true,
-            UseShellExecute = false } };
+        var holder = new Process
+        {
+            StartInfo = new ProcessStartInfo("sh", ["-c", Detach, "sh", Holder, folder, file])
+            {
+                RedirectStandardInput = true,
+                UseShellExecute = false
+            }
+        };
         var log = "";
         try
         {

@@ -39,8 +39,11 @@ internal sealed class StartLaunch(
             TimedNs = samples.Sum(s => (long)s),
             Bytes = _starts.Sum(s => s.Bytes),
             ColdNs = (long)Medians.Of(_starts.Select(s => s.Call))!.Value,
-            Phases = new Dictionary<string, double?> { ["server_ready_ns"] = Medians.Of(_starts.Select(s => s.Server)),
-                ["first_reply_ns"] = Medians.Of(_starts.Select(s => (double)s.Client)) },
+            Phases = new Dictionary<string, double?>
+            {
+                ["server_ready_ns"] = Medians.Of(_starts.Select(s => s.Server)),
+                ["first_reply_ns"] = Medians.Of(_starts.Select(s => (double)s.Client))
+            },
         };
         return (record, samples);
     }

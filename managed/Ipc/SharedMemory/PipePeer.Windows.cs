@@ -52,8 +52,13 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
 
     public override bool HandOver(uint layout)
     {
-        var greeting = new Greeting { Magic = SharedMemoryLayout.HandoverMagic, Version = SharedMemoryLayout.VersionOf(layout), Layout = layout,
-            Memory = NumberOf(_section!) };
+        var greeting = new Greeting
+        {
+            Magic = SharedMemoryLayout.HandoverMagic,
+            Version = SharedMemoryLayout.VersionOf(layout),
+            Layout = layout,
+            Memory = NumberOf(_section!)
+        };
         for (var i = 0; i < Words; i++)
         {
             _events[i] = Win32.CreateAutoResetEvent();

@@ -116,7 +116,8 @@ public sealed class CommandTests : IDisposable
             await Task.Delay(20);
         // After the first one the hanging client has half a second to end in order; the others come meanwhile.
         using var impatient = Process.Start(new ProcessStartInfo("sh",
-            ["-c", $"while kill -INT {process.Id}; do sleep 0.1; done"]) { RedirectStandardError = true })!;
+            ["-c", $"while kill -INT {process.Id}; do sleep 0.1; done"])
+        { RedirectStandardError = true })!;
         var (code, output, errors) = await CommandUnderTest.EndAsync(process);
 
         Assert.Equal((130, ""), (code, output));

@@ -139,8 +139,11 @@ public sealed class CompareTests
         {
             var random = new MersenneTwister(seed);
             LaunchFigures With(LaunchFigures launch) => launch with { FloorBeforeNs = 4000 * Math.Exp(Normal.Sample(random, 0, 0.2)), FloorAfterNs = 4000 };
-            return run with { Cells = [.. run.Cells.Where(c => c.Transport == "unix").Take(3)
-                .Select(c => c with { EachLaunch = [.. c.EachLaunch.Select(With)] })] };
+            return run with
+            {
+                Cells = [.. run.Cells.Where(c => c.Transport == "unix").Take(3)
+                .Select(c => c with { EachLaunch = [.. c.EachLaunch.Select(With)] })]
+            };
         }
         var (found, named) = (0, 0);
         for (var i = 0; i < 20; i++)
@@ -295,8 +298,11 @@ public sealed class CompareTests
     public void UnlikeRunsAreNamed()
     {
         var run = Run(1);
-        var other = run with { Machine = s_machine with { Name = "elsewhere" },
-            Run = run.Run with { Pins = new Pins(0, 1), Schedule = run.Run.Schedule with { Seconds = 2 } } };
+        var other = run with
+        {
+            Machine = s_machine with { Name = "elsewhere" },
+            Run = run.Run with { Pins = new Pins(0, 1), Schedule = run.Run.Schedule with { Seconds = 2 } }
+        };
 
         Assert.Empty(Contract.Differences(run, run));
         Assert.Equal(["machine", "pins", "measured time of a launch"], Contract.Differences(run, other).Select(d => d.Split(':')[0]));

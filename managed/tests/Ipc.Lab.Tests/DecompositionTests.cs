@@ -13,8 +13,13 @@ public sealed class DecompositionTests
         null);
 
     private static CellResult Call(string transport, string pair, string codec, double p50, string floor, string? placement = "near") =>
-        new(new Figures { P50Ns = p50, Floor = floor, FloorNs = 450 }) { Cell = new(transport, pair, codec, "call", "1k-10k"), Status = "ok", Reason = null,
-            Placement = placement };
+        new(new Figures { P50Ns = p50, Floor = floor, FloorNs = 450 })
+        {
+            Cell = new(transport, pair, codec, "call", "1k-10k"),
+            Status = "ok",
+            Reason = null,
+            Placement = placement
+        };
 
     private static CellResult Codec(string side, double scale) => new(new Figures
     {

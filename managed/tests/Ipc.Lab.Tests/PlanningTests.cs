@@ -184,8 +184,13 @@ public sealed class PlanningTests
     [Fact]
     public void OneWayScenariosArePickedByNameOrByTheirWorkload()
     {
-        var named = PlanOf(new RunRequest { Transports = ["shm"], Pairs = ["native:native"], Scenarios = ["oneway", "oneway-batch"],
-            Workloads = ["oneway-32"] });
+        var named = PlanOf(new RunRequest
+        {
+            Transports = ["shm"],
+            Pairs = ["native:native"],
+            Scenarios = ["oneway", "oneway-batch"],
+            Workloads = ["oneway-32"]
+        });
         var implied = PlanOf(new RunRequest { Transports = ["shm"], Pairs = ["native:native"], Workloads = ["oneway-32", "oneway-0.1k"] });
         var fanin = PlanOf(new RunRequest { Transports = ["unix"], Pairs = ["bound:managed"], Scenarios = ["fanin"] });
 

@@ -54,8 +54,12 @@ public sealed class ReportingTests
     private static string Render(int width)
     {
         using var text = new StringWriter();
-        var console = AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, ColorSystem = ColorSystemSupport.NoColors,
-            Out = new AnsiConsoleOutput(text) });
+        var console = AnsiConsole.Create(new AnsiConsoleSettings
+        {
+            Ansi = AnsiSupport.No,
+            ColorSystem = ColorSystemSupport.NoColors,
+            Out = new AnsiConsoleOutput(text)
+        });
         console.Profile.Width = width;
         ConsoleReport.WriteTables(console, s_results);
         return text.ToString();

@@ -111,11 +111,11 @@ internal static class Names
     /// <summary>"1 kB -> 10 kB"; one-way "32 B"; with the bucket or the rate where there is one.</summary>
     public static string Size(string scenario, string workload) =>
         SizeAlone(scenario, workload) + Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
-    {
-        { Bucket: var bucket } entry when bucket > 1 || entry.Group == "batch" => $" x {bucket}",
-        { Rate: > 0 and var rate } => $", {Units.RoundBytes(rate).TrimEnd('B').TrimEnd()}/s",
-        _ => "",
-    };
+        {
+            { Bucket: var bucket } entry when bucket > 1 || entry.Group == "batch" => $" x {bucket}",
+            { Rate: > 0 and var rate } => $", {Units.RoundBytes(rate).TrimEnd('B').TrimEnd()}/s",
+            _ => "",
+        };
 
     private static string SizeAlone(string scenario, string workload) => Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
     {

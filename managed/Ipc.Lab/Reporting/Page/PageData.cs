@@ -26,10 +26,27 @@ internal static class PageData
         ["transports"] = Json(Registry.Transports.Select(t => new { t.Id, t.Kind, t.Summary })),
         ["sides"] = Json(Registry.Sides.Select(s => new { s.Id, s.Summary })),
         ["codecs"] = Json(Registry.Codecs.Select(c => new { c.Id, c.Objects })),
-        ["scenarios"] = Json(Registry.Scenarios.Select(s => new { s.Id, Name = Names.Scenario(s.Id), s.Summary, s.Receiver, s.IsStream, s.Clients, s.Batch,
-            InFlight = s.InFlight > 0 ? s.InFlight : (int?)null })),
-        ["workloads"] = Json(Registry.Workloads.Select(w => new { w.Id, w.RequestBytes, w.ReplyBytes, w.Text,
-            Bucket = w.Bucket > 1 || w.Group == "batch" ? w.Bucket : (int?)null, Rate = w.Rate > 0 ? w.Rate : (double?)null, w.Group })),
+        ["scenarios"] = Json(Registry.Scenarios.Select(s => new
+        {
+            s.Id,
+            Name = Names.Scenario(s.Id),
+            s.Summary,
+            s.Receiver,
+            s.IsStream,
+            s.Clients,
+            s.Batch,
+            InFlight = s.InFlight > 0 ? s.InFlight : (int?)null
+        })),
+        ["workloads"] = Json(Registry.Workloads.Select(w => new
+        {
+            w.Id,
+            w.RequestBytes,
+            w.ReplyBytes,
+            w.Text,
+            Bucket = w.Bucket > 1 || w.Group == "batch" ? w.Bucket : (int?)null,
+            Rate = w.Rate > 0 ? w.Rate : (double?)null,
+            w.Group
+        })),
         ["cells"] = new JsonArray([.. machine.Cells.Select(CellOf)]),
         ["published"] = Json(PublishedTable.Compare(PublishedFigures.All, [.. machine.Cells.Where(c => !c.IsSuperseded).Select(c => c.Result)])),
         ["findings"] = Json(FindingsData.Of(machine, others)),

@@ -35,8 +35,12 @@ internal static class WorkbookWriter
             var part = book.AddNewPart<WorksheetPart>();
             var drawing = sheet.Charts.Count > 0 ? AddDrawing(part, sheet.Charts) : null;
             Feed(part, stream => sheet.Write(stream, drawing));
-            list.Append(new DocumentFormat.OpenXml.Spreadsheet.Sheet { Name = sheet.Name, SheetId = (uint)(list.ChildElements.Count + 1),
-                Id = book.GetIdOfPart(part) });
+            list.Append(new DocumentFormat.OpenXml.Spreadsheet.Sheet
+            {
+                Name = sheet.Name,
+                SheetId = (uint)(list.ChildElements.Count + 1),
+                Id = book.GetIdOfPart(part)
+            });
             foreach (var (name, range) in sheet.Names)
                 names.Append(new DefinedName(range) { Name = name });
         }

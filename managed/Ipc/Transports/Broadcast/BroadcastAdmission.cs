@@ -157,8 +157,11 @@ internal sealed unsafe class BroadcastAdmission
         foreach (var descriptor in descriptors)
             descriptor.Dispose();
         if (got != sizeof(BroadcastJoin) || descriptors.Length != 0 ||
-            join is not { Magic: BroadcastLayout.JoinMagic, Version: SharedMemoryLayout.Version,
-                Policy: BroadcastLayout.PolicyWait or BroadcastLayout.PolicyDrop })
+            join is not
+            {
+                Magic: BroadcastLayout.JoinMagic, Version: SharedMemoryLayout.Version,
+                Policy: BroadcastLayout.PolicyWait or BroadcastLayout.PolicyDrop
+            })
             return false;
         try
         {
@@ -176,8 +179,12 @@ internal sealed unsafe class BroadcastAdmission
     private int Admit(in BroadcastJoin join, Descriptor socket)
     {
         using var page = SealedMemory.Create(BroadcastLayout.PageBytes);
-        var greeting = new BroadcastGreeting { Magic = SharedMemoryLayout.HandoverMagic, Version = SharedMemoryLayout.Version,
-            Layout = BroadcastLayout.Layout };
+        var greeting = new BroadcastGreeting
+        {
+            Magic = SharedMemoryLayout.HandoverMagic,
+            Version = SharedMemoryLayout.Version,
+            Layout = BroadcastLayout.Layout
+        };
         int place;
         lock (_readers.Gate)
         {

@@ -42,8 +42,13 @@ internal static unsafe class ComFrames
         var length = BinaryPrimitives.ReadUInt32LittleEndian(header[4..]);
         if (BinaryPrimitives.ReadUInt32LittleEndian(header) != Magic || kind is < 1 or > 4 || length != array->Count - HeaderSize)
             return false;
-        frame = new CallReply { Kind = (FrameKind)kind, Id = BinaryPrimitives.ReadUInt32LittleEndian(header[12..]), Bytes = array->Data + HeaderSize,
-            Length = length };
+        frame = new CallReply
+        {
+            Kind = (FrameKind)kind,
+            Id = BinaryPrimitives.ReadUInt32LittleEndian(header[12..]),
+            Bytes = array->Data + HeaderSize,
+            Length = length
+        };
         return true;
     }
 

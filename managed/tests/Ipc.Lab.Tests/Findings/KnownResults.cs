@@ -13,8 +13,12 @@ internal static class KnownResults
 {
     public const int Launches = 8;
 
-    private static readonly MachineRecord s_machine = MachineReader.Read(SystemFiles.Real, CpuTopology.Read(SystemFiles.Real)) with { Name = "known",
-        Wine = null, System = "Linux" };
+    private static readonly MachineRecord s_machine = MachineReader.Read(SystemFiles.Real, CpuTopology.Read(SystemFiles.Real)) with
+    {
+        Name = "known",
+        Wine = null,
+        System = "Linux"
+    };
 
     /// <summary>A claim read from one row, as claims.csv has it.</summary>
     public static Claim Claim(string where, string over, string under, string line = "", string least = "", string most = "", string needs = "",
@@ -42,8 +46,13 @@ internal static class KnownResults
             Placement = placement,
             P50Ns = p50 * Math.Exp(noise > 0 ? Normal.Sample(random, 0, noise) : 0),
         });
-        return new CellResult { Cell = new Cell(parts[0], parts[1], parts[2], parts[3], parts[4]), Status = "ok", Reason = null,
-            EachLaunch = [.. launches.Select(l => with?.Invoke(l) ?? l)] };
+        return new CellResult
+        {
+            Cell = new Cell(parts[0], parts[1], parts[2], parts[3], parts[4]),
+            Status = "ok",
+            Reason = null,
+            EachLaunch = [.. launches.Select(l => with?.Invoke(l) ?? l)]
+        };
     }
 
     public static MachineReport Report(params CellResult[] cells) => Machines((null, new Pins(0, 1), cells))[0];
@@ -51,15 +60,15 @@ internal static class KnownResults
     /// <summary>Runs of one machine, one after the other.</summary>
     public static IReadOnlyList<MachineReport> Machines(params (string? Wine, Pins Pins, CellResult[] Cells)[] runs) =>
         MachineReport.Of(runs.Select((run, i) => new ReportRun($"run-{i}", new RunResults
-    {
-        Schema = RunResults.CurrentSchema,
-        Run = new RunFacts("chosen", 1, run.Pins, new Schedule(Launches, 0.1, 0.1, null), "release", DateTimeOffset.UnixEpoch.AddHours(i),
+        {
+            Schema = RunResults.CurrentSchema,
+            Run = new RunFacts("chosen", 1, run.Pins, new Schedule(Launches, 0.1, 0.1, null), "release", DateTimeOffset.UnixEpoch.AddHours(i),
             DateTimeOffset.UnixEpoch, Launches, true),
-        Machine = s_machine with { Wine = run.Wine },
-        Floors = null,
-        FloorsReason = null,
-        Cells = run.Cells,
-    })));
+            Machine = s_machine with { Wine = run.Wine },
+            Floors = null,
+            FloorsReason = null,
+            Cells = run.Cells,
+        })));
 
     public static Finding Judge(Claim claim, MachineReport machine, params IReadOnlyList<MachineReport> all) =>
         FindingsOf.Machine(machine, all, [claim]).Single();

@@ -84,8 +84,12 @@ internal sealed class Browser : IAsyncDisposable
     /// <summary>What an expression is, as text; of promises what they bring.</summary>
     public async Task<string> AskAsync(string expression)
     {
-        var answer = await CallAsync("Runtime.evaluate", new JsonObject { ["expression"] = $"Promise.resolve({expression}).then(String)",
-            ["awaitPromise"] = true, ["userGesture"] = true }).ConfigureAwait(false);
+        var answer = await CallAsync("Runtime.evaluate", new JsonObject
+        {
+            ["expression"] = $"Promise.resolve({expression}).then(String)",
+            ["awaitPromise"] = true,
+            ["userGesture"] = true
+        }).ConfigureAwait(false);
         if (answer["exceptionDetails"] is { } problem)
             throw new InvalidOperationException($"{expression}: {problem["exception"]?["description"]}");
         return (string?)answer["result"]!["value"] ?? "";

@@ -11,8 +11,12 @@ public sealed class ConsoleSummaryTests
     {
         var results = new PlausibleResults(31).Machine(cells: 200).Runs[0].Results;
         using var text = new StringWriter();
-        var console = AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, ColorSystem = ColorSystemSupport.NoColors,
-            Out = new AnsiConsoleOutput(text) });
+        var console = AnsiConsole.Create(new AnsiConsoleSettings
+        {
+            Ansi = AnsiSupport.No,
+            ColorSystem = ColorSystemSupport.NoColors,
+            Out = new AnsiConsoleOutput(text)
+        });
 
         ConsoleSummary.WriteChecked(console, results);
 
@@ -27,8 +31,12 @@ public sealed class ConsoleSummaryTests
     public void IsOneScreenThatBreaksNoLine(int width)
     {
         using var text = new StringWriter();
-        var console = AnsiConsole.Create(new AnsiConsoleSettings { Ansi = AnsiSupport.No, ColorSystem = ColorSystemSupport.NoColors,
-            Out = new AnsiConsoleOutput(text) });
+        var console = AnsiConsole.Create(new AnsiConsoleSettings
+        {
+            Ansi = AnsiSupport.No,
+            ColorSystem = ColorSystemSupport.NoColors,
+            Out = new AnsiConsoleOutput(text)
+        });
         console.Profile.Width = width;
 
         ConsoleSummary.Write(console, new PlausibleResults(31).Machine(cells: 3000));

@@ -31,8 +31,15 @@ public sealed class MeasuredTablesTests
         static CellResult Of(CellResult like, string transport, string placement, double near, double far)
         {
             PlacementFigures[] both = [new() { Placement = "near", P50Ns = near }, new() { Placement = "far", P50Ns = far }];
-            return like with { Transport = transport, Pair = "native:native", Status = "ok", Placement = placement, P50Ns = placement == "near" ? near : far,
-                Placements = both };
+            return like with
+            {
+                Transport = transport,
+                Pair = "native:native",
+                Status = "ok",
+                Placement = placement,
+                P50Ns = placement == "near" ? near : far,
+                Placements = both
+            };
         }
         var like = Plausible.Sound.First(c => c.Result is { Scenario: "call", Codec: "raw", Workload: "64", Count: null }).Result;
         var machine = Plausible with
