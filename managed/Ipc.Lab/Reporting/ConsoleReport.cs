@@ -85,9 +85,9 @@ internal static class ConsoleReport
         if (results.Floors is { } f)
         {
             var slot = Units.Time(f.For("slot", FloorFigures.SmallestSize));
-            console.MarkupInterpolated($"[bold]floors[/] (round trips): cache line {Units.Time(f.CachelineRttNs)}, slot {slot}, ");
-            console.MarkupInterpolated($"futex {Units.Time(f.FutexRttNs)}, pipe {Units.Time(f.PipeRttNs)}, unix {Units.Time(f.UnixRttNs)}; ");
-            console.MarkupLineInterpolated($"memcpy {Units.BytesPerSecond(f.MemcpyBytesPerS)}; clock {Units.Time(f.ClockNs)}");
+            console.MarkupLine($"[bold]floors[/] (round trips): cache line {Units.Time(f.CachelineRttNs)}, slot {slot}, futex {Units.Time(f.FutexRttNs)}, "
+                + $"pipe {Units.Time(f.PipeRttNs)}, unix {Units.Time(f.UnixRttNs)}; memcpy {Units.BytesPerSecond(f.MemcpyBytesPerS)}; "
+                + $"clock {Units.Time(f.ClockNs)}");
         }
         foreach (var (bytes, oneWay) in results.Floors?.OnewayNs ?? new Dictionary<string, OneWayFloor>())
             console.MarkupLineInterpolated(

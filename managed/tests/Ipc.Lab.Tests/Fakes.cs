@@ -23,6 +23,10 @@ internal static class Fakes
     public static IReadOnlyList<int> StartedPeers(TemporaryFolder folder) =>
         File.Exists(LogOf(folder)) ? [.. File.ReadAllLines(LogOf(folder)).Select(l => int.Parse(l.Split(' ')[0], null))] : [];
 
+    /// <summary>Whether a peer of this role has been started: server, client, or alone, which those are as well that only introduce themselves.</summary>
+    public static bool HasStarted(TemporaryFolder folder, string role) =>
+        File.Exists(LogOf(folder)) && File.ReadAllLines(LogOf(folder)).Any(l => l.Split(' ')[1] == role);
+
     public static Plan Plan(params Cell[] cells) => new()
     {
         Schema = Planning.Plan.CurrentSchema,
