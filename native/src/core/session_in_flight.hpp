@@ -207,14 +207,15 @@ Status SessionOver<Frames>::hand_out(uint64_t* tag, Status* outcome, void* reply
     return IPC_OK;
 }
 
-// Nothing more comes: that ends the calls in flight, one by one. A failure that leaves the channel good ends nothing.
+// Nothing more comes: that ends the calls in flight, one by one, with what ended the channel. A failure that leaves the channel good ends nothing.
 template <class Frames>
 Status SessionOver<Frames>::end_with_channel(Status why, uint64_t* tag, Status* outcome, size_t* length) {
-    if (receiving_failure() == IPC_OK) return why;
+    const Status end = receiving_failure();
+    if (end == IPC_OK) return why;
     const size_t at = in_flight_.find_any();
-    if (at == CallsInFlight::none) return why;
+    if (at == CallsInFlight::none) return end;
     *tag = in_flight_.tag(at);
-    *outcome = why;
+    *outcome = end;
     *length = 0;
     in_flight_.end(at);
     in_flight_.completed();

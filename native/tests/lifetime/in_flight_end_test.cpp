@@ -39,6 +39,23 @@ TEST_P(InFlight, WhatIsNotAllowedIsSaidSo) {
     EXPECT_EQ(outcome, IPC_HANDLER_FAILED);
 }
 
+// Passing over the rest of a message takes time, and a channel that is closed has none.
+TEST_P(InFlight, ClosedHereIsSaidAlsoBehindAMessageOfWhichHalfHasCome) {
+    const std::vector<char> large(4 << 20); // more than most transports take at once
+    std::thread sending([&] { ipc_send(client_, large.data(), large.size(), patience_ms / 10); });
+    char byte = 0;
+    size_t length = 0;
+    EXPECT_EQ(ipc_receive(server_, &byte, sizeof byte, &length, patience_ms), IPC_BUFFER_TOO_SMALL);
+    EXPECT_EQ(length, large.size());
+    ipc_channel_close(server_);
+
+    uint64_t tag = 0;
+    ipc_status outcome = IPC_OK;
+    EXPECT_EQ(ipc_complete(server_, &tag, &outcome, &byte, sizeof byte, &length, 0), IPC_CLOSED) << ipc_last_error();
+    EXPECT_NE(std::string(ipc_last_error()).find("closed here"), std::string::npos) << ipc_last_error();
+    sending.join();
+}
+
 TEST_P(InFlight, ClosingHereEndsEachCallOnce) {
     submit_and_put_off(20);
     Blocking blocking;
