@@ -9,8 +9,9 @@
 namespace ipc::posix {
 namespace {
 
+// The last two: the network has lost the peer.
 bool is_end_of_peer(int error) {
-    return error == EPIPE || error == ECONNRESET || error == ETIMEDOUT;
+    return error == EPIPE || error == ECONNRESET || error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
 }
 
 } // namespace
