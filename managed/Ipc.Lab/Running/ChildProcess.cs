@@ -16,6 +16,8 @@ internal sealed partial class ChildProcess : IAsyncDisposable
     private static readonly ConcurrentDictionary<ChildProcess, bool> s_running = new();
 
     private readonly Process _process;
+    private readonly Lock _releasing = new();
+    private bool _released; // its number may be another process's by now
     private readonly StringBuilder _lastWords = new();
     private readonly Task _errors;
 
@@ -113,19 +115,24 @@ internal sealed partial class ChildProcess : IAsyncDisposable
             child.Kill();
     }
 
-    /// <summary>Kills the process with everything it started.</summary>
+    /// <summary>Kills the process with everything it started. By any thread at any time, for a second Ctrl-C may come at any time.</summary>
     public void Kill()
     {
-        if (OperatingSystem.IsLinux())
-            _ = SendSignal(-_process.Id, SignalKill);
-        try
+        lock (_releasing)
         {
-            // Reaches it also where it could not be given a group.
-            _process.Kill(entireProcessTree: true);
-        }
-        catch (Exception e) when (e is InvalidOperationException or System.ComponentModel.Win32Exception)
-        {
-            // Already gone.
+            if (_released)
+                return;
+            if (OperatingSystem.IsLinux())
+                _ = SendSignal(-_process.Id, SignalKill);
+            try
+            {
+                // Reaches it also where it could not be given a group.
+                _process.Kill(entireProcessTree: true);
+            }
+            catch (Exception e) when (e is InvalidOperationException or System.ComponentModel.Win32Exception)
+            {
+                // Already gone.
+            }
         }
     }
 
@@ -145,7 +152,11 @@ internal sealed partial class ChildProcess : IAsyncDisposable
     {
         await StopAsync().ConfigureAwait(false);
         s_running.TryRemove(this, out _);
-        _process.Dispose();
+        lock (_releasing)
+        {
+            _released = true;
+            _process.Dispose();
+        }
     }
 
     private async Task CollectErrorsAsync()
