@@ -45,12 +45,11 @@ class PeerProcess {
         ipc_channel_free(channel_);
         ipc_listener_free(listener_);
         kill_it();
-        // Whoever tries to connect clears the dead server's name away.
-        ipc_channel* nobody = nullptr;
-        if (listener_ == nullptr) {
-            EXPECT_NE(ipc_connect(address_.c_str(), 0, &nobody), IPC_OK);
-        }
-        ipc_channel_free(nobody);
+        if (listener_ != nullptr || address_.empty()) return;
+        // Whoever listens at a dead server's name takes it over, and takes it away in the end.
+        ipc_listener* heir = nullptr;
+        EXPECT_EQ(ipc_listen(address_.c_str(), &heir), IPC_OK) << ipc_last_error();
+        ipc_listener_free(heir);
     }
     PeerProcess(const PeerProcess&) = delete;
     PeerProcess& operator=(const PeerProcess&) = delete;
