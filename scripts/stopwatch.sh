@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# An external stopwatch held against the lab: README's C++ and C# programs, with a million calls in place of one, timed from outside by
+# An external stopwatch held against the lab: README's C++ and C# programs, with millions of calls in place of one, timed from outside by
 # the shell, beside the mean that `ipc run` gives for messages of their size. The machine's speed changes from one minute to the next, so the two
 # take turns: a launch of the lab, the stopwatch, a launch of the lab, ... Each stopwatch is held against the mean of the launches right before and
 # right after it, and the median of these ratios is judged. By hand, on a quiet machine: it is a check of speed
 # (docs/measurement.md, "An external stopwatch"). Ends with 1 where the two differ by more than a tenth.
-#   scripts/stopwatch.sh [TRANSPORT...]      shm and unix when omitted; CALLS=1000000 says how many calls, ROUNDS=5 how often, SIDES="native managed" of what
+#   scripts/stopwatch.sh [TRANSPORT...]      shm and unix when omitted; SECONDS_OF_CALLS=5 says how long one takes, ROUNDS=5 how often, SIDES="native managed" of what
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-calls=${CALLS:-1000000}
+seconds=${SECONDS_OF_CALLS:-5}
 rounds=${ROUNDS:-5}
 read -r -a sides <<<"${SIDES:-native managed}"
 # A runtime that may use one processor waits in another way than on a machine with several; the lab's peers start first and are pinned then.
@@ -62,7 +62,7 @@ timed() {
 
 # measure SIDE ADDRESS: nanoseconds of a call, from outside. Starting and connecting is what a process takes that makes one call.
 measure() {
-    local serve call few many less more server
+    local serve call few=1000 many less more server
     if [ "$1" = native ]; then
         serve=(./server.native) call=(./client.native)
     else
@@ -72,18 +72,19 @@ measure() {
     server=$!
     echo $server >server.pid
     until grep -q listening listening 2>/dev/null; do sleep 0.1; done
-    few=1 many=$calls
-    less=$(timed taskset -c 1 "${call[@]}" "$2" "$few")
+    # So many calls as take seconds: what a runtime spends compiling at first is then nothing beside them.
+    less=$(timed taskset -c 1 "${call[@]}" "$2" 1)
+    more=$less
+    while awk "BEGIN { exit !($more - $less < 0.5) }"; do
+        few=$((10 * few))
+        more=$(timed taskset -c 1 "${call[@]}" "$2" "$few")
+    done
+    many=$(awk "BEGIN { printf \"%d\", $seconds * $few / ($more - $less) }")
     more=$(timed taskset -c 1 "${call[@]}" "$2" "$many")
-    # So few seconds are half a runtime's compiling: then the millions after the first.
-    if awk "BEGIN { exit !($more - $less < 5) }"; then
-        few=$calls many=$((4 * calls)) less=$more
-        more=$(timed taskset -c 1 "${call[@]}" "$2" "$many")
-    fi
     kill "$server" 2>/dev/null
     wait "$server" 2>/dev/null || true
     rm -f listening server.pid
-    awk "BEGIN { printf \"%.1f\", ($more - $less) / ($many - $few) * 1e9 }"
+    awk "BEGIN { printf \"%.1f\", ($more - $less) / ($many - 1) * 1e9 }"
 }
 
 # lab TRANSPORT SIDE: the mean of one launch, the clock's reading and a cache line's round trip, in nanoseconds; of the smallest calls, which the

@@ -1,7 +1,7 @@
 namespace Ipc.Peer;
 
 /// <summary>How a warm-up ended.</summary>
-/// <param name="OperationsPerSecond">Of the last window, checks included.</param>
+/// <param name="OperationsPerSecond">Of the fastest window, checks included.</param>
 /// <param name="P50Ns">Median of the last window's timed regions.</param>
 /// <param name="Unsettled">Why the process had not settled when the bound was reached, or null.</param>
 internal readonly record struct Warmth(long Operations, double OperationsPerSecond, long P50Ns, string? Unsettled);
@@ -27,6 +27,8 @@ internal sealed class WarmUp(Operation operation, double leastSeconds, double mo
     private long _compiledLast;
     private long _collectedLast;
     private int _windowsCollected; // the latest ones, without a gap
+    // The fastest window's: the last may be slow by chance, and then the samples would outgrow their room while they are taken.
+    private double _operationsPerSecond;
 
     /// <summary>Repeats at least the least time, and until the medians of three successive windows lie within 5 % and the runtime has been still for a
     /// tenth of a second; the most time at most.</summary>
@@ -46,10 +48,11 @@ internal sealed class WarmUp(Operation operation, double leastSeconds, double mo
         {
             var count = FillWindow(Clock.After(windowBegin, leastSeconds / WindowsInLeast), out var end);
             operations += count;
+            _operationsPerSecond = Math.Max(_operationsPerSecond, count / Math.Max(Clock.ToSeconds(end - windowBegin), 1e-9));
             var settled = end >= least && operations >= leastOperations && IsStill(end) && (end < longer ? IsSteady() : !GetsFaster());
             if (settled || end >= latest)
             {
-                return new Warmth(operations, count / Math.Max(Clock.ToSeconds(end - windowBegin), 1e-9), _medians[^1],
+                return new Warmth(operations, _operationsPerSecond, _medians[^1],
                     settled || (IsStill(end) && !GetsFaster()) ? null : WhyUnsettled(end));
             }
             windowBegin = Clock.Now;

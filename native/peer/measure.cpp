@@ -84,8 +84,10 @@ WarmUp warm_up(const Cell& cell, const Control& control, Operation& operation) {
     for (int64_t window_begin_ns = begin_ns;;) {
         const int64_t end_ns = fill_window(control, operation, window_begin_ns + window_ns, window);
         result.operations += window.size();
-        result.operations_per_second = static_cast<double>(window.size()) * ns_per_second /
-                                       static_cast<double>(std::max<int64_t>(end_ns - window_begin_ns, 1));
+        // The fastest window's: the last may be slow by chance, and then the samples would outgrow their room while they are taken.
+        result.operations_per_second = std::max(result.operations_per_second,
+                                                static_cast<double>(window.size()) * ns_per_second /
+                                                    static_cast<double>(std::max<int64_t>(end_ns - window_begin_ns, 1)));
         const double middle = median(window);
         const bool settled = last > 0 && std::abs(middle - last) <= steady * last;
         const int64_t elapsed_ns = end_ns - begin_ns;
@@ -156,11 +158,12 @@ void run_client(const Cell& cell, Control& control, Operation& operation, int64_
     Cell further = cell; // a server that has not settled needs some more calls
     further.warmup_seconds = cell.warmup_seconds / 4;
     while (!control.wait_for_go_or_warm()) {
-        const uint64_t before = warm.operations;
+        const WarmUp before = warm;
         operation.begin(now_ns()); // the runner may already count what its server costs: at the pace that is measured
         warm = warm_up(further, control, operation);
         operation.finish();
-        warm.operations += before;
+        warm.operations += before.operations;
+        warm.operations_per_second = std::max(warm.operations_per_second, before.operations_per_second);
         say_warm(control, warm, cold_ns, true);
     }
     report(cell, control, record(cell, control, operation, warm.operations_per_second));

@@ -39,7 +39,7 @@ class Operation {
 
 struct WarmUp {
     uint64_t operations = 0;
-    double operations_per_second = 0; // of the last window, checks included
+    double operations_per_second = 0; // of the fastest window, checks included
     double p50_ns = 0;                // of its timed regions
     bool settled = false;             // it got no faster any more
 };

@@ -46,13 +46,27 @@ internal static unsafe partial class Libc
     /// <summary>Makes a file so long and takes its room now; 0 or an error number.</summary>
     public static int TakeRoom(Descriptor file, long length)
     {
+        using var tooLarge = new HeldSignal(HeldSignal.FileSizeExceeded);
         int error;
         do
         {
             error = Allocate(file, 0, length);
         }
         while (error == EINTR);
+        if (error == EFBIG)
+            tooLarge.WasRaised();
         return error;
+    }
+
+    /// <summary>As ftruncate: false with an error number. Like <see cref="TakeRoom"/> it lets no SIGXFSZ end a program whose files are limited
+    /// (ulimit -f).</summary>
+    public static bool SetSize(Descriptor file, long length, out int error)
+    {
+        using var tooLarge = new HeldSignal(HeldSignal.FileSizeExceeded);
+        error = Truncate(file, length) == 0 ? 0 : LastError;
+        if (error == EFBIG)
+            tooLarge.WasRaised();
+        return error == 0;
     }
 
     /// <summary>Locks bytes for this open file, as long as it is open anywhere. False with <see cref="LastError"/> set if another has them.</summary>

@@ -22,7 +22,7 @@ internal static unsafe partial class Libc
 {
     // Error numbers.
     public const int EPERM = 1, ENOENT = 2, EINTR = 4, ENXIO = 6, EAGAIN = 11, ENOMEM = 12, EACCES = 13, EEXIST = 17, ENOTDIR = 20, EISDIR = 21, EINVAL = 22,
-        ENFILE = 23, EMFILE = 24, ENOSPC = 28,
+        ENFILE = 23, EMFILE = 24, EFBIG = 27, ENOSPC = 28,
         EROFS = 30, EPIPE = 32,
         ELOOP = 40, ENONET = 64, EPROTO = 71, EPROTOTYPE = 91, ENOPROTOOPT = 92, EOPNOTSUPP = 95, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENETDOWN = 100,
         ENETUNREACH = 101, ECONNABORTED = 103, ECONNRESET = 104, ENOBUFS = 105, ETIMEDOUT = 110,
@@ -170,7 +170,7 @@ internal static unsafe partial class Libc
     [LibraryImport("libc", EntryPoint = "memfd_create", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     private static partial int MemoryFile(string name, uint flags);
     [LibraryImport("libc", EntryPoint = "ftruncate", SetLastError = true)]
-    public static partial int Truncate(Descriptor file, long length);
+    private static partial int Truncate(Descriptor file, long length);
     [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
     public static partial nint Map(void* where, nuint length, int protection, int flags, Descriptor file, long offset);
     [LibraryImport("libc", EntryPoint = "madvise", SetLastError = true)]
@@ -185,6 +185,13 @@ internal static unsafe partial class Libc
     public static partial int GetAffinity(int process, nuint length, ulong* mask);
 
     /// <summary>The error number of the latest failed call on this thread.</summary>
+    [LibraryImport("libc", EntryPoint = "pthread_sigmask")]
+    public static partial int SetSignals(int how, ulong* set, ulong* before);
+    [LibraryImport("libc", EntryPoint = "sigpending")]
+    public static partial int PendingSignals(ulong* set);
+    [LibraryImport("libc", EntryPoint = "sigtimedwait", SetLastError = true)]
+    public static partial int WaitForSignal(ulong* set, void* about, long* time);
+
     public static int LastError => Marshal.GetLastPInvokeError();
 
     /// <summary>A failure in the system's own words, after an error message's beginning that says what was tried.</summary>

@@ -31,18 +31,24 @@ internal abstract partial class SocketListener(string address, Descriptor socket
         var deadline = new Deadline(timeoutMilliseconds);
         var patience = new AcceptPatience(deadline);
         var backoff = new AcceptBackoff();
+        IpcException? notServed = null; // why the latest client that came could not be served
         while (true)
         {
+            var isOver = false;
             try
             {
-                if (AcceptOne(deadline) is { } channel)
+                var nobodyWaits = !TryAcceptOne(out var channel);
+                if (channel is not null)
                     return channel;
-                if (patience.IsOver)
-                    throw NobodyCame();
+                isOver = nobodyWaits ? deadline.Expired : patience.IsOver;
+                // Closing shuts the socket down, which ends this wait too.
+                if (nobodyWaits && !isOver)
+                    Libc.Poll(socket, Libc.POLLIN, deadline.LeftMilliseconds);
             }
             // The system is short of something. The next look says so if the listener is closed meanwhile.
             catch (IpcException e) when (e.Status == IpcStatus.System && Volatile.Read(ref _closed) == 0)
             {
+                notServed = e;
                 if (!backoff.Wait(_closing, deadline))
                     throw;
             }
@@ -54,21 +60,14 @@ internal abstract partial class SocketListener(string address, Descriptor socket
             {
                 // Closed by another thread between two system calls; the next look says so.
             }
+            if (isOver)
+                throw NobodyCame(notServed);
         }
     }
 
-    private IpcException NobodyCame() => new(IpcStatus.TimedOut, $"no client came to {Address} within the time-out");
-
-    private IpcChannel? AcceptOne(Deadline deadline)
-    {
-        if (TryAcceptOne(out var channel))
-            return channel;
-        if (deadline.Expired)
-            throw NobodyCame();
-        // Closing shuts the socket down, which ends this wait too.
-        Libc.Poll(socket, Libc.POLLIN, deadline.LeftMilliseconds);
-        return null;
-    }
+    private IpcException NobodyCame(IpcException? notServed) => notServed is null
+        ? new(IpcStatus.TimedOut, $"no client came to {Address} within the time-out")
+        : new(IpcStatus.System, $"a client came to {Address}, but could not be served: {notServed.Message}");
 
     // False: nobody waits to be accepted. True without a channel: look again.
     private bool TryAcceptOne(out IpcChannel? channel)

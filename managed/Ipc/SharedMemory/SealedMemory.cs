@@ -35,9 +35,13 @@ internal static unsafe class SealedMemory
     public static Descriptor Create(ref ulong bytes, bool hugePages)
     {
         var file = hugePages ? CreateInHugePages(ref bytes) : Libc.CreateMemoryFile("ipc");
-        if (Libc.Truncate(file, (long)bytes) == 0 && Libc.FileControl(file, Libc.F_ADD_SEALS, SizeSeals) == 0)
-            return file;
-        var failure = Libc.Failure(IpcStatus.System, $"cannot make {bytes} bytes of shared memory");
+        if (Libc.SetSize(file, (long)bytes, out var error))
+        {
+            if (Libc.FileControl(file, Libc.F_ADD_SEALS, SizeSeals) == 0)
+                return file;
+            error = Libc.LastError;
+        }
+        var failure = Libc.Failure(IpcStatus.System, $"cannot make {bytes} bytes of shared memory", error);
         file.Dispose();
         throw failure;
     }

@@ -27,6 +27,36 @@ public sealed class ScepticTests : IDisposable
         return (run.Code, Assert.Single(results["cells"]!.AsArray())!);
     }
 
+    /// <summary>The runtime's thread that compiles a second time once took a fifth of a run's first second from the peers.</summary>
+    [Fact]
+    public async Task TheLabItselfDoesNotCompileInTheBackgroundWhileItMeasures()
+    {
+        using var run = CommandUnderTest.Start(
+            _folder, "slow", "run", "--transport", "shm,unix", "--pair", "native:native", "--workload", "64", "--launches", "2", "--seconds", "0.01",
+            "--warmup", "0.01", "--out", "out");
+        var ended = CommandUnderTest.EndAsync(run);
+        var threads = new HashSet<string>();
+        while (!ended.IsCompleted)
+        {
+            threads.UnionWith(ThreadNames(run.Id));
+            await Task.Delay(5);
+        }
+        Assert.Contains(threads, name => name.StartsWith(".NET", StringComparison.Ordinal)); // the runtime names its threads
+        Assert.DoesNotContain(threads, name => name.StartsWith(".NET Tiered", StringComparison.Ordinal));
+    }
+
+    private static IEnumerable<string> ThreadNames(int process)
+    {
+        try
+        {
+            return [.. Directory.EnumerateDirectories($"/proc/{process}/task").Select(task => File.ReadAllText(Path.Combine(task, "comm")))];
+        }
+        catch (IOException) // it ended meanwhile
+        {
+            return [];
+        }
+    }
+
     [Theory]
     [InlineData("wrong", "native")]
     [InlineData("wrong", "managed")]

@@ -148,7 +148,8 @@ IPC_API const char* IPC_CALL ipc_transport_describe(const char* transport_id);
 IPC_API ipc_status IPC_CALL ipc_listen(const char* address, ipc_listener** listener);
 /* Where clients connect: the address given, with the port filled in that the system chose for port 0 (tcp). Owned by the listener. */
 IPC_API const char* IPC_CALL ipc_listener_address(const ipc_listener* listener);
-/* [TIMED_OUT, CLOSED] */
+/* IPC_SYSTEM at the end of the time-out: a client came that the system had too little for (descriptors, memory), and no other.
+   [TIMED_OUT, CLOSED] */
 IPC_API ipc_status IPC_CALL ipc_accept(ipc_listener* listener, int32_t timeout_ms, ipc_channel** channel);
 IPC_API void IPC_CALL ipc_listener_close(ipc_listener* listener);
 IPC_API void IPC_CALL ipc_listener_free(ipc_listener* listener);

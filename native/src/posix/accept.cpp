@@ -40,12 +40,16 @@ Status accept_next(int listening, const Interrupt& interrupt, const std::string&
                    const Admit& admit) {
     const Patience patience(deadline);
     Backoff backoff;
+    std::string not_served; // why the latest client that came could not be served
     while (true) {
         pollfd waiting{listening, POLLIN, 0};
         const Status status = interrupt.wait(&waiting, 1, deadline);
         if (status == IPC_CLOSED) return fail(IPC_CLOSED, "the listener at %s was closed here", address.c_str());
-        if (status == IPC_TIMED_OUT || patience.is_over())
+        if (status == IPC_TIMED_OUT || patience.is_over()) {
+            if (!not_served.empty())
+                return fail(IPC_SYSTEM, "a client came to %s, but could not be served: %s", address.c_str(), not_served.c_str());
             return fail(IPC_TIMED_OUT, "no client came to %s within the time-out", address.c_str());
+        }
         if (status != IPC_OK) return status;
         // A client for whom there would be a descriptor but none for the memory it is to get waits in the queue, too.
         Descriptor room(fcntl(listening, F_DUPFD_CLOEXEC, 0));
@@ -63,6 +67,7 @@ Status accept_next(int listening, const Interrupt& interrupt, const std::string&
             failed = fail_system(IPC_SYSTEM, error, "cannot accept a client at %s", address.c_str());
             if (!is_shortage(error)) return failed;
         }
+        not_served = last_error();
         // The next look tells if the listener is closed.
         if (backoff.wait(interrupt, deadline) == IPC_TIMED_OUT) return failed;
     }

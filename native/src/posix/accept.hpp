@@ -16,7 +16,7 @@ using Admit = std::function<Status(Descriptor* connection)>;
 
 // Waits for a client that is admitted, at a non-blocking listening socket; clients that have left again without a word are dropped
 // unseen. IPC_CLOSED once `interrupt` is raised. While the system is short of something it backs off; IPC_SYSTEM if that has not passed by
-// the deadline. `address` is for error messages. Any number of threads may wait.
+// the deadline, or if a client was dropped for it and none has come since. `address` is for error messages. Any number of threads may wait.
 Status accept_next(int listening, const Interrupt& interrupt, const std::string& address, const Deadline& deadline,
                    const Admit& admit);
 

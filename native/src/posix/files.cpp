@@ -2,6 +2,8 @@
 #define _FILE_OFFSET_BITS 64
 #include "posix/files.hpp"
 
+#include "posix/held_signal.hpp"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <string>
@@ -43,10 +45,19 @@ bool name_file(const Descriptor& file, int folder, const char* path) {
 }
 
 int take_room(const Descriptor& file, uint64_t bytes) {
+    HeldSignal too_large(SIGXFSZ);
     int error;
     do error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));
     while (error == EINTR);
+    if (error == EFBIG) too_large.was_raised();
     return error;
+}
+
+bool set_size(const Descriptor& file, uint64_t bytes) {
+    HeldSignal too_large(SIGXFSZ);
+    if (ftruncate(file.get(), static_cast<off_t>(bytes)) == 0) return true;
+    if (errno == EFBIG) too_large.was_raised();
+    return false;
 }
 
 bool try_lock_bytes(const Descriptor& file, uint64_t first, uint64_t count) {

@@ -19,6 +19,8 @@ bool name_file(const Descriptor& file, int folder, const char* path);
 // Makes a file so long and takes its room now: a full file system must refuse here rather than kill whoever touches the
 // memory later. 0 or the errno.
 int take_room(const Descriptor& file, uint64_t bytes);
+// As ftruncate. Neither lets SIGXFSZ end a program whose files are limited (ulimit -f).
+bool set_size(const Descriptor& file, uint64_t bytes);
 
 // Locks bytes for this open file, which two openings in one process are two of; the kernel lets go with the last descriptor,
 // however the process ends, and does not ask whether the file has those bytes. False with errno set: EAGAIN or EACCES if

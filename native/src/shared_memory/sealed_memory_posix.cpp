@@ -1,5 +1,7 @@
 #include "shared_memory/sealed_memory.hpp"
 
+#include "posix/files.hpp"
+
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -63,7 +65,7 @@ Status make_sealed_memory(size_t* bytes, Pages pages, posix::Descriptor* file) {
         const auto page = static_cast<size_t>(about.st_blksize);
         *bytes = (*bytes + page - 1) / page * page;
     }
-    if (*file && ftruncate(file->get(), static_cast<off_t>(*bytes)) == 0 &&
+    if (*file && posix::set_size(*file, *bytes) &&
         fcntl(file->get(), F_ADD_SEALS, size_seals) == 0)
         return IPC_OK;
     return huge ? no_huge_pages(*bytes)

@@ -1,35 +1,18 @@
 #include "transports/fifo/fifo_stream_posix.hpp"
 
 #include "core/frame_stream.hpp"
+#include "posix/held_signal.hpp"
 #include "transports/fifo/fifo_names_posix.hpp"
 
 #include <cerrno>
 #include <memory>
-#include <pthread.h>
-#include <signal.h>
 
 namespace ipc {
 
 ssize_t write_without_signal(int descriptor, const iovec* pieces, int count) {
-    sigset_t broken_pipe;
-    sigset_t before;
-    sigset_t pending;
-    sigemptyset(&broken_pipe);
-    sigaddset(&broken_pipe, SIGPIPE);
-    sigemptyset(&pending);
-    pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
-    // A signal that the program itself keeps blocked and pending is not ours to take away.
-    const bool was_blocked = sigismember(&before, SIGPIPE) == 1;
-    if (was_blocked) sigpending(&pending);
+    posix::HeldSignal broken_pipe(SIGPIPE);
     const ssize_t written = writev(descriptor, pieces, count);
-    const int error = errno;
-    if (written < 0 && error == EPIPE && sigismember(&pending, SIGPIPE) != 1) {
-        const timespec now{};
-        while (sigtimedwait(&broken_pipe, nullptr, &now) < 0 && errno == EINTR) {
-        }
-    }
-    if (!was_blocked) pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    errno = error;
+    if (written < 0 && errno == EPIPE) broken_pipe.was_raised();
     return written;
 }
 
