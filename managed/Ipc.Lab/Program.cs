@@ -15,6 +15,39 @@ internal static partial class Program
         // Windows would show the lab's signs (µ, ×) in the code page of its consoles.
         if (OperatingSystem.IsWindows())
             Console.OutputEncoding = new UTF8Encoding(encoderShouldEmitUTF8Identifier: false);
+        StandardOutput.Use();
+        try
+        {
+            return await InvokeAsync(args).ConfigureAwait(false);
+        }
+        catch (UserMistakeException mistake)
+        {
+            return await RefuseAsync(mistake.Message).ConfigureAwait(false);
+        }
+        catch (StandardOutputException e)
+        {
+            await Console.Error.WriteLineAsync($"standard output cannot be written: {ErrorMessage.Of(e)}; redirect it elsewhere, results are kept")
+                .ConfigureAwait(false);
+            return ExitCodes.Failed;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            // A full disk or a folder that went away in the middle of a run; whatever was written before is kept.
+            await Console.Error.WriteLineAsync($"a file of the run cannot be used any more: {ErrorMessage.Of(e)}; mend that and continue with --resume")
+                .ConfigureAwait(false);
+            return ExitCodes.Failed;
+        }
+        catch (TypeInitializationException e) when (e.GetBaseException() is FileNotFoundException or FileLoadException)
+        {
+            await Console.Error.WriteLineAsync(
+                $"the lab cannot load its own files: {ErrorMessage.Of(e.GetBaseException())}; is the number of open files limited (ulimit -n)?")
+                .ConfigureAwait(false);
+            return ExitCodes.Failed;
+        }
+    }
+
+    private static async Task<int> InvokeAsync(string[] args)
+    {
         // Not a RootCommand: that would call itself after the assembly.
         var root = new Command("ipc", "Measures inter-process communication between C++ and C# on this machine.")
         {
@@ -25,23 +58,9 @@ internal static partial class Program
         var parsed = root.Parse(args);
         if (parsed.Errors.Count > 0)
             return await RefuseAsync(WhatIsWrong(parsed)).ConfigureAwait(false);
-        try
-        {
-            // Commands handle Ctrl-C themselves: peers are to end in order and results to be kept.
-            var configuration = new InvocationConfiguration { EnableDefaultExceptionHandler = false, ProcessTerminationTimeout = null };
-            return await parsed.InvokeAsync(configuration).ConfigureAwait(false);
-        }
-        catch (UserMistakeException mistake)
-        {
-            return await RefuseAsync(mistake.Message).ConfigureAwait(false);
-        }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
-        {
-            // A full disk or a folder that went away in the middle of a run; whatever was written before is kept.
-            await Console.Error.WriteLineAsync($"a file of the run cannot be used any more: {ErrorMessage.Of(e)}; mend that and continue with --resume")
-                .ConfigureAwait(false);
-            return ExitCodes.Failed;
-        }
+        // Commands handle Ctrl-C themselves: peers are to end in order and results to be kept.
+        var configuration = new InvocationConfiguration { EnableDefaultExceptionHandler = false, ProcessTerminationTimeout = null };
+        return await parsed.InvokeAsync(configuration).ConfigureAwait(false);
     }
 
     private static string WhatIsWrong(ParseResult parsed)

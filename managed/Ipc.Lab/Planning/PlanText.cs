@@ -10,10 +10,11 @@ internal static class PlanText
         var cells = plan.Runnable().Count();
         var launches = cells * plan.Schedule.Launches;
         var skipped = plan.Cells.Count - cells;
-        yield return $"plan {plan.Preset}: {cells} cells x {plan.Schedule.Launches} launches = {launches} launches, about {Units.Duration(Estimate(plan))}"
+        yield return $"plan {plan.Preset}: {Units.Counted(cells, "cell")} x {Units.Counted(plan.Schedule.Launches, "launch", "launches")} = "
+            + $"{Units.Counted(launches, "launch", "launches")}, about {Units.Duration(Estimate(plan))}"
             + $"; each at least {plan.Schedule.WarmupSeconds:0.###} s warm-up and {plan.Schedule.Seconds:0.###} s measured"
             + $"{(plan.Schedule.BudgetSeconds is null ? "" : ", less if time runs short")}"
-            + (skipped > 0 ? $"; {skipped} cells skipped, with reasons in the results" : "");
+            + (skipped > 0 ? $"; {Units.Counted(skipped, "cell")} skipped, with reasons in the results" : "");
         yield return $"{plan.Pins.Describe()}; seed {plan.Seed}; results in {folder}";
         foreach (var transport in plan.Runnable().Select(i => plan.Cells[i].Cell).Where(c => !c.IsAlone).Select(c => c.TransportId).Distinct())
         {

@@ -7,6 +7,10 @@ internal static class Units
 {
     public const string Unknown = "-";
 
+    /// <summary>"1 cell", "2 cells".</summary>
+    public static string Counted(int count, string one, string? several = null) =>
+        FormattableString.Invariant($"{count} {(count == 1 ? one : several ?? one + "s")}");
+
     public static string Time(double? nanoseconds) => nanoseconds switch
     {
         null => Unknown,

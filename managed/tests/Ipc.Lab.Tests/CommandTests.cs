@@ -29,13 +29,26 @@ public sealed class CommandTests : IDisposable
 
         Assert.Equal(0, code);
         Assert.StartsWith("shm\tnative:managed\traw\tcall\t64\tok\t", output, StringComparison.Ordinal);
-        Assert.Contains("plan chosen: 1 cells x 2 launches = 2 launches", errors, StringComparison.Ordinal);
+        Assert.Contains("plan chosen: 1 cell x 2 launches = 2 launches", errors, StringComparison.Ordinal);
         Assert.DoesNotContain('\u001b', output + errors);
         Assert.Equal(
             ["floors.jsonl", "launches.jsonl", "htm", "measurements.xlsx", "plan.json", "results.json", "results.md", "samples"],
             Directory.EnumerateFileSystemEntries(Results).Select(Path.GetFileName).Order(StringComparer.Ordinal)
                 .Select(n => n!.EndsWith(".htm", StringComparison.Ordinal) ? "htm" : n));
         Assert.Contains("report: ", errors, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("> /dev/full", "No space left on device")]
+    [InlineData(">&-", "Access to the path is denied")]
+    public async Task AStandardOutputThatCannotBeWrittenIsNotTakenForAFileOfTheRun(string redirection, string why)
+    {
+        using var run = CommandUnderTest.Start(_folder, "right", ["bash", "-c", $"exec \"$@\" {redirection}", "bash"], OneCell());
+        var (code, _, errors) = await CommandUnderTest.EndAsync(run);
+
+        Assert.Equal(1, code);
+        Assert.Contains($"standard output cannot be written: {why}; redirect it elsewhere", errors, StringComparison.Ordinal);
+        Assert.True(File.Exists(Path.Combine(Results, "results.json")));
     }
 
     [Fact]
@@ -64,7 +77,7 @@ public sealed class CommandTests : IDisposable
 
         Assert.Equal(0, code);
         Assert.StartsWith("shm\tnative:managed\traw\tcall\t64\tchecked\tevery exchange was checked", output, StringComparison.Ordinal);
-        Assert.Contains("1 cells x 1 launches = 1 launches", errors, StringComparison.Ordinal);
+        Assert.Contains("1 cell x 1 launch = 1 launch,", errors, StringComparison.Ordinal);
         Assert.Contains("only checked", errors, StringComparison.Ordinal);
         // There is nothing to draw.
         Assert.DoesNotContain("report:", errors, StringComparison.Ordinal);
