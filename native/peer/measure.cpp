@@ -85,9 +85,9 @@ WarmUp warm_up(const Cell& cell, const Control& control, Operation& operation) {
         const int64_t end_ns = fill_window(control, operation, window_begin_ns + window_ns, window);
         result.operations += window.size();
         // The fastest window's: the last may be slow by chance, and then the samples would outgrow their room while they are taken.
-        result.operations_per_second = std::max(result.operations_per_second,
-                                                static_cast<double>(window.size()) * ns_per_second /
-                                                    static_cast<double>(std::max<int64_t>(end_ns - window_begin_ns, 1)));
+        result.operations_per_second = std::max(
+            result.operations_per_second, static_cast<double>(window.size()) * ns_per_second /
+                                              static_cast<double>(std::max<int64_t>(end_ns - window_begin_ns, 1)));
         const double middle = median(window);
         const bool settled = last > 0 && std::abs(middle - last) <= steady * last;
         const int64_t elapsed_ns = end_ns - begin_ns;

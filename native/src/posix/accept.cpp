@@ -47,7 +47,8 @@ Status accept_next(int listening, const Interrupt& interrupt, const std::string&
         if (status == IPC_CLOSED) return fail(IPC_CLOSED, "the listener at %s was closed here", address.c_str());
         if (status == IPC_TIMED_OUT || patience.is_over()) {
             if (!not_served.empty())
-                return fail(IPC_SYSTEM, "a client came to %s, but could not be served: %s", address.c_str(), not_served.c_str());
+                return fail(IPC_SYSTEM, "a client came to %s, but could not be served: %s", address.c_str(),
+                            not_served.c_str());
             return fail(IPC_TIMED_OUT, "no client came to %s within the time-out", address.c_str());
         }
         if (status != IPC_OK) return status;

@@ -1,6 +1,5 @@
-#include "shared_memory/sealed_memory.hpp"
-
 #include "posix/files.hpp"
+#include "shared_memory/sealed_memory.hpp"
 
 #include <cerrno>
 #include <cstdint>
@@ -65,9 +64,7 @@ Status make_sealed_memory(size_t* bytes, Pages pages, posix::Descriptor* file) {
         const auto page = static_cast<size_t>(about.st_blksize);
         *bytes = (*bytes + page - 1) / page * page;
     }
-    if (*file && posix::set_size(*file, *bytes) &&
-        fcntl(file->get(), F_ADD_SEALS, size_seals) == 0)
-        return IPC_OK;
+    if (*file && posix::set_size(*file, *bytes) && fcntl(file->get(), F_ADD_SEALS, size_seals) == 0) return IPC_OK;
     return huge ? no_huge_pages(*bytes)
                 : fail_system(IPC_SYSTEM, errno, "cannot make %zu bytes of shared memory", *bytes);
 }
