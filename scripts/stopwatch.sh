@@ -4,7 +4,8 @@
 # take turns: a launch of the lab, the stopwatch, a launch of the lab, ... Each stopwatch is held against the mean of the launches right before and
 # right after it, and the median of these ratios is judged. By hand, on a quiet machine: it is a check of speed
 # (docs/measurement.md, "An external stopwatch"). Ends with 1 where the two differ by more than a tenth.
-#   scripts/stopwatch.sh [TRANSPORT...]      shm and unix when omitted; SECONDS_OF_CALLS=5 says how long one takes, ROUNDS=5 how often, SIDES="native managed" of what
+#   scripts/stopwatch.sh [TRANSPORT...]      shm and unix when omitted
+# SECONDS_OF_CALLS=5 says how long one takes, ROUNDS=5 how often, SIDES="native managed" of what.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 seconds=${SECONDS_OF_CALLS:-5}

@@ -19,8 +19,12 @@ internal sealed class StandardOutput(Stream console) : Stream
     }
 
     /// <summary>From now on the console's writer is one of these.</summary>
-    public static void Use() => Console.SetOut(
-        TextWriter.Synchronized(new StreamWriter(new StandardOutput(Console.OpenStandardOutput()), new UTF8Encoding(encoderShouldEmitUTF8Identifier: false)) { AutoFlush = true }));
+    public static void Use()
+    {
+        var withoutMark = new UTF8Encoding(encoderShouldEmitUTF8Identifier: false);
+        var writer = new StreamWriter(new StandardOutput(Console.OpenStandardOutput()), withoutMark) { AutoFlush = true };
+        Console.SetOut(TextWriter.Synchronized(writer));
+    }
 
     public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
 

@@ -36,24 +36,24 @@ public sealed class IpcAddress
     public int MaxMessageLength { get; }
 
     /// <summary>Parses and checks an address.</summary>
-    /// <param name="text">The address.</param>
+    /// <param name="address">The address.</param>
     /// <returns>The parts of the address.</returns>
-    /// <exception cref="ArgumentNullException">The text is null.</exception>
+    /// <exception cref="ArgumentNullException">The address is null.</exception>
     /// <exception cref="IpcException"><see cref="IpcStatus.BadAddress"/>, <see cref="IpcStatus.UnknownTransport"/> or <see cref="IpcStatus.BadOption"/>,
     /// with an error message that lists what there is.</exception>
-    public static IpcAddress Parse(string text)
+    public static IpcAddress Parse(string address)
     {
-        ArgumentNullException.ThrowIfNull(text);
-        var colon = text.IndexOf("://", StringComparison.Ordinal);
+        ArgumentNullException.ThrowIfNull(address);
+        var colon = address.IndexOf("://", StringComparison.Ordinal);
         if (colon <= 0)
-            throw Malformed(text);
-        var rest = text[(colon + 3)..];
+            throw Malformed(address);
+        var rest = address[(colon + 3)..];
         var question = rest.IndexOf('?', StringComparison.Ordinal);
         var name = question < 0 ? rest : rest[..question];
         if (name.Length == 0 || name.Any(char.IsControl))
-            throw Malformed(text);
-        var entry = Registry.Transport(text[..colon]);
-        return new IpcAddress(text, entry, name, question < 0 ? [] : ParseOptions(text, entry, rest[(question + 1)..]));
+            throw Malformed(address);
+        var entry = Registry.Transport(address[..colon]);
+        return new IpcAddress(address, entry, name, question < 0 ? [] : ParseOptions(address, entry, rest[(question + 1)..]));
     }
 
     /// <summary>The value of an option: the one given, or the default.</summary>

@@ -170,7 +170,7 @@ internal static unsafe partial class Libc
     [LibraryImport("libc", EntryPoint = "memfd_create", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     private static partial int MemoryFile(string name, uint flags);
     [LibraryImport("libc", EntryPoint = "ftruncate", SetLastError = true)]
-    private static partial int Truncate(Descriptor file, long length);
+    public static partial int Truncate(Descriptor file, long length);
     [LibraryImport("libc", EntryPoint = "mmap", SetLastError = true)]
     public static partial nint Map(void* where, nuint length, int protection, int flags, Descriptor file, long offset);
     [LibraryImport("libc", EntryPoint = "madvise", SetLastError = true)]

@@ -1,7 +1,7 @@
 namespace Ipc;
 
 /// <summary>What the channels through shared memory have in common: owning their segment, and what the ends of waits mean.</summary>
-internal abstract class SharedMemoryChannel(SharedMemorySegment segment, int limit, string address) : FramedChannel(limit)
+internal abstract partial class SharedMemoryChannel(SharedMemorySegment segment, int limit, string address) : FramedChannel(limit)
 {
     protected SharedMemorySegment Segment { get; } = segment;
 

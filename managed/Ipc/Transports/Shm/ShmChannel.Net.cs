@@ -3,23 +3,6 @@ namespace Ipc;
 /// <summary>The steps that asynchronous operations need beyond those of the blocking ones.</summary>
 internal sealed unsafe partial class ShmChannel
 {
-    private protected override ChannelReadiness? CreateReadiness() => Segment.CreateReadiness(new PeerWatch(this));
-
-    /// <summary>Told that the peer may have died; keeps the channel of nobody alive.</summary>
-    private sealed class PeerWatch(ShmChannel channel) : IEpollTarget
-    {
-        private readonly WeakReference<ShmChannel> _channel = new(channel);
-
-        public void Ready(uint events)
-        {
-            if (!_channel.TryGetTarget(out var channel) || !channel.TryEnterBeside())
-                return;
-            channel.Segment.LookAtPeer();
-            channel.LeaveBeside();
-            channel.WakeOperations();
-        }
-    }
-
     // Also where there is nothing to wait for.
     private protected override bool GoesOnSending => true;
 

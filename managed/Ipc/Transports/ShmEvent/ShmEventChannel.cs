@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 namespace Ipc;
 
 /// <summary>Frames over one block each way, docs/wire-formats.md "one block each way"; owns the segment.</summary>
-internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
+internal sealed unsafe partial class ShmEventChannel : SharedMemoryChannel
 {
     private readonly SpinBudget _sendBudget = new();
     private readonly SpinBudget _receiveBudget = new();
@@ -29,6 +29,13 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
     protected override void SendFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
     {
         WaitUntilEmpty(deadline);
+        Send(kind, id, payload);
+    }
+
+    // Into the block, which is empty.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Send(FrameKind kind, uint id, ReadOnlySpan<byte> payload)
+    {
         payload.CopyTo(_out.Room(payload.Length));
         _out.Fill(kind, id, payload.Length);
         Segment.WakeIfParked(Segment.Outgoing.ReaderParked);
@@ -41,9 +48,7 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
     {
         if (!HasRoomNow)
             return false;
-        payload.CopyTo(_out.Room(payload.Length));
-        _out.Fill(kind, id, payload.Length);
-        Segment.WakeIfParked(Segment.Outgoing.ReaderParked);
+        Send(kind, id, payload);
         return true;
     }
 
@@ -117,12 +122,14 @@ internal sealed unsafe class ShmEventChannel : SharedMemoryChannel
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void WaitUntilEmpty(Deadline deadline)
     {
-        var result = Segment.PeerHasClosed
-            ? WaitResult.PeerGone
-            : Segment.Wait(new StateCondition(_out.State, Empty), Segment.Outgoing.WriterParked, _sendBudget, deadline);
-        if (result != WaitResult.Ready)
+        if (AwaitRoom(deadline) is var result && result != WaitResult.Ready)
             throw CannotSend(result, deadline);
     }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private WaitResult AwaitRoom(Deadline deadline) => Segment.PeerHasClosed
+        ? WaitResult.PeerGone
+        : Segment.Wait(new StateCondition(_out.State, Empty), Segment.Outgoing.WriterParked, _sendBudget, deadline);
 
     // ---- receiver's half
 

@@ -12,6 +12,7 @@ public sealed class AsyncAllocationTests
     [InlineData("pipe")]
     [InlineData("fifo")]
     [InlineData("shm")]
+    [InlineData("shm-event")]
     public void WhatCompletesAtOnceAllocatesNothing(string transport)
     {
         using var pair = new Pair(transport);
@@ -33,6 +34,7 @@ public sealed class AsyncAllocationTests
     [Theory]
     [InlineData("unix")]
     [InlineData("shm?wait=block")]
+    [InlineData("shm-event?wait=block")]
     public void WaitingAllocatesNothingEither(string transport)
     {
         using var pair = new Pair(transport);
