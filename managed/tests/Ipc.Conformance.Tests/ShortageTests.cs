@@ -40,6 +40,7 @@ public sealed class ShortageTests
         connecting = client.Give("main", $"connect c {address} 5000");
         await server.Ok("accept l c 5000");
         (await connecting).Ok();
+        await server.Ok("reset"); // a puppet that is ended leaves its name
     }
 
     private static void Limit(PuppetProcess puppet, string limit)

@@ -11,6 +11,8 @@
  *   Publishers and subscribers: one thread at a time each.
  *   *_close may be called from any thread, at any time, any number of times, even while another thread is closing. It interrupts
  *   every call blocked on the handle; the interrupted call returns IPC_CLOSED within 100 ms.
+ *   Do not end a thread inside a call with pthread_cancel or TerminateThread: the former ends the process ("exception not
+ *   rethrown"), the latter leaves the handle in use for ever. Close the handle instead.
  *
  * OWNERSHIP
  *   Handles are opaque and are created only by this library. *_close ends the connection but keeps the handle valid. *_free

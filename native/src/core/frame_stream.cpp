@@ -301,7 +301,7 @@ Status FrameStream::stream_ended(const Deadline& deadline) {
     if (has_frame_ || dropped_ != 0 || end_ != begin_)
         return give_up(fail(IPC_TRUNCATED, "the peer at %s closed or died in the middle of a message: reconnect",
                             address_.c_str()));
-    fail(IPC_PEER_CLOSED, "the peer at %s closed the connection or died", address_.c_str());
+    fail(IPC_PEER_CLOSED, "the peer at %s closed the connection or died: reconnect", address_.c_str());
     return receiving_failure_.keep(IPC_PEER_CLOSED);
 }
 

@@ -66,7 +66,7 @@ Status FragmentChannel::for_a_slice(int64_t slice, Step step) {
 Status FragmentChannel::send_fragment(Chunk head, Chunk body, const Deadline& deadline) {
     while (true) {
         if (peer_->closed_here()) return stopped(sending_failure_);
-        if (peer_->gone()) return fail(IPC_PEER_CLOSED, "the peer has closed the channel or died: reconnect");
+        if (peer_->gone()) return fail(IPC_PEER_CLOSED, "the peer has closed the connection or died: reconnect");
         const Status status = for_a_slice(std::min(deadline.left_ns(), sleep_slice_ns),
                                           [&](int64_t patience_ns) { return carrier_->send(head, body, patience_ns); });
         if (status != IPC_TIMED_OUT) return status;
@@ -122,8 +122,8 @@ Status FragmentChannel::look_before_another_slice(const FirstFailure& failure, c
 Status FragmentChannel::peer_ended() {
     if ((has_frame_ && payload_ == nullptr && arrived_ < frame_.length) || dropped_ != 0)
         return give_up(
-            fail(IPC_TRUNCATED, "the peer closed the channel or died in the middle of a message: reconnect"));
-    return receiving_failure_.keep(fail(IPC_PEER_CLOSED, "the peer closed the channel or died"));
+            fail(IPC_TRUNCATED, "the peer closed the connection or died in the middle of a message: reconnect"));
+    return receiving_failure_.keep(fail(IPC_PEER_CLOSED, "the peer closed the connection or died: reconnect"));
 }
 
 Status FragmentChannel::receive_fragment(std::byte* wanted, const std::byte** fragment, size_t* length,

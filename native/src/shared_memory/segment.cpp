@@ -100,7 +100,7 @@ Status Segment::closed_here() const {
 }
 
 Status Segment::peer_ended() const {
-    return fail(IPC_PEER_CLOSED, "the peer at %s closed the channel or died: reconnect", address_.c_str());
+    return fail(IPC_PEER_CLOSED, "the peer at %s closed the connection or died: reconnect", address_.c_str());
 }
 
 Status Segment::reason_to_stop(bool look_at_peer, const Deadline& deadline) {
