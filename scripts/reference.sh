@@ -2,7 +2,8 @@
 # Measures what the README's and docs/findings.md's figures are taken from, and puts it where they are kept: results/reference
 # (results.json, Markdown and charts), results/reference-wine where the Windows programs are built (scripts/windows-build.sh), measurements.xlsx and
 # measurements.MACHINE.htm at the root, the README's tables and docs/findings.md. Run it on a quiet machine, after scripts/build.sh.
-#   scripts/reference.sh MACHINE             measures (35 minutes, and 5 under Wine) under the name MACHINE, which everybody will read
+# It takes 35 minutes to an hour, by how often the host moves the processors, and 2 minutes more under Wine.
+#   scripts/reference.sh MACHINE             measures under the name MACHINE, which everybody will read
 #   scripts/reference.sh MACHINE --resume    goes on with a run that was interrupted
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
