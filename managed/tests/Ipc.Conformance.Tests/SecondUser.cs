@@ -15,11 +15,16 @@ internal static partial class SecondUser
     public static uint Fresh() => (uint)Random.Shared.Next(1_700_000, 2_000_000);
 
     /// <summary>What to write before a program's name. It may pass through folders that are closed to other users, "/" itself and the
-    /// source tree perhaps, because what is tested is our own refusal and not theirs.</summary>
+    /// source tree perhaps, because what is tested is our own refusal and not theirs. The secure bit lets access(2), by which .NET looks for its runtime,
+    /// take note of that, too.</summary>
     public static string[] Prefix(uint user)
     {
         var number = user.ToString(CultureInfo.InvariantCulture);
-        return ["setpriv", $"--reuid={number}", $"--regid={number}", "--clear-groups", "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search", "--"];
+        return
+        [
+            "setpriv", "--securebits=+no_setuid_fixup", $"--reuid={number}", $"--regid={number}", "--clear-groups",
+            "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search", "--",
+        ];
     }
 
     /// <summary>Runs a shell's line as that user.</summary>
