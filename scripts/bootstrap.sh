@@ -10,6 +10,7 @@ packages=(
     g++ cmake ninja-build pkg-config          # the native build
     protobuf-compiler libprotobuf-dev         # codec protobuf
     libsimdjson-dev                           # codec json: what reads it
+    libflatbuffers-dev flatbuffers-compiler   # codec flatbuffers
     nlohmann-json3-dev                        # codec json: what it refuses with; and what the peers say to the runner
     libcsv-dev libcli11-dev                   # the native peer: table files, its command line
     g++-multilib                              # 32-bit processes in the tests

@@ -46,7 +46,7 @@ begin() {
     local seeds=()
     for seed in "$root/native/fuzz/corpus/$name" "$root/native/tests/golden"; do
         case $seed:$name in
-            */golden:custom-* | */golden:json-* | */golden:protobuf-*) seeds+=("$seed") ;;
+            */golden:custom-* | */golden:flat-buffers-* | */golden:json-* | */golden:protobuf-*) seeds+=("$seed") ;;
             */golden:*) ;;
             *) [ ! -d "$seed" ] || seeds+=("$seed") ;;
         esac
@@ -54,7 +54,7 @@ begin() {
     # The fuzzers of steps decode four bytes for each: longer inputs only take longer.
     local options=(-max_total_time="$seconds" -timeout=60 -artifact_prefix="$findings/$name-" -print_final_stats=1)
     case $name in
-        custom-* | json-* | protobuf-* | frames) ;;
+        custom-* | flat-buffers-* | json-* | protobuf-* | frames) ;;
         *) options+=(-len_control=0 -max_len=250) ;;
     esac
     set -m

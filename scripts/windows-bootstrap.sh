@@ -81,7 +81,7 @@ make_libraries() {
     x86_64-w64-mingw32-ar rcs "$libraries.new/lib/libcsv.a" "$build/libcsv.o"
     # Header-only libraries are the same everywhere.
     cp "$csv/csv.h" "$libraries.new/include/"
-    cp -RL /usr/include/CLI /usr/include/nlohmann "$libraries.new/include/"
+    cp -RL /usr/include/CLI /usr/include/flatbuffers /usr/include/nlohmann "$libraries.new/include/"
     mkdir -p "$libraries.new/share/cmake"
     cp -R /usr/share/cmake/CLI11 /usr/share/cmake/nlohmann_json "$libraries.new/share/cmake/"
     rm -rf "$build"
@@ -96,8 +96,8 @@ make_prefix() {
     : >"$WINEPREFIX/made"
 }
 
-# Those of before simdjson was among them are made anew.
-[ -f "$libraries/include/simdjson.h" ] || step build-windows-libraries make_libraries
+# Those of before FlatBuffers was among them are made anew.
+[ -d "$libraries/include/flatbuffers" ] || step build-windows-libraries make_libraries
 export WINEPREFIX=${WINEPREFIX:-$root/build/wine}
 # A prefix that was made by a Wine without the 32-bit half stays without it. Only our own is ours to remove.
 if wine32_is_here && [ "$WINEPREFIX" = "$root/build/wine" ] && [ -f "$WINEPREFIX/made" ] &&

@@ -42,6 +42,10 @@ internal static class Scenarios
             case ("batch", "protobuf-direct"):
                 PlayBatchOfObjects<ProtobufDirectCodec, FieldFraming, MessageAccess, Codecs.Messages.Request, Codecs.Messages.Reply>(cell, control);
                 break;
+            case ("batch", "flatbuffers"):
+                PlayBatchOfObjects<FlatBuffersCodec<string[], ArrayStrings>, LengthFraming, DomainAccess<string[], ArrayStrings>, Request, Reply>(
+                    cell, control);
+                break;
             case ("batch", "json"):
                 PlayBatchOfObjects<JsonCodec<string[], ArrayStrings>, LineFraming, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);
                 break;
@@ -76,6 +80,9 @@ internal static class Scenarios
                 break;
             case ("call" or "pipelined", "protobuf-direct"):
                 PlayObjects<ProtobufDirectCodec, MessageAccess, Codecs.Messages.Request, Codecs.Messages.Reply>(cell, control);
+                break;
+            case ("call" or "pipelined", "flatbuffers"):
+                PlayObjects<FlatBuffersCodec<string[], ArrayStrings>, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);
                 break;
             case ("call" or "pipelined", "json"):
                 PlayObjects<JsonCodec<string[], ArrayStrings>, DomainAccess<string[], ArrayStrings>, Request, Reply>(cell, control);

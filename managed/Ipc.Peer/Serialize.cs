@@ -42,6 +42,7 @@ internal static partial class Serialize
     {
         "custom" => (Custom<string[], ArrayStrings>(cell), Custom<LinkedList<string>, LinkedStrings>(cell)),
         "protobuf" => (Protobuf<string[], ArrayStrings>(cell), Protobuf<LinkedList<string>, LinkedStrings>(cell)),
+        "flatbuffers" => (FlatBuffers<string[], ArrayStrings>(cell), FlatBuffers<LinkedList<string>, LinkedStrings>(cell)),
         "json" => (Json<string[], ArrayStrings>(cell), Json<LinkedList<string>, LinkedStrings>(cell)),
         "protobuf-direct" => (ProtobufDirect(cell), null),
         _ when OfLibrary(cell) is { } serialization => (serialization, null),
@@ -70,6 +71,9 @@ internal static partial class Serialize
             lengths += text.Length;
         return lengths;
     }
+
+    private static Serialization FlatBuffers<TStrings, TContainer>(Cell cell) where TStrings : class where TContainer : struct, IStrings<TStrings> =>
+        Untranslated<FlatBuffersCodec<TStrings, TContainer>, DomainAccess<TStrings, TContainer>, Request<TStrings>, Reply<TStrings>>(cell);
 
     private static Serialization Json<TStrings, TContainer>(Cell cell) where TStrings : class where TContainer : struct, IStrings<TStrings> =>
         Untranslated<JsonCodec<TStrings, TContainer>, DomainAccess<TStrings, TContainer>, Request<TStrings>, Reply<TStrings>>(cell);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "codecs/custom.hpp"
+#include "codecs/flatbuffers.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"
 #include "codecs/protobuf_direct.hpp"
@@ -21,7 +22,8 @@ void choose_codec(std::string_view id, Play&& play) {
         return true;
     };
     if (try_one(std::type_identity<codecs::Custom>()) || try_one(std::type_identity<codecs::Protobuf>()) ||
-        try_one(std::type_identity<codecs::ProtobufDirect>()) || try_one(std::type_identity<codecs::Json>()))
+        try_one(std::type_identity<codecs::ProtobufDirect>()) || try_one(std::type_identity<codecs::Json>()) ||
+        try_one(std::type_identity<codecs::FlatBuffers>()))
         return;
     fail_bad_cell("the native peer has no codec '" + std::string(id) + "' for this scenario: see `ipc list codecs`");
 }

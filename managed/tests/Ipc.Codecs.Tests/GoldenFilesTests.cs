@@ -9,6 +9,7 @@ public sealed class GoldenFilesTests
     {
         { "custom", "custom" }, { "custom, linked lists", "custom" },
         { "protobuf", "protobuf" }, { "protobuf, linked lists", "protobuf" }, { "protobuf-direct", "protobuf" },
+        { "flatbuffers", "flatbuffers" }, { "flatbuffers, linked lists", "flatbuffers" },
         { "json", "json" }, { "json, linked lists", "json" },
     };
 

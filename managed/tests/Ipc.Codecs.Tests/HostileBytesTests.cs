@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Text;
 using FsCheck;
 using FsCheck.Fluent;
+using Google.FlatBuffers;
 
 namespace Ipc.Codecs.Tests;
 
@@ -92,6 +93,42 @@ public sealed class HostileBytesTests
     {
         AssertTakesLittle(() => Assert.Throws<CodecException>(() => CodecUnderTest.Get("protobuf").DecodeRequest(bytes)));
         AssertTakesLittle(() => Assert.Throws<CodecException>(() => CodecUnderTest.Get("protobuf-direct").DecodeRequest(bytes)));
+    }
+
+    // A message whose offsets all lead to one text would otherwise ask for a thousand times its own memory.
+    [Fact]
+    public void FlatBuffersTextsThatManyOffsetsShareAreRefused()
+    {
+        const int Cells = 2000;
+        var builder = new FlatBufferBuilder(1024);
+        var text = builder.CreateString(new string('x', 10_000));
+        builder.StartVector(sizeof(int), Cells, sizeof(int));
+        for (var i = 0; i < Cells; i++)
+            builder.AddOffset(text.Value);
+        var cells = builder.EndVector();
+        builder.StartTable(3);
+        builder.AddOffset(2, cells.Value, 0);
+        builder.Finish(builder.EndTable());
+        var bytes = builder.SizedByteArray();
+        AssertTakesLittle(() => Assert.Contains("overlap",
+            Assert.Throws<CodecException>(() => CodecUnderTest.Get("flatbuffers").DecodeReply(bytes)).Message, StringComparison.Ordinal));
+    }
+
+    // Any four bytes, which are all that a FlatBuffers message has of offsets, lengths and lists of fields.
+    [Fact]
+    public void AnyNumberInAFlatBuffersMessageGivesAnObjectOrARefusal()
+    {
+        var codec = CodecUnderTest.Get("flatbuffers");
+        var whole = codec.Encode(Samples.EdgeRequest);
+        for (var at = 0; at + sizeof(uint) <= whole.Length; at++)
+        {
+            foreach (var number in (uint[])[0, 1, 4, 5, (uint)whole.Length, (uint)(whole.Length - at), int.MaxValue, 1u << 31, uint.MaxValue, uint.MaxValue - (uint)at])
+            {
+                var changed = whole.ToArray();
+                BinaryPrimitives.WriteUInt32LittleEndian(changed.AsSpan(at), number);
+                AssertTakesLittle(() => Try(() => codec.DecodeRequest(changed)));
+            }
+        }
     }
 
     [Theory, MemberData(nameof(NotUtf8))]

@@ -48,7 +48,7 @@ public sealed class RealPeersTests : RealPeers
         var transports = Registry.Transports.Where(t => t.Module is null && Choices.ScenarioEntry("batch").Kinds.Contains(t.Kind) && IsPlayed(t.Id, pair))
             .ToList();
         Assert.NotEmpty(transports);
-        string[] codecs = ["custom", "protobuf", "json", "raw", "protobuf-direct"];
+        string[] codecs = ["custom", "protobuf", "json", "raw", "protobuf-direct", "flatbuffers"];
         for (var i = 0; i < Math.Max(transports.Count, codecs.Length); i++)
         {
             var cell = new Cell(transports[i % transports.Count].Id, pair, codecs[i % codecs.Length], "batch", i % 2 == 0 ? "batch-10" : "batch-500", buckets);
@@ -71,7 +71,7 @@ public sealed class RealPeersTests : RealPeers
         const int calls = 300;
         var scenarios = Registry.Scenarios.Where(s => s.PlayedAs == "pipelined").OrderBy(s => s.InFlight).ToList();
         Assert.Equal([1, 8, 64, 256], scenarios.Select(s => s.InFlight));
-        string[] codecs = ["custom", "protobuf", "json", "protobuf-direct"];
+        string[] codecs = ["custom", "protobuf", "json", "protobuf-direct", "flatbuffers"];
         // The same every time, and another for each pair.
         var turn = pair.Sum(c => c);
         foreach (var transport in Registry.Transports.Where(t =>

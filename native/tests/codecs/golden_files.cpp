@@ -2,6 +2,7 @@
 
 #include "codecs/collection.hpp"
 #include "codecs/custom.hpp"
+#include "codecs/flatbuffers.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"
 #include "data.hpp"
@@ -60,6 +61,7 @@ Reply golden_edge_reply() {
 std::map<std::string, std::vector<uint8_t>> golden_files() {
     std::map<std::string, std::vector<uint8_t>> files;
     add<Custom>(files);
+    add<FlatBuffers>(files);
     add<Protobuf>(files);
     add<Json>(files);
     auto& raw = files["raw-request.bin"];

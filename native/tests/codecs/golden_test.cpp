@@ -1,6 +1,7 @@
 // The bytes of today are the bytes of the committed files, and those decode to the objects described beside them.
 #include "codecs/collection.hpp"
 #include "codecs/custom.hpp"
+#include "codecs/flatbuffers.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"
 #include "golden_files.hpp"
@@ -35,7 +36,7 @@ TEST(Golden, NoFileIsLeftFromFormerTimes) {
 
 template <class Codec>
 class GoldenObjects : public ::testing::Test {};
-using Codecs = ::testing::Types<Custom, Protobuf, Json>;
+using Codecs = ::testing::Types<Custom, FlatBuffers, Protobuf, Json>;
 TYPED_TEST_SUITE(GoldenObjects, Codecs);
 
 TYPED_TEST(GoldenObjects, AreDecoded) {

@@ -1,5 +1,6 @@
 // Decoders against bytes no encoder of ours made: refused with an error message, never believed, never worth much memory.
 #include "codecs/custom.hpp"
+#include "codecs/flatbuffers.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"
 #include "largest_allocation.hpp"
@@ -36,7 +37,7 @@ std::string complaint_about(const Made& bytes) {
 
 template <class Codec>
 class Hostile : public ::testing::Test {};
-using StrictCodecs = ::testing::Types<Custom, Json>;
+using StrictCodecs = ::testing::Types<Custom, FlatBuffers, Json>;
 TYPED_TEST_SUITE(Hostile, StrictCodecs);
 
 TYPED_TEST(Hostile, EveryTruncationIsRefused) {
@@ -79,7 +80,7 @@ TEST(HostileProtobuf, TruncationsAreRefusedOrShorter) {
 
 template <class Codec>
 class Damaged : public ::testing::Test {};
-using AllCodecs = ::testing::Types<Custom, Protobuf, Json>;
+using AllCodecs = ::testing::Types<Custom, FlatBuffers, Protobuf, Json>;
 TYPED_TEST_SUITE(Damaged, AllCodecs);
 
 // Whatever a decoder accepts is a good object: it can be encoded and decoded again.
@@ -100,41 +101,46 @@ TYPED_TEST(Damaged, IsRefusedOrAGoodObject) {
 }
 
 // Reading in place shows what decoding would give, and complains in the same words, whatever the bytes.
-template <class Object>
+template <class Codec, class Object>
 void expect_same_in_place(const Made& bytes) {
-    Custom codec;
+    Codec codec;
     Object decoded, viewed;
     const std::string complaint = codec.decode(bytes, decoded);
-    ASSERT_EQ(testing::take_from_view(bytes, viewed), complaint);
+    ASSERT_EQ(testing::take_from_view<Codec>(bytes, viewed), complaint);
     ASSERT_TRUE(!complaint.empty() || viewed == decoded);
 }
 
-TEST(CustomView, ShowsWhatTheDecoderFinds) {
+template <class Codec>
+class Views : public ::testing::Test {};
+using ViewedCodecs = ::testing::Types<Custom, FlatBuffers>;
+TYPED_TEST_SUITE(Views, ViewedCodecs);
+
+TYPED_TEST(Views, ShowWhatTheDecoderFinds) {
     std::mt19937 random(34);
     testing::RandomObjects objects(35);
     for (int i = 0; i < 3000; ++i) {
-        Made request = made_by<Custom>(objects.request(6));
-        Made reply = made_by<Custom>(objects.reply(10));
-        expect_same_in_place<Request>(request);
-        expect_same_in_place<Reply>(reply);
+        Made request = made_by<TypeParam>(objects.request(6));
+        Made reply = made_by<TypeParam>(objects.reply(10));
+        expect_same_in_place<TypeParam, Request>(request);
+        expect_same_in_place<TypeParam, Reply>(reply);
         for (int changes = 0; changes < 2; ++changes) {
             request[random() % request.size()] = static_cast<uint8_t>(random());
             reply[random() % reply.size()] = static_cast<uint8_t>(random());
-            expect_same_in_place<Request>(request);
-            expect_same_in_place<Reply>(reply);
+            expect_same_in_place<TypeParam, Request>(request);
+            expect_same_in_place<TypeParam, Reply>(reply);
         }
         request.resize(random() % (request.size() + 1));
         reply.resize(random() % (reply.size() + 1));
-        expect_same_in_place<Request>(request);
-        expect_same_in_place<Reply>(reply);
+        expect_same_in_place<TypeParam, Request>(request);
+        expect_same_in_place<TypeParam, Reply>(reply);
     }
 }
 
-TEST(CustomView, TakesNoMemory) {
-    const Made reply = made_by<Custom>(Reply{1, 10, Strings(10'000, "abcdefghijklmnopqrst")});
+TYPED_TEST(Views, TakeNoMemory) {
+    const Made reply = made_by<TypeParam>(Reply{1, 10, Strings(10'000, "abcdefghijklmnopqrst")});
     testing::forget_allocations();
     size_t cells = 0;
-    CustomReplyView view(reply);
+    typename TypeParam::ReplyView view(reply);
     for (std::string_view cell; view.next(cell);) cells += cell.size() == 20;
     EXPECT_EQ(cells, 10'000u);
     EXPECT_EQ(view.complaint(), "");
@@ -142,9 +148,9 @@ TEST(CustomView, TakesNoMemory) {
 }
 
 // An encoder that has once written an object as large needs no memory for the next ones.
-TEST(CustomEncoding, TakesNoMemoryAgain) {
+TYPED_TEST(Views, AreOfMessagesWhoseEncoderTakesNoMemoryAgain) {
     testing::RandomObjects objects(36);
-    Custom codec;
+    TypeParam codec;
     Buffer buffer;
     const Reply large = objects.reply(2000);
     encode(codec, large, buffer);
@@ -185,6 +191,43 @@ TEST(HostileCustom, ComplaintsNameTheTroubleAndThePlace) {
     EXPECT_EQ(
         (complaint_about<Reply, Custom>(reply)),
         "the custom reply has a text that is not UTF-8 at byte 20: check that the peer sends it with codec custom");
+}
+
+TEST(HostileFlatBuffers, ComplaintsNameTheTrouble) {
+    const std::string remedy = ": check that the peer sends it with codec flatbuffers and the same ipc.fbs";
+    EXPECT_EQ((complaint_about<Reply, FlatBuffers>({1, 2, 3})), "the flatbuffers reply of 3 bytes is damaged" + remedy);
+    Made reply = made_by<FlatBuffers>(Reply{1, 1, {"abc"}});
+    const std::string of = "the flatbuffers reply of " + std::to_string(reply.size()) + " bytes ";
+    reply[reply.size() - 2] = 0xFF; // the text's last character
+    EXPECT_EQ((complaint_about<Reply, FlatBuffers>(reply)), of + "has a text that is not UTF-8" + remedy);
+    reply.back() = 'd'; // where its zero was
+    EXPECT_EQ((complaint_about<Reply, FlatBuffers>(reply)), of + "is damaged" + remedy);
+}
+
+// A message whose offsets all lead to one text would otherwise ask for a thousand times its own memory.
+TEST(HostileFlatBuffers, TextsThatManyOffsetsShareTakeNoMoreThanTheMessage) {
+    flatbuffers::FlatBufferBuilder builder;
+    const auto shared = builder.CreateString(std::string(10'000, 'x'));
+    const std::vector<flatbuffers::Offset<flatbuffers::String>> cells(2'000, shared);
+    builder.Finish(lab::flat::CreateReply(builder, 1, 1, builder.CreateVector(cells)));
+    const Made bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+    testing::forget_allocations();
+    EXPECT_NE((complaint_about<Reply, FlatBuffers>(bytes)).find("has texts that overlap"), std::string::npos);
+    EXPECT_LT(testing::largest_allocation(), 10 * bytes.size());
+}
+
+// Not as the sender made them but as FlatBuffers reads them: from memory that is not aligned, too.
+TEST(HostileFlatBuffers, IsDecodedFromAnyAddress) {
+    const Reply sent{7, 2, {"a", "bc", "def"}};
+    const Made made = made_by<FlatBuffers>(sent);
+    for (size_t shift = 0; shift < 8; ++shift) {
+        Made shifted(shift + made.size());
+        std::copy(made.begin(), made.end(), shifted.begin() + static_cast<ptrdiff_t>(shift));
+        FlatBuffers codec;
+        Reply reply;
+        EXPECT_EQ(codec.decode(Bytes(shifted).subspan(shift), reply), "");
+        EXPECT_EQ(reply, sent);
+    }
 }
 
 TEST(HostileProtobuf, TextsThatAreNotUtf8AreRefused) {

@@ -102,7 +102,7 @@ TEST_P(PeerPairs, PlayEveryWorkload) {
                     play("unix", cell(codec, scenario, workload));
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, PeerPairs, ::testing::Values("raw", "custom", "protobuf", "protobuf-direct", "json"),
+INSTANTIATE_TEST_SUITE_P(Codecs, PeerPairs, ::testing::Values("raw", "custom", "protobuf", "protobuf-direct", "flatbuffers", "json"),
                          [](const auto& codec) {
                              return codec.param == "protobuf-direct" ? "protobuf_direct" : codec.param;
                          });
@@ -171,6 +171,7 @@ TEST_P(WrongContent, IsNoticedByBothEnds) {
 INSTANTIATE_TEST_SUITE_P(Codecs, WrongContent,
                          ::testing::Values(std::pair("raw", "1k-10k"), std::pair("custom", "1k-10k"),
                                            std::pair("protobuf", "1k-10k"), std::pair("protobuf-direct", "1k-10k"),
+                                           std::pair("flatbuffers", "1k-10k"),
                                            std::pair("json", "1k-10k")));
 
 TEST(PeerPair, AMessageOfAnotherLengthIsNoticed) {
@@ -180,7 +181,7 @@ TEST(PeerPair, AMessageOfAnotherLengthIsNoticed) {
 }
 
 TEST(PeerAlone, TellsEveryPhase) {
-    for (const std::string codec : {"custom", "protobuf", "protobuf-direct", "json"}) {
+    for (const std::string codec : {"custom", "protobuf", "protobuf-direct", "flatbuffers", "json"}) {
         SCOPED_TRACE(codec);
         PeerProcess peer;
         peer.send(with(with(cell(codec, "serialize", workload("0.1k-1k")), "role", "alone"), "seconds", 0.05));
@@ -191,7 +192,7 @@ TEST(PeerAlone, TellsEveryPhase) {
                 const json& figure = phases[prefix + step + "_ns"];
                 if (codec == "protobuf-direct" && prefix.starts_with("linked_"))
                     EXPECT_TRUE(figure.is_null());
-                else if (step == "view" && codec != "custom")
+                else if (step == "view" && codec != "custom" && codec != "flatbuffers")
                     EXPECT_TRUE(figure.is_null());
                 else if (step == "translate" && codec != "protobuf")
                     EXPECT_EQ(figure, 0);

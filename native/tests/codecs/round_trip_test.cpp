@@ -1,5 +1,6 @@
 // What goes in comes out, for every codec, whatever the objects and whatever the reused object held before.
 #include "codecs/custom.hpp"
+#include "codecs/flatbuffers.hpp"
 #include "codecs/json.hpp"
 #include "codecs/protobuf.hpp"
 #include "codecs/protobuf_direct.hpp"
@@ -36,8 +37,8 @@ class RoundTrip : public ::testing::Test {
     typename Codec::Reply reply_;
 };
 
-using Codecs = ::testing::Types<Custom, Protobuf, ProtobufDirect, Json, BasicCustom<LinkedStrings>,
-                                BasicProtobuf<LinkedStrings>, BasicJson<LinkedStrings>>;
+using Codecs = ::testing::Types<Custom, FlatBuffers, Protobuf, ProtobufDirect, Json, BasicCustom<LinkedStrings>,
+                                BasicFlatBuffers<LinkedStrings>, BasicProtobuf<LinkedStrings>, BasicJson<LinkedStrings>>;
 TYPED_TEST_SUITE(RoundTrip, Codecs);
 
 TYPED_TEST(RoundTrip, EmptyObjects) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "codecs/custom_view.hpp"
+#include "codecs/codec.hpp"
 
 #include <string>
 #include <string_view>
@@ -8,8 +8,9 @@
 namespace ipc::codecs::testing {
 
 // The object that a view shows, to be held against what the decoder makes of the same bytes. Returns the complaint.
-inline std::string take_from_view(Bytes bytes, Request& request) {
-    CustomRequestView view(bytes);
+template <class Codec>
+std::string take_from_view(Bytes bytes, Request& request) {
+    typename Codec::RequestView view(bytes);
     request = {view.sequence(), "", {}, {}};
     std::string_view text;
     if (view.next(text)) request.name = text;
@@ -18,8 +19,9 @@ inline std::string take_from_view(Bytes bytes, Request& request) {
     return view.complaint();
 }
 
-inline std::string take_from_view(Bytes bytes, Reply& reply) {
-    CustomReplyView view(bytes);
+template <class Codec>
+std::string take_from_view(Bytes bytes, Reply& reply) {
+    typename Codec::ReplyView view(bytes);
     reply = {view.sequence(), view.columns(), {}};
     for (std::string_view text; view.next(text);) reply.cells.emplace_back(text);
     return view.complaint();
