@@ -1,6 +1,6 @@
 namespace Ipc.Codecs;
 
-/// <summary>Access to domain objects, the objects of codecs custom, protobuf and json.</summary>
+/// <summary>Access to domain objects, the objects of codecs custom, protobuf, flatbuffers and json.</summary>
 public readonly struct DomainAccess<TStrings, TContainer> : IObjectAccess<Request<TStrings>, Reply<TStrings>>
     where TStrings : class
     where TContainer : struct, IStrings<TStrings>

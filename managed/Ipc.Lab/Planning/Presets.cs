@@ -77,7 +77,7 @@ internal static class Presets
             .. Grid.Cross(["shm", "unix"], MainPairs, ["raw"], ["call"], ["1k-10k"]),
             .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["call"], ["100k-1000k"]),
             .. Grid.Cross(["shm", "ring", "queue", "unix"], alike, ["raw"], ["oneway"], ["oneway-32"]),
-            .. Grid.Cross([], alike, ["custom", "protobuf", "json"], ["serialize"], ["1k-10k"]),
+            .. Grid.Cross([], alike, ["custom", "protobuf", "flatbuffers", "json"], ["serialize"], ["1k-10k"]),
             .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["reconnect"], ["64"]),
             .. Grid.Cross(["pipe"], MainPairs, ["raw"], ["startup"], ["64"]),
             .. Grid.Cross(["shm"], alike, ["custom"], ["batch"], Choices.Workloads("batch")),
@@ -162,7 +162,7 @@ internal static class Presets
         var (batch, paced, sweep) = (Choices.Workloads("batch"), Choices.Workloads("paced"), Choices.Workloads("sweep"));
         return
         [
-            .. Grid.Cross(["shm"], alike, ["custom", "protobuf", "protobuf-direct", "json", "raw"], ["batch"], batch),
+            .. Grid.Cross(["shm"], alike, ["custom", "protobuf", "protobuf-direct", "flatbuffers", "json", "raw"], ["batch"], batch),
             .. Grid.Cross(["unix"], alike, ["custom"], ["batch"], batch),
             .. Grid.Cross(["shm"], ["native:managed"], ["custom"], ["batch"], batch),
             .. Grid.Cross(["shm", "shm?wait=spin", "shm?wait=block"], ["native:native"], ["raw"], ["paced"], paced),

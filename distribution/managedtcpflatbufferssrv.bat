@@ -1,0 +1,4 @@
+@echo off
+rem The managed server of transport tcp with codec flatbuffers; *tcpflatbuffersclient is its other end.
+rem Made by scripts/distribution.sh. Further arguments go to `ipc serve`, e.g. --workload; 1k-10k unless said.
+call "%~dp0..\scripts\ipc.bat" serve --side managed --address tcp://45454 --codec flatbuffers %*

@@ -1,0 +1,4 @@
+@echo off
+rem The native server of transport msrpc-np with codec flatbuffers; *msrpcnpflatbuffersclient is its other end.
+rem Made by scripts/distribution.sh. Further arguments go to `ipc serve`, e.g. --workload; 1k-10k unless said.
+call "%~dp0..\scripts\ipc.bat" serve --side native --address msrpc-np://ipc-pair --codec flatbuffers %*

@@ -1,0 +1,4 @@
+@echo off
+rem The native client of transport wm-copydata with codec flatbuffers; *wmcopydataflatbufferssrv is its other end.
+rem Made by scripts/distribution.sh. Further arguments go to `ipc drive`, e.g. --workload; 1k-10k unless said.
+call "%~dp0..\scripts\ipc.bat" drive --side native --address wm-copydata://ipc-pair --codec flatbuffers %*
