@@ -20,8 +20,9 @@ internal sealed record FloorOfCell(string Name, string Workload, int? OneWayByte
         if (transport == Cell.NoTransport)
             return null;
         var scene = Choices.ScenarioEntry(scenario);
-        // What a process does until it can call is no round trip, nor is a message that goes to several.
-        if (scene.Starts || scene.Last)
+        // What a process does until it can call is no round trip, nor is a message that goes to several; and calls that are in flight together share
+        // wake-ups, so that none of them waits for one of its own.
+        if (scene.Starts || scene.Last || scene.InFlight > 1)
             return null;
         return scene.Receiver is null
             ? new FloorOfCell(scene.OneCpu ? OfTakingTurns(RoundTripFloor(transport)) : RoundTripFloor(transport), workload, null, false)

@@ -134,6 +134,13 @@ public sealed class PlanningTests
             Assert.Single(PlanOf(request with { Pin = "none" }).Cells).SkipReason);
     }
 
+    // Sleeping sides are held against a wake-up, spinning ones against a line that moves; calls in flight together share what the floor has one of each.
+    [Theory]
+    [InlineData("shm-event", "call", "futex"), InlineData("shm-event?wait=adaptive", "call", "slot"), InlineData("shm-event?wait=spin", "call", "slot")]
+    [InlineData("unix", "pipelined-1", "unix"), InlineData("unix", "pipelined-8", null), InlineData("shm", "pipelined", null)]
+    public void FloorsBoundWhatWaitsAsTheyDo(string transport, string scenario, string? floor) =>
+        Assert.Equal(floor, FloorOfCell.Of(new Cell(transport, "native:native", "raw", scenario, "64"))?.Name);
+
     // Who names a curve, or a scenario that is one, means all its points; one point can be named as well.
     [Theory]
     [InlineData("batch", null, "batch", 6)]

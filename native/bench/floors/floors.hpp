@@ -26,7 +26,7 @@ double cacheline_rtt_ns(const Setup& setup);
 // The least of: one slot each way, some in turns, and from 8 kB on in pieces. Copy in, flag, copy out, spinning. Flag and
 // the first 56 bytes of a slot share a line.
 double slot_rtt_ns(const Setup& setup, Sizes sizes);
-// The same slots, the waiting by futex (on Windows by an event), a wake-up for every message.
+// The same slots or pieces, the waiting by futex, a wake-up for every message; on Windows slots only, by an event.
 double futex_rtt_ns(const Setup& setup, Sizes sizes);
 // Blocking write and read on a pair of pipes, and on a Unix stream socket pair (on Windows one named pipe, both ways).
 double pipe_rtt_ns(const Setup& setup, Sizes sizes);

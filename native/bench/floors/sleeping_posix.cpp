@@ -1,4 +1,5 @@
 #include "slots.hpp"
+#include "streaming.hpp"
 
 #include <climits>
 #include <linux/futex.h>
@@ -8,27 +9,36 @@
 namespace floors {
 namespace {
 
+struct SleepForWord {
+    static long futex(const std::atomic<uint32_t>& word, int operation, uint32_t value) {
+        return syscall(SYS_futex, reinterpret_cast<const uint32_t*>(&word), operation, value, nullptr, nullptr, 0);
+    }
+    static void signal(const std::atomic<uint32_t>& word) { futex(word, FUTEX_WAKE, INT_MAX); }
+    static void await_change(const std::atomic<uint32_t>& word, uint32_t last) {
+        while (word.load(std::memory_order_acquire) == last) futex(word, FUTEX_WAIT, last);
+    }
+};
+
 struct Sleep {
     static void open(Slot&) {}
     static void close(Slot&) {}
-    static long futex(Slot& slot, int operation, uint32_t value) {
-        return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&slot.turn), operation, value, nullptr, nullptr, 0);
-    }
     static void signal(Slot& slot, uint32_t turn) {
         slot.turn.store(turn, std::memory_order_release);
-        futex(slot, FUTEX_WAKE, INT_MAX);
+        SleepForWord::signal(slot.turn);
     }
     static uint32_t await_change(Slot& slot, uint32_t last) {
-        uint32_t turn;
-        while ((turn = slot.turn.load(std::memory_order_acquire)) == last) futex(slot, FUTEX_WAIT, last);
-        return turn;
+        SleepForWord::await_change(slot.turn, last);
+        return slot.turn.load(std::memory_order_acquire);
     }
 };
 
 } // namespace
 
+// A message of some pages is through sooner in pieces: the sleeper is woken by the first one.
 double futex_rtt_ns(const Setup& setup, Sizes sizes) {
-    return slots_rtt_ns<Sleep>(setup, sizes);
+    if (!worth_streaming(sizes)) return slots_rtt_ns<Sleep>(setup, sizes);
+    const Setup share{setup.server_cpu, setup.client_cpu, setup.warmup_seconds / 2, setup.seconds / 2};
+    return std::min(slots_rtt_ns<Sleep>(share, sizes), streamed_rtt_ns<SleepForWord>(share, sizes, in_pieces(sizes)));
 }
 
 } // namespace floors

@@ -1,8 +1,6 @@
 #include "slots.hpp"
 #include "streaming.hpp"
 
-#include <bit>
-
 namespace floors {
 namespace {
 
@@ -25,14 +23,13 @@ Layout in_turns(Sizes sizes) {
     return {static_cast<uint32_t>(std::max<size_t>(fit, 2)), asked_ahead};
 }
 
-// An eighth of the message, within what is worth a line of its own and what leaves something to overlap; and a window so
-// large that a place is used again only after its bytes have left the nearest cache. Two threads of one core take three
-// times as long through a window of 128 kB (docs/performance.md).
-Pieces in_pieces(Sizes sizes) {
-    constexpr size_t fewest_bytes = size_t{1} << 12, most_bytes = size_t{1} << 15, window = size_t{1} << 21;
-    const size_t piece = std::clamp(std::bit_ceil(std::max(sizes.request, sizes.reply) / 8), fewest_bytes, most_bytes);
-    return {piece, window / piece};
-}
+// The same for messages in pieces.
+struct SpinForWord {
+    static void signal(std::atomic<uint32_t>&) {}
+    static void await_change(const std::atomic<uint32_t>& word, uint32_t last) {
+        while (word.load(std::memory_order_acquire) == last) relax();
+    }
+};
 
 } // namespace
 
@@ -45,11 +42,11 @@ double cacheline_rtt_ns(const Setup& setup) {
 // 630). One slot is less where a line takes 100 ns anyway. A message of some pages is through sooner in pieces, since one
 // side copies out while the other still copies in.
 double slot_rtt_ns(const Setup& setup, Sizes sizes) {
-    const bool streams = std::max(sizes.request, sizes.reply) >= size_t{8} << 10;
+    const bool streams = worth_streaming(sizes);
     const double ways = streams ? 3 : 2;
     const Setup share{setup.server_cpu, setup.client_cpu, setup.warmup_seconds / ways, setup.seconds / ways};
     const double whole = std::min(slots_rtt_ns<Spin>(share, sizes), slots_rtt_ns<Spin>(share, sizes, in_turns(sizes)));
-    return streams ? std::min(whole, streamed_rtt_ns(share, sizes, in_pieces(sizes))) : whole;
+    return streams ? std::min(whole, streamed_rtt_ns<SpinForWord>(share, sizes, in_pieces(sizes))) : whole;
 }
 
 } // namespace floors

@@ -24,8 +24,9 @@ uint64_t most_size_of(const Texts& texts) {
 
 void check_size(uint64_t most) {
     if (most > largest_message)
-        throw std::length_error("the object takes up to " + std::to_string(most) + " bytes in FlatBuffers, which allows " +
-                                std::to_string(largest_message) + ": split it");
+        throw std::length_error("the object takes up to " + std::to_string(most) +
+                                " bytes in FlatBuffers, which allows " + std::to_string(largest_message) +
+                                ": split it");
 }
 
 } // namespace
@@ -61,9 +62,9 @@ bool FlatBuffersTextsView::next(std::string_view& text) {
 bool FlatBuffersTextsView::take(const flatbuffers::String& from, std::string_view& text) {
     // Offsets may lead to the same text many times: a few bytes could ask for gigabytes.
     shown_bytes_ += from.size();
-    const char* const why = shown_bytes_ > bytes_.size()            ? "has texts that overlap"
+    const char* const why = shown_bytes_ > bytes_.size()          ? "has texts that overlap"
                             : !is_utf8(from.c_str(), from.size()) ? "has a text that is not UTF-8"
-                                                                    : nullptr;
+                                                                  : nullptr;
     if (!why) {
         text = {from.c_str(), from.size()};
         return true;

@@ -42,7 +42,7 @@ class FlatBuffersTextsView {
   private:
     bool take(const flatbuffers::String& from, std::string_view& text);
 
-    uint32_t next_ = 0;       // of then_
+    uint32_t next_ = 0;        // of then_
     uint64_t shown_bytes_ = 0; // of all texts
     std::string complaint_;
 };

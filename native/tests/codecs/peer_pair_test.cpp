@@ -102,7 +102,8 @@ TEST_P(PeerPairs, PlayEveryWorkload) {
                     play("unix", cell(codec, scenario, workload));
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, PeerPairs, ::testing::Values("raw", "custom", "protobuf", "protobuf-direct", "flatbuffers", "json"),
+INSTANTIATE_TEST_SUITE_P(Codecs, PeerPairs,
+                         ::testing::Values("raw", "custom", "protobuf", "protobuf-direct", "flatbuffers", "json"),
                          [](const auto& codec) {
                              return codec.param == "protobuf-direct" ? "protobuf_direct" : codec.param;
                          });
@@ -171,8 +172,7 @@ TEST_P(WrongContent, IsNoticedByBothEnds) {
 INSTANTIATE_TEST_SUITE_P(Codecs, WrongContent,
                          ::testing::Values(std::pair("raw", "1k-10k"), std::pair("custom", "1k-10k"),
                                            std::pair("protobuf", "1k-10k"), std::pair("protobuf-direct", "1k-10k"),
-                                           std::pair("flatbuffers", "1k-10k"),
-                                           std::pair("json", "1k-10k")));
+                                           std::pair("flatbuffers", "1k-10k"), std::pair("json", "1k-10k")));
 
 TEST(PeerPair, AMessageOfAnotherLengthIsNoticed) {
     Pair pair;

@@ -37,8 +37,9 @@ class RoundTrip : public ::testing::Test {
     typename Codec::Reply reply_;
 };
 
-using Codecs = ::testing::Types<Custom, FlatBuffers, Protobuf, ProtobufDirect, Json, BasicCustom<LinkedStrings>,
-                                BasicFlatBuffers<LinkedStrings>, BasicProtobuf<LinkedStrings>, BasicJson<LinkedStrings>>;
+using Codecs =
+    ::testing::Types<Custom, FlatBuffers, Protobuf, ProtobufDirect, Json, BasicCustom<LinkedStrings>,
+                     BasicFlatBuffers<LinkedStrings>, BasicProtobuf<LinkedStrings>, BasicJson<LinkedStrings>>;
 TYPED_TEST_SUITE(RoundTrip, Codecs);
 
 TYPED_TEST(RoundTrip, EmptyObjects) {
