@@ -43,16 +43,16 @@ public readonly struct FlatBuffersCodec<TStrings, TContainer> : ICodec<Request<T
     {
         fixed (byte* start = bytes)
         {
-            var texts = new FlatBuffersReader(start, bytes.Length, "request");
-            var table = texts.Root();
-            var ids = texts.Vector(table, FlatBuffersTables.RequestIds);
-            var fields = texts.Vector(table, FlatBuffersTables.RequestFields);
+            var reader = new FlatBuffersReader(start, bytes.Length, "request");
+            reader.Open();
+            var ids = reader.Vector(FlatBuffersTables.RequestIds);
+            var fields = reader.Vector(FlatBuffersTables.RequestFields);
             return new()
             {
-                Sequence = texts.UInt64(table, FlatBuffersTables.RequestSequence),
-                Name = texts.Text(table, FlatBuffersTables.RequestName),
-                Ids = Texts(ref texts, ids),
-                Fields = Texts(ref texts, fields),
+                Sequence = reader.UInt64(FlatBuffersTables.RequestSequence),
+                Name = reader.Text(FlatBuffersTables.RequestName),
+                Ids = Texts(ref reader, ids),
+                Fields = Texts(ref reader, fields),
             };
         }
     }
@@ -62,14 +62,14 @@ public readonly struct FlatBuffersCodec<TStrings, TContainer> : ICodec<Request<T
     {
         fixed (byte* start = bytes)
         {
-            var texts = new FlatBuffersReader(start, bytes.Length, "reply");
-            var table = texts.Root();
-            var cells = texts.Vector(table, FlatBuffersTables.ReplyCells);
+            var reader = new FlatBuffersReader(start, bytes.Length, "reply");
+            reader.Open();
+            var cells = reader.Vector(FlatBuffersTables.ReplyCells);
             return new()
             {
-                Sequence = texts.UInt64(table, FlatBuffersTables.ReplySequence),
-                Columns = texts.UInt32(table, FlatBuffersTables.ReplyColumns),
-                Cells = Texts(ref texts, cells),
+                Sequence = reader.UInt64(FlatBuffersTables.ReplySequence),
+                Columns = reader.UInt32(FlatBuffersTables.ReplyColumns),
+                Cells = Texts(ref reader, cells),
             };
         }
     }

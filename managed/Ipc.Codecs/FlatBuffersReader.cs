@@ -14,35 +14,41 @@ internal unsafe struct FlatBuffersReader(byte* bytes, int total, string what) : 
     private const int OffsetSize = sizeof(uint);
     private const int FieldSize = sizeof(ushort); // of a table's list of fields, whose first two entries are its own length and the table's
 
+    private int _table;
+    private int _fields;
+    private int _fieldsSize;
     private int _next;
     private long _shown; // bytes of all texts so far
 
-    /// <summary>The message's table.</summary>
-    public readonly int Root()
+    /// <summary>Finds the message's table, which comes before anything else.</summary>
+    public void Open()
     {
         // Builders fill up what they make to a multiple of an offset's size; only so is every message cut short seen.
         if (total % OffsetSize != 0)
             throw Damaged("has bytes missing or too many at its end", total);
-        var table = Follow(0);
-        var fields = FieldsOf(table);
-        var size = UInt16(fields);
-        if (size % FieldSize != 0 || size < FieldSize)
-            throw Damaged("has a table without a list of fields", table);
-        Check(fields, size, FieldSize);
-        return table;
+        _table = Follow(0);
+        // A table begins with how far before it its list of fields lies; or behind it, then the number is negative.
+        var fields = (long)_table - (int)Offset(_table);
+        if (fields < 0 || fields > total - FieldSize)
+            throw Damaged("has a table whose list of fields lies outside", _table);
+        _fields = (int)fields;
+        _fieldsSize = UInt16(_fields);
+        if (_fieldsSize % FieldSize != 0 || _fieldsSize < FieldSize)
+            throw Damaged("has a table without a list of fields", _table);
+        Check(_fields, _fieldsSize, FieldSize);
     }
 
-    public readonly ulong UInt64(int table, int field) =>
-        Place(table, field) is var at and > 0 ? BinaryPrimitives.ReadUInt64LittleEndian(Checked(at, sizeof(ulong))) : 0;
+    public readonly ulong UInt64(int field) =>
+        Place(field) is var at and > 0 ? BinaryPrimitives.ReadUInt64LittleEndian(Checked(at, sizeof(ulong))) : 0;
 
-    public readonly uint UInt32(int table, int field) =>
-        Place(table, field) is var at and > 0 ? BinaryPrimitives.ReadUInt32LittleEndian(Checked(at, sizeof(uint))) : 0;
+    public readonly uint UInt32(int field) =>
+        Place(field) is var at and > 0 ? BinaryPrimitives.ReadUInt32LittleEndian(Checked(at, sizeof(uint))) : 0;
 
-    public string Text(int table, int field) => TextAt(Follow(Required(table, field)));
+    public string Text(int field) => TextAt(Follow(Required(field)));
 
-    public readonly FlatBuffersVector Vector(int table, int field)
+    public readonly FlatBuffersVector Vector(int field)
     {
-        var at = Follow(Required(table, field));
+        var at = Follow(Required(field));
         var count = Offset(at);
         if (count > (uint)(total - at - OffsetSize) / OffsetSize)
             throw Damaged($"promises {count} texts where {total - at - OffsetSize} bytes are left", at);
@@ -72,27 +78,16 @@ internal unsafe struct FlatBuffersReader(byte* bytes, int total, string what) : 
         return Utf8Text.Read(new ReadOnlySpan<byte>(bytes + at + OffsetSize, (int)length)) ?? throw Damaged("has a text that is not UTF-8", at);
     }
 
-    private readonly int Required(int table, int field) =>
-        Place(table, field) is var at and > 0 ? at : throw Damaged($"lacks its field {field}", table);
+    private readonly int Required(int field) => Place(field) is var at and > 0 ? at : throw Damaged($"lacks its field {field}", _table);
 
-    // Where a table's field lies, or 0: it is not there.
-    private readonly int Place(int table, int field)
+    // Where a field lies, or 0: it is not there.
+    private readonly int Place(int field)
     {
-        var fields = FieldsOf(table);
         var entry = (2 + field) * FieldSize;
-        if (entry + FieldSize > UInt16(fields))
+        if (entry + FieldSize > _fieldsSize)
             return 0;
-        var place = UInt16(fields + entry);
-        return place == 0 ? 0 : table + place;
-    }
-
-    // A table begins with how far before it its list of fields lies; or behind it, then the number is negative.
-    private readonly int FieldsOf(int table)
-    {
-        var fields = (long)table - (int)Offset(table);
-        if (fields < 0 || fields > total - FieldSize)
-            throw Damaged("has a table whose list of fields lies outside", table);
-        return (int)fields;
+        var place = UInt16(_fields + entry);
+        return place == 0 ? 0 : _table + place;
     }
 
     // To what the offset at a place leads, always forward.

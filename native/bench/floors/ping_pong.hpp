@@ -24,6 +24,12 @@ inline void relax() {
     asm volatile("yield");
 #endif
 }
+// Spins until the word is another than the last; returns it.
+inline uint32_t spin_for_change(const std::atomic<uint32_t>& word, uint32_t last) {
+    uint32_t now;
+    while ((now = word.load(std::memory_order_acquire)) == last) relax();
+    return now;
+}
 inline int64_t now_ns() { // of a clock that never jumps
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();

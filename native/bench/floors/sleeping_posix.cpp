@@ -14,8 +14,10 @@ struct SleepForWord {
         return syscall(SYS_futex, reinterpret_cast<const uint32_t*>(&word), operation, value, nullptr, nullptr, 0);
     }
     static void signal(const std::atomic<uint32_t>& word) { futex(word, FUTEX_WAKE, INT_MAX); }
-    static void await_change(const std::atomic<uint32_t>& word, uint32_t last) {
-        while (word.load(std::memory_order_acquire) == last) futex(word, FUTEX_WAIT, last);
+    static uint32_t await_change(const std::atomic<uint32_t>& word, uint32_t last) {
+        uint32_t now;
+        while ((now = word.load(std::memory_order_acquire)) == last) futex(word, FUTEX_WAIT, last);
+        return now;
     }
 };
 
@@ -26,10 +28,7 @@ struct Sleep {
         slot.turn.store(turn, std::memory_order_release);
         SleepForWord::signal(slot.turn);
     }
-    static uint32_t await_change(Slot& slot, uint32_t last) {
-        SleepForWord::await_change(slot.turn, last);
-        return slot.turn.load(std::memory_order_acquire);
-    }
+    static uint32_t await_change(Slot& slot, uint32_t last) { return SleepForWord::await_change(slot.turn, last); }
 };
 
 } // namespace

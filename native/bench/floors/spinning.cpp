@@ -8,11 +8,7 @@ struct Spin {
     static void open(Slot&) {}
     static void close(Slot&) {}
     static void signal(Slot& slot, uint32_t turn) { slot.turn.store(turn, std::memory_order_release); }
-    static uint32_t await_change(Slot& slot, uint32_t last) {
-        uint32_t turn;
-        while ((turn = slot.turn.load(std::memory_order_acquire)) == last) relax();
-        return turn;
-    }
+    static uint32_t await_change(Slot& slot, uint32_t last) { return spin_for_change(slot.turn, last); }
 };
 
 // Slots that together stay in a second-level cache, the beginning of the next one asked for.
@@ -26,8 +22,8 @@ Layout in_turns(Sizes sizes) {
 // The same for messages in pieces.
 struct SpinForWord {
     static void signal(std::atomic<uint32_t>&) {}
-    static void await_change(const std::atomic<uint32_t>& word, uint32_t last) {
-        while (word.load(std::memory_order_acquire) == last) relax();
+    static uint32_t await_change(const std::atomic<uint32_t>& word, uint32_t last) {
+        return spin_for_change(word, last);
     }
 };
 

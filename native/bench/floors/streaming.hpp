@@ -42,7 +42,7 @@ struct Progress {
 };
 
 // One way: a window of places, each as large as a piece, which messages go through one after the other. `Way` says how a side
-// waits for a message to begin: await_change(word, last) returns when the word is another, signal(word) ends that. The pieces that
+// waits for a message to begin: await_change(word, last) returns the word once it is another, signal(word) ends that. The pieces that
 // follow come so soon that both sides spin for them.
 template <class Way>
 class Window {
@@ -64,9 +64,8 @@ class Window {
     bool read(char* to, size_t length) {
         bool going_on = true;
         each_piece(length, [&](size_t at, size_t bytes) {
-            if (at == 0) Way::await_change(progress_.written, position_);
-            uint32_t written;
-            while ((written = progress_.written.load(std::memory_order_acquire)) == position_) relax();
+            const uint32_t written = at == 0 ? Way::await_change(progress_.written, position_)
+                                             : spin_for_change(progress_.written, position_);
             if (written == stopped) going_on = false;
             if (!going_on) return;
             std::memcpy(to + at, place(), bytes);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "codecs/custom_reader.hpp"
+#include "codecs/view_numbers.hpp"
 
 namespace ipc::codecs {
 
@@ -42,7 +43,7 @@ class CustomTextsView {
 };
 
 // Its texts: the name, the ids, the fields.
-class CustomRequestView : public CustomTextsView {
+class CustomRequestView : public CustomTextsView, public RequestNumbers {
   public:
     explicit CustomRequestView(Bytes bytes) : CustomTextsView(bytes, "request") {
         damaged_ = !(reader_.integer(&sequence_, "its sequence") && reader_.integer(&ids_, "its number of ids") &&
@@ -50,18 +51,10 @@ class CustomRequestView : public CustomTextsView {
                      reader_.can_hold(uint64_t{1} + ids_ + fields_, "texts"));
         if (!damaged_) left_ = uint64_t{1} + ids_ + fields_;
     }
-    uint64_t sequence() const { return sequence_; }
-    uint32_t ids() const { return ids_; }
-    uint32_t fields() const { return fields_; }
-
-  private:
-    uint64_t sequence_ = 0;
-    uint32_t ids_ = 0;
-    uint32_t fields_ = 0;
 };
 
 // Its texts: the cells, row after row.
-class CustomReplyView : public CustomTextsView {
+class CustomReplyView : public CustomTextsView, public ReplyNumbers {
   public:
     explicit CustomReplyView(Bytes bytes) : CustomTextsView(bytes, "reply") {
         damaged_ =
@@ -69,14 +62,6 @@ class CustomReplyView : public CustomTextsView {
               reader_.integer(&cells_, "its number of cells") && reader_.can_hold(cells_, "cells"));
         if (!damaged_) left_ = cells_;
     }
-    uint64_t sequence() const { return sequence_; }
-    uint32_t columns() const { return columns_; } // cells per row
-    uint32_t cells() const { return cells_; }
-
-  private:
-    uint64_t sequence_ = 0;
-    uint32_t columns_ = 0;
-    uint32_t cells_ = 0;
 };
 
 } // namespace ipc::codecs

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "codecs/codec.hpp"
+#include "codecs/view_numbers.hpp"
 #include "ipc_generated.h" // compiled from proto/ipc.fbs at build time
 
 #include <string>
@@ -48,31 +49,15 @@ class FlatBuffersTextsView {
 };
 
 // Its texts: the name, the ids, the fields.
-class FlatBuffersRequestView : public FlatBuffersTextsView {
+class FlatBuffersRequestView : public FlatBuffersTextsView, public RequestNumbers {
   public:
     explicit FlatBuffersRequestView(Bytes bytes);
-    uint64_t sequence() const { return sequence_; }
-    uint32_t ids() const { return ids_; }
-    uint32_t fields() const { return fields_; }
-
-  private:
-    uint64_t sequence_ = 0;
-    uint32_t ids_ = 0;
-    uint32_t fields_ = 0;
 };
 
 // Its texts: the cells, row after row.
-class FlatBuffersReplyView : public FlatBuffersTextsView {
+class FlatBuffersReplyView : public FlatBuffersTextsView, public ReplyNumbers {
   public:
     explicit FlatBuffersReplyView(Bytes bytes);
-    uint64_t sequence() const { return sequence_; }
-    uint32_t columns() const { return columns_; } // cells per row
-    uint32_t cells() const { return cells_; }
-
-  private:
-    uint64_t sequence_ = 0;
-    uint32_t columns_ = 0;
-    uint32_t cells_ = 0;
 };
 
 } // namespace ipc::codecs
