@@ -1,7 +1,8 @@
 namespace Ipc.Peer;
 
 /// <summary>Scenario `broadcast`: the server publishes as fast as it can; every client receives, checks every message and measures. `broadcast-last`:
-/// the server publishes at a rate and writes into each message when; every client tells how long each was on its way.</summary>
+/// the server publishes at a rate and writes into each message when; every client tells how long each was on its way. `broadcast-slow`: one client pauses
+/// again and again.</summary>
 internal static class BroadcastScenario
 {
     private const int HandoverMilliseconds = 10_000;
@@ -75,6 +76,11 @@ internal static class BroadcastScenario
                 source.Tell(portions);
                 arrivals.ReceiveStretch(ref source, portions, senders: 1, portion: 1);
             });
+        }
+        else if (cell.Pause > TimeSpan.Zero)
+        {
+            var source = new SlowSource(subscriber, pattern.Length, cell.Pause);
+            Receive(cell, control, arrivals, portions => arrivals.ReceiveStretch(ref source, portions, senders: 1, cell.MessagesOfSample));
         }
         else
         {

@@ -7,7 +7,8 @@ namespace Ipc.Peer;
 internal sealed record Cell(
     string Role, string Side, string Codec, string Scenario, WorkloadEntry Workload, ulong Seed, double WarmupSeconds,
     string? Address = null, int? Cpu = null, double? Seconds = null, long? Count = null, string? Samples = null,
-    int Client = 0, int Clients = 1, int? Portion = null, int? Batch = null, double SettleSeconds = 0, int? InFlight = null, int? Threads = null)
+    int Client = 0, int Clients = 1, int? Portion = null, int? Batch = null, double SettleSeconds = 0, int? InFlight = null, int? Threads = null,
+    int? PauseUs = null)
 {
     /// <summary>A client's number has 7 bits in a one-way message.</summary>
     private const int MostClients = 127;
@@ -30,6 +31,9 @@ internal sealed record Cell(
 
     /// <summary>Calls that scenario `pipelined` has in flight.</summary>
     public int CallsInFlight => InFlight ?? 1;
+
+    /// <summary>How long this receiver of a broadcast pauses after every hundred messages.</summary>
+    public TimeSpan Pause => TimeSpan.FromTicks((PauseUs ?? 0) * (TimeSpan.TicksPerMillisecond / 1000));
 
     /// <summary>Whether each message says when it was published (scenario `broadcast-last`).</summary>
     public bool IsStamped => Scenario == "broadcast-last";
@@ -72,6 +76,7 @@ internal sealed record Cell(
         Require(Portion is null or (>= 1 and <= 1_000_000), "portion", Portion, "1 to 1000000");
         Require(Batch is null or (>= 1 and <= 65_536), "batch", Batch, "1 to 65536");
         Require(InFlight is null or (>= 1 and <= MostInFlight), "in_flight", InFlight, $"1 to {MostInFlight}");
+        Require(PauseUs is null or (>= 0 and <= 1_000_000), "pause_us", PauseUs, "0 to 1000000");
         if (Role == "server")
             return;
         Require(Count is not null || Seconds is > 0 and <= 86400, "seconds", Seconds, "above 0 and at most 86400, or give count");

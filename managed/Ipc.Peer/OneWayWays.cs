@@ -83,6 +83,33 @@ internal struct SubscriberSource(Subscriber subscriber, int length) : ISource
     }
 }
 
+/// <summary>Pauses after every hundred messages.</summary>
+internal struct SlowSource(Subscriber subscriber, int length, TimeSpan pause) : ISource
+{
+    private const int MessagesBetweenPauses = 100;
+
+    private SubscriberSource _source = new(subscriber, length);
+    private int _sincePause;
+
+    public readonly bool MayLose => true;
+    public readonly long Lost => _source.Lost;
+
+    public Received Next(long most)
+    {
+        if (_sincePause == MessagesBetweenPauses)
+        {
+            Thread.Sleep(pause);
+            _sincePause = 0;
+        }
+        _sincePause++;
+        return _source.Next(most);
+    }
+
+    public readonly void Use(int count)
+    {
+    }
+}
+
 /// <summary>Tells how long each message was on its way.</summary>
 internal struct StampedSource(Subscriber subscriber, MessagePattern pattern) : ISource
 {

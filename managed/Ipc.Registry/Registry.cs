@@ -120,12 +120,13 @@ public sealed record CodecEntry(
 /// in how they are started or how many there are. OneCpu: both are pinned to one CPU. Starts: an operation is starting both processes, timed by who
 /// starts them. Footprint: who starts them reads their memory. InFlight: calls that the client has in flight at a time; 0: it calls and waits. Idle:
 /// who starts the processes also reads what they take while nobody calls. Last: messages are published at a rate, and each is timed until the last
-/// receiver has it.</summary>
+/// receiver has it. SlowClientPauseUs: microseconds that the last client pauses after every hundred messages, and which is then not timed; 0: none
+/// pauses.</summary>
 public sealed record ScenarioEntry(
     string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Threads = 1, int Portion = 1, int Batch = 0,
     IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null, string? As = null, bool OneCpu = false, bool Starts = false,
     bool Footprint = false,
-    int InFlight = 0, bool Idle = false, bool Last = false)
+    int InFlight = 0, bool Idle = false, bool Last = false, int SlowClientPauseUs = 0)
 {
     /// <summary>All that send or receive at the clients' end.</summary>
     public int ClientThreads => Clients * Threads;

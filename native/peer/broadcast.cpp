@@ -1,5 +1,6 @@
 // Scenario `broadcast`: the server publishes as fast as it can; every client receives, checks every message and measures.
 // `broadcast-last`: the server publishes at a rate and writes into each message when; every client tells how long each was on its way.
+// `broadcast-slow`: one client pauses again and again.
 #include "connection.hpp"
 #include "one_way_stretch.hpp"
 #include "pacer.hpp"
@@ -82,6 +83,27 @@ class SubscriberSource : public OneMessage {
   private:
     ipc_subscriber* subscriber_;
     uint64_t lost_ = 0;
+};
+
+class SlowSource : public SubscriberSource {
+  public:
+    SlowSource(ipc_subscriber* subscriber, size_t length, std::chrono::microseconds pause)
+        : SubscriberSource(subscriber, length), pause_(pause) {}
+
+    Received next(size_t most) {
+        if (since_pause_ == messages_between_pauses) {
+            std::this_thread::sleep_for(pause_);
+            since_pause_ = 0;
+        }
+        ++since_pause_;
+        return SubscriberSource::next(most);
+    }
+
+  private:
+    static constexpr uint32_t messages_between_pauses = 100;
+
+    const std::chrono::microseconds pause_;
+    uint32_t since_pause_ = 0;
 };
 
 class StampedSource : public SubscriberSource {
@@ -192,11 +214,16 @@ void broadcast_client(const Cell& cell, Control& control) {
             source.tell(portions);
             receive_stretch(source, arrivals, portions, 1, 1);
         });
-    } else {
-        SubscriberSource source(opened, pattern.length());
+        return;
+    }
+    const auto receive_from = [&](auto source) {
         receive_both(cell, control, arrivals, cell.portion,
                      [&](Portions& portions) { receive_stretch(source, arrivals, portions, 1, cell.portion); });
-    }
+    };
+    if (cell.pause_us != 0)
+        receive_from(SlowSource(opened, pattern.length(), std::chrono::microseconds(cell.pause_us)));
+    else
+        receive_from(SubscriberSource(opened, pattern.length()));
 }
 
 } // namespace ipc::peer

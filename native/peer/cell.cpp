@@ -100,6 +100,8 @@ void check_bounds(const Cell& cell) {
     if (cell.in_flight < 1 || cell.in_flight > IPC_MOST_IN_FLIGHT)
         fail_bad_cell("the cell has " + std::to_string(cell.in_flight) + " calls in flight: give 1 to " +
                       std::to_string(IPC_MOST_IN_FLIGHT));
+    if (cell.pause_us > 1'000'000)
+        fail_bad_cell("the cell's client pauses " + std::to_string(cell.pause_us) + " us: give 0 to 1000000");
     if (cell.role != Role::server && !cell.count && cell.seconds == 0)
         fail_bad_cell("the cell has neither seconds nor count: give one");
 }
@@ -131,6 +133,7 @@ Cell parse_cell(const std::string& line) {
     cell.batch = field_or<uint32_t>(object, "batch", 64);
     cell.threads = field_or<uint32_t>(object, "threads", 1);
     cell.in_flight = field_or<uint32_t>(object, "in_flight", 1);
+    cell.pause_us = field_or<uint32_t>(object, "pause_us", 0);
     check_bounds(cell);
     return cell;
 }

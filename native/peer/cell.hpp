@@ -53,6 +53,7 @@ struct Cell {
     uint32_t in_flight = 1;  // calls that scenario `pipelined` has in flight
     uint32_t portion = 1000; // messages of one sample, where each is too short to be timed alone
     uint32_t batch = 64;     // messages of one batch
+    uint32_t pause_us = 0;   // how long this receiver of a broadcast pauses after every hundred messages
 
     bool is_text() const { return !workload.text.empty(); }
     // Of the address's transport: channel, call, queue or broadcast; empty if there is no such transport.

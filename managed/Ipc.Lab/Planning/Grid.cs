@@ -13,6 +13,8 @@ internal static class Grid
     public static IReadOnlyList<string> AllScenarios { get; } = [.. Registry.Scenarios.Select(s => s.Id)];
     /// <summary>Those that differ from no other only in how many processes there are or where they run.</summary>
     public static IReadOnlyList<string> SingleScenarios { get; } = [.. Registry.Scenarios.Where(s => s.As is null).Select(s => s.Id)];
+    /// <summary>A scenario's: they differ from it only in how many processes or threads there are, or in how those behave.</summary>
+    public static IReadOnlyList<string> VariantsOf(string scenario) => [.. Registry.Scenarios.Where(s => s.As == scenario).Select(s => s.Id)];
     public static IReadOnlyList<string> AllWorkloads { get; } = [.. Registry.Workloads.Select(w => w.Id)];
     /// <summary>Those that are no point of a curve.</summary>
     public static IReadOnlyList<string> SingleWorkloads { get; } = [.. Registry.Workloads.Where(w => w.Group is null).Select(w => w.Id)];

@@ -25,6 +25,7 @@ internal sealed record LaunchTask(
         {
             Client = client,
             Samples = scenario.Receiver == "client" ? SamplesOf(client) : null,
+            PauseUs = scenario.SlowClientPauseUs > 0 && client == scenario.Clients - 1 ? scenario.SlowClientPauseUs : null,
         };
 
     /// <summary>Where one of several measuring clients writes its samples.</summary>

@@ -52,9 +52,10 @@ internal sealed class OneWayLaunch : IAsyncDisposable
         OneWayClaims.CheckArrived("measurement", [.. sent.Select(m => m.Operations)], received);
         await EndAsync(stop).ConfigureAwait(false);
 
-        var samples = ReadSamples(received);
+        var timed = _scenario.SlowClientPauseUs > 0 ? received[..^1] : received;
+        var samples = ReadSamples(timed);
         OneWayClaims.Check(sent, received, wall, samples, _task.Cell.Count * _scenario.Threads);
-        return (ToRecord(cell, round, warm, sent, received, samples), samples);
+        return (ToRecord(cell, round, warm, sent, timed, samples) with { Lost = received.Sum(r => r.Lost) }, samples);
     }
 
     public async ValueTask DisposeAsync()
@@ -98,7 +99,7 @@ internal sealed class OneWayLaunch : IAsyncDisposable
     {
         if (ServerReceives)
             return SampleFile.ReadRaw(_task.Samples);
-        var ofClients = Enumerable.Range(0, Clients.Count).Select(i => SampleFile.ReadRaw(_task.SamplesOf(i))).ToList();
+        var ofClients = Enumerable.Range(0, received.Length).Select(i => SampleFile.ReadRaw(_task.SamplesOf(i))).ToList();
         return _scenario.Last ? OneWayClaims.UntilTheLast(received, ofClients) : [.. ofClients.SelectMany(s => s)];
     }
 
@@ -124,7 +125,6 @@ internal sealed class OneWayLaunch : IAsyncDisposable
             // Receivers of a broadcast each have the whole time for the whole of the messages: the rate is that of one.
             TimedNs = received.Sum(r => r.ElapsedNs),
             Bytes = received.Sum(r => r.Bytes),
-            Lost = received.Sum(r => r.Lost),
             ColdNs = warm.Max(w => w.ColdNs),
             SlowestByFastest = ServerReceives ? SlowestByFastest(sent) : null,
             Server = ServerReceives ? receivers : senders,

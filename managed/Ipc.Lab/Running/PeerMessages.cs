@@ -21,6 +21,8 @@ internal sealed record PeerCell(
     public int? Threads { get; init; }
     /// <summary>Calls in flight at a time; null where the scenario has none.</summary>
     public int? InFlight { get; init; }
+    /// <summary>How long this receiving client pauses after every hundred messages; null where it does not.</summary>
+    public int? PauseUs { get; init; }
 
     /// <summary>The cell with what its scenario's registry entry says.</summary>
     public PeerCell With(ScenarioEntry scenario) => scenario.Receiver is null ? this : this with

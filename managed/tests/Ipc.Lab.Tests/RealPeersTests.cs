@@ -127,6 +127,34 @@ public sealed class RealPeersTests : RealPeers
         }
     }
 
+    // A client that pauses holds up who waits for it, and nobody else; what it costs the others is what the others' figures say.
+    [Theory]
+    [InlineData("broadcast", "native:native")]
+    [InlineData("broadcast", "native:managed")]
+    [InlineData("broadcast", "managed:native")]
+    [InlineData("broadcast?policy=drop", "native:managed")]
+    [InlineData("broadcast?policy=drop", "managed:native")]
+    public async Task ASlowClientIsNotTimedButHoldsUpWhoWaitsForIt(string transport, string pair)
+    {
+        // More than the ring holds, so that the publisher has to wait or to drop.
+        const int messages = 60_000, timedClients = 3;
+        const double leastPausesNs = 0.3 * messages / 100 * 1e6;
+        var (record, samples) = await LaunchAsync(new Cell(transport, pair, "raw", "broadcast-slow", "oneway-32", messages));
+
+        Assert.NotEmpty(samples);
+        if (transport == "broadcast")
+        {
+            Assert.Equal((messages * timedClients, 0), (record.Operations, record.Lost));
+            Assert.InRange(record.ElapsedNs, leastPausesNs, double.MaxValue);
+        }
+        else
+        {
+            // Of the timed ones' messages and the slow one's, which is not among Operations.
+            Assert.InRange(record.Lost, 1, messages * (timedClients + 1));
+            Assert.InRange(record.Operations, 1, messages * timedClients);
+        }
+    }
+
     // The same scenarios with other numbers of processes; each sends as many, so that the slowest is told from the fastest by its time.
     [Theory]
     [InlineData("shm", "fanin-2", "native:managed")]

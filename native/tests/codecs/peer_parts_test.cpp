@@ -99,6 +99,7 @@ TEST(Cell, ComplaintsNameTheField) {
     EXPECT_NE(failure("0.5", "\"long\"").find("'seconds'"), std::string::npos);
     EXPECT_NE(failure("0.5", "0").find("seconds"), std::string::npos);
     EXPECT_NE(failure("\"count\":null", "\"count\":0").find("count"), std::string::npos);
+    EXPECT_NE(failure("\"count\":null", "\"pause_us\":1000001").find("pauses 1000001 us"), std::string::npos);
     EXPECT_NE(failure("\"id\":\"32\",", "\"id\":\"32\",\"text\":[\"one\"],").find("texts"), std::string::npos);
     EXPECT_NE(failure_of([] { parse_cell("hello"); }), "");
     EXPECT_NE(failure_of([] { parse_cell("[]"); }), "");
