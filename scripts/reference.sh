@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures what the README's and docs/findings.md's figures are taken from, and puts it where they are kept: results/reference
-# (results.json, Markdown and charts), results/reference-wine where the Windows programs are built (scripts/windows-build.sh), measurements.xlsx and
+# (results.json.gz, Markdown and charts), results/reference-wine where the Windows programs are built (scripts/windows-build.sh), measurements.xlsx and
 # measurements.MACHINE.htm at the root, the README's tables and docs/findings.md. Run it on a quiet machine, after scripts/build.sh.
-# It takes 35 minutes to an hour, by how often the host moves the processors, and 2 minutes more under Wine.
+# It measures preset full, which takes two hours, and 2 minutes more under Wine.
 #   scripts/reference.sh MACHINE             measures under the name MACHINE, which everybody will read
 #   scripts/reference.sh MACHINE --resume    goes on with a run that was interrupted
 set -euo pipefail
@@ -25,12 +25,12 @@ measure() {
         "$command" run "$@" --out "$run"
     fi
     mkdir -p "$kept"
-    # Without white space: it is for programs, and no file here is over 5 MB.
-    python3 -m json.tool --compact --no-ensure-ascii "$run/results.json" "$kept/results.json"
+    # Compressed: it is for programs, and no file here is over 5 MB. Without a time in it: the same results are the same bytes.
+    gzip --best --no-name --stdout "$run/results.json" > "$kept/results.json.gz"
 }
 
 short=(--launches 6 --warmup 0.1 --seconds 0.15)
-measure reference "$root/scripts/ipc" --preset reference
+measure reference "$root/scripts/ipc" --preset full
 if [ -f "$root/artifacts/windows/Ipc.Lab/ipc-lab.exe" ]; then
     measure reference-wine "$root/scripts/ipc-windows" "${short[@]}" \
         --transport pipe,wm-copydata,msrpc-np,msrpc-alpc,msrpc-tcp --pair native:native --codec raw --scenario call --workload 0.1k-1k,1k-10k,50k-500k
@@ -42,7 +42,7 @@ kept=$root/results/reference
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 rm -f "$kept"/measurements.* "$root"/measurements.*
-mapfile -t runs < <(find "$root/results" -mindepth 2 -maxdepth 2 -path '*/reference*/results.json' ! -path '*.run/*' -printf '%h\n' | sort)
+mapfile -t runs < <(find "$root/results" -mindepth 2 -maxdepth 2 -path '*/reference*/results.json.gz' ! -path '*.run/*' -printf '%h\n' | sort)
 "$root/scripts/ipc" report "${runs[@]}" --out "$made" --fill "$root/README.md" "$root/docs/findings.md"
 # The workbook has every machine; pages and Markdown are kept of the one that the README speaks of.
 mv "$made/measurements.xlsx" "$made/measurements.$IPC_MACHINE.htm" "$root/"

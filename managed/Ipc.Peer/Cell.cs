@@ -38,8 +38,8 @@ internal sealed record Cell(
     /// <summary>Whether each message says when it was published (scenario `broadcast-last`).</summary>
     public bool IsStamped => Scenario == "broadcast-last";
 
-    /// <summary>The kind of the address's transport: channel, call, queue or broadcast.</summary>
-    public string TransportKind => Registry.Transport(Address!.Split("://")[0]).Kind;
+    /// <summary>The kind of the address's transport: channel, call, queue or broadcast; empty where the process plays alone.</summary>
+    public string TransportKind => Role == "alone" ? "" : Registry.Transport(Address!.Split("://")[0]).Kind;
 
     /// <summary>Reads the line; a <see cref="Failure"/> says what is wrong with it.</summary>
     public static Cell Parse(string line)

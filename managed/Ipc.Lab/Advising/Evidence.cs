@@ -30,9 +30,8 @@ internal static class Evidence
     }
 
     private static IEnumerable<string> RunsIn(string folder) =>
-        File.Exists(Path.Combine(folder, "results.json")) ? [folder]
-        : Directory.Exists(folder) ? Directory.EnumerateDirectories(folder).Where(d => File.Exists(Path.Combine(d, "results.json")))
-            .OrderByDescending(d => File.GetLastWriteTimeUtc(Path.Combine(d, "results.json")))
+        ResultsReader.HasResults(folder) ? [folder]
+        : Directory.Exists(folder) ? Directory.EnumerateDirectories(folder).Where(ResultsReader.HasResults).OrderByDescending(ResultsReader.WrittenUtc)
         : [];
 
     private static RunResults? TryRead(string folder)

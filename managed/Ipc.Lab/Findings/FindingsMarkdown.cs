@@ -66,7 +66,7 @@ internal static class FindingsMarkdown
     {
         var where = machine.Runs.Any(r => r.Folder == run.Folder)
             ? $"{up}{PageWriter.FileNameOf(machine)}#{PageView.Of(cell.Cell)}"
-            : $"{up}results/{Uri.EscapeDataString(run.Folder)}/results.json";
+            : $"{up}results/{Uri.EscapeDataString(run.Folder)}";
         return $"[{cell}]({where})";
     }
 

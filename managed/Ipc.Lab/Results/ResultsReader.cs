@@ -1,3 +1,4 @@
+using System.IO.Compression;
 using System.Text.Json;
 
 namespace Ipc.Lab.Results;
@@ -5,15 +6,23 @@ namespace Ipc.Lab.Results;
 /// <summary>Reads the results of a finished or interrupted run.</summary>
 internal static class ResultsReader
 {
-    /// <param name="path">A results folder, or a results.json.</param>
+    private const string Plain = "results.json", Compressed = Plain + ".gz";
+
+    /// <summary>Whether a folder holds results.</summary>
+    public static bool HasResults(string folder) => File.Exists(FileIn(folder));
+
+    /// <summary>When the results in a folder were written.</summary>
+    public static DateTime WrittenUtc(string folder) => File.GetLastWriteTimeUtc(FileIn(folder));
+
+    /// <param name="path">A results folder, or a results.json, which may be compressed (results.json.gz).</param>
     public static RunResults Read(string path)
     {
         if (string.IsNullOrWhiteSpace(path))
             throw new UserMistakeException("results are named by a folder or a results.json, not by nothing");
-        var file = Directory.Exists(path) ? Path.Combine(path, "results.json") : path;
+        var file = Directory.Exists(path) ? FileIn(path) : path;
         try
         {
-            using var text = File.OpenRead(file);
+            using var text = Open(file);
             using var json = JsonDocument.Parse(text);
             if (json.RootElement.ValueKind != JsonValueKind.Object || !json.RootElement.TryGetProperty("schema", out var schema)
                 || !schema.TryGetInt32(out var number))
@@ -30,9 +39,22 @@ internal static class ResultsReader
         {
             throw new UserMistakeException($"'{file}' is not a results.json of this lab: {ErrorMessage.Of(e)}");
         }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or InvalidDataException)
         {
             throw new UserMistakeException($"'{file}' cannot be read as results: {ErrorMessage.Of(e)}");
         }
+    }
+
+    private static string FileIn(string folder)
+    {
+        var plain = Path.Combine(folder, Plain);
+        var compressed = Path.Combine(folder, Compressed);
+        return !File.Exists(plain) && File.Exists(compressed) ? compressed : plain;
+    }
+
+    private static Stream Open(string file)
+    {
+        var bytes = File.OpenRead(file);
+        return file.EndsWith(".gz", StringComparison.OrdinalIgnoreCase) ? new GZipStream(bytes, CompressionMode.Decompress) : bytes;
     }
 }

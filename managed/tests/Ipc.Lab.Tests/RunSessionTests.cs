@@ -1,3 +1,5 @@
+using System.IO.Compression;
+using System.Text;
 using System.Text.Json;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Results;
@@ -214,6 +216,14 @@ public sealed class RunSessionTests : IDisposable
         Assert.Equal(1000.0, Assert.Single(read.Cells[0].Placements).P50Ns);
 
         var text = await File.ReadAllTextAsync(folder.ResultsFile);
+        var compressed = Directory.CreateDirectory(Path.Combine(_folder.Path, "compressed")).FullName;
+        await using (var file = new GZipStream(File.Create(Path.Combine(compressed, "results.json.gz")), CompressionLevel.Fastest))
+            await file.WriteAsync(Encoding.UTF8.GetBytes(text));
+        Assert.Equal(1000.0, ResultsReader.Read(compressed).Cells[0].P50Ns);
+        await File.WriteAllTextAsync(Path.Combine(compressed, "results.json.gz"), text);
+        Assert.Contains("cannot be read as results", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(compressed)).Message,
+            StringComparison.Ordinal);
+
         await File.WriteAllTextAsync(folder.ResultsFile, text.Replace("\"schema\": 2", "\"schema\": 1", StringComparison.Ordinal));
         Assert.Contains("has schema 1", Assert.Throws<UserMistakeException>(() => ResultsReader.Read(folder.Path)).Message, StringComparison.Ordinal);
         await File.WriteAllTextAsync(folder.ResultsFile, "[]");
