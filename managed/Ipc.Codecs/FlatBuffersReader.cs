@@ -20,6 +20,9 @@ internal unsafe struct FlatBuffersReader(byte* bytes, int total, string what) : 
     private int _next;
     private long _shown; // bytes of all texts so far
 
+    /// <summary>The same bytes lie here now.</summary>
+    public void MoveTo(byte* start) => bytes = start;
+
     /// <summary>Finds the message's table, which comes before anything else.</summary>
     public void Open()
     {
@@ -44,7 +47,10 @@ internal unsafe struct FlatBuffersReader(byte* bytes, int total, string what) : 
     public readonly uint UInt32(int field) =>
         Place(field) is var at and > 0 ? BinaryPrimitives.ReadUInt32LittleEndian(Checked(at, sizeof(uint))) : 0;
 
-    public string Text(int field) => TextAt(Follow(Required(field)));
+    public string Text(int field) => TextAt(Required(field));
+
+    /// <summary>A field's one text, as a vector of one.</summary>
+    public readonly FlatBuffersVector One(int field) => new(Required(field), 1);
 
     public readonly FlatBuffersVector Vector(int field)
     {
@@ -60,13 +66,15 @@ internal unsafe struct FlatBuffersReader(byte* bytes, int total, string what) : 
 
     public string Take()
     {
-        var text = TextAt(Follow(_next));
+        var text = TextAt(_next);
         _next += OffsetSize;
         return text;
     }
 
-    private string TextAt(int at)
+    /// <summary>Where the text lies to which the offset at a place leads; whether it is UTF-8, nobody has looked.</summary>
+    public (int At, int Length) Find(int place)
     {
+        var at = Follow(place);
         var length = Offset(at);
         // Behind a text there is a zero.
         if (length >= (uint)(total - at - OffsetSize) || bytes[at + OffsetSize + (int)length] != 0)
@@ -75,7 +83,16 @@ internal unsafe struct FlatBuffersReader(byte* bytes, int total, string what) : 
         _shown += length;
         if (_shown > total)
             throw Damaged("has texts that overlap", at);
-        return Utf8Text.Read(new ReadOnlySpan<byte>(bytes + at + OffsetSize, (int)length)) ?? throw Damaged("has a text that is not UTF-8", at);
+        return (at + OffsetSize, (int)length);
+    }
+
+    /// <summary>What there is to say of a text that <see cref="Find"/> has found.</summary>
+    public readonly CodecException NotUtf8(int at) => Damaged("has a text that is not UTF-8", at - OffsetSize);
+
+    private string TextAt(int place)
+    {
+        var (at, length) = Find(place);
+        return Utf8Text.Read(new ReadOnlySpan<byte>(bytes + at, length)) ?? throw NotUtf8(at);
     }
 
     private readonly int Required(int field) => Place(field) is var at and > 0 ? at : throw Damaged($"lacks its field {field}", _table);

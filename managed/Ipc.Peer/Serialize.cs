@@ -73,7 +73,17 @@ internal static partial class Serialize
     }
 
     private static Serialization FlatBuffers<TStrings, TContainer>(Cell cell) where TStrings : class where TContainer : struct, IStrings<TStrings> =>
-        Untranslated<FlatBuffersCodec<TStrings, TContainer>, DomainAccess<TStrings, TContainer>, Request<TStrings>, Reply<TStrings>>(cell);
+        Untranslated<FlatBuffersCodec<TStrings, TContainer>, DomainAccess<TStrings, TContainer>, Request<TStrings>, Reply<TStrings>>(cell, ViewFlatBuffers);
+
+    private static long ViewFlatBuffers(ReadOnlySpan<byte> request, ReadOnlySpan<byte> reply)
+    {
+        long lengths = 0;
+        foreach (var text in new FlatBuffersRequestView(request))
+            lengths += text.Length;
+        foreach (var text in new FlatBuffersReplyView(reply))
+            lengths += text.Length;
+        return lengths;
+    }
 
     private static Serialization Json<TStrings, TContainer>(Cell cell) where TStrings : class where TContainer : struct, IStrings<TStrings> =>
         Untranslated<JsonCodec<TStrings, TContainer>, DomainAccess<TStrings, TContainer>, Request<TStrings>, Reply<TStrings>>(cell);

@@ -121,13 +121,16 @@ public sealed record CodecEntry(
 /// starts them. Footprint: who starts them reads their memory. InFlight: calls that the client has in flight at a time; 0: it calls and waits. Idle:
 /// who starts the processes also reads what they take while nobody calls. Last: messages are published at a rate, and each is timed until the last
 /// receiver has it. SlowClientPauseUs: microseconds that the last client pauses after every hundred messages, and which is then not timed; 0: none
-/// pauses.</summary>
+/// pauses. KillsLastClient: who starts the processes kills the last client half-way, and times the others.</summary>
 public sealed record ScenarioEntry(
     string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Threads = 1, int Portion = 1, int Batch = 0,
     IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null, string? As = null, bool OneCpu = false, bool Starts = false,
     bool Footprint = false,
-    int InFlight = 0, bool Idle = false, bool Last = false, int SlowClientPauseUs = 0)
+    int InFlight = 0, bool Idle = false, bool Last = false, int SlowClientPauseUs = 0, bool KillsLastClient = false)
 {
+    /// <summary>Whether what is timed is what the last client does to the others.</summary>
+    public bool TimesAllButTheLast => SlowClientPauseUs > 0 || KillsLastClient;
+
     /// <summary>All that send or receive at the clients' end.</summary>
     public int ClientThreads => Clients * Threads;
 

@@ -30,9 +30,12 @@ internal sealed class OneWayLaunch : IAsyncDisposable
     public IReadOnlyList<Peer> Clients { get; }
     public IReadOnlyList<Peer> All => [Server, .. Clients];
 
+    // Killed because the scenario says so.
+    private Peer? Dead { get; set; }
+
     private bool ServerReceives => _scenario.Receiver == "server";
     private IReadOnlyList<Peer> Senders => ServerReceives ? Clients : [Server];
-    private IReadOnlyList<Peer> Receivers => ServerReceives ? [Server] : Clients;
+    private IReadOnlyList<Peer> Receivers => ServerReceives ? [Server] : [.. Clients.Where(IsAlive)];
 
     /// <summary>Leads the peers through both stretches and holds what they counted against each other.</summary>
     public async Task<(LaunchRecord Record, uint[] Samples)> RunAsync(int cell, int round, CancellationToken stop)
@@ -45,6 +48,8 @@ internal sealed class OneWayLaunch : IAsyncDisposable
         var clock = Stopwatch.StartNew();
         foreach (var sender in Senders)
             await sender.SendAsync(PeerCommand.Go).ConfigureAwait(false);
+        if (_scenario.KillsLastClient)
+            await KillTheLastAsync(stop).ConfigureAwait(false);
         var sent = await ExpectAsync<Measured>(Senders, _bounds.ForMeasuring(_task.Timing.Seconds, _task.Cell.Count), "measured", stop).ConfigureAwait(false);
         // Whoever has sent may be far ahead of a slow receiver, whose queue is still full.
         var received = await ExpectAsync<Received>(Receivers, _bounds.Measure, "received", stop).ConfigureAwait(false);
@@ -52,7 +57,7 @@ internal sealed class OneWayLaunch : IAsyncDisposable
         OneWayClaims.CheckArrived("measurement", [.. sent.Select(m => m.Operations)], received);
         await EndAsync(stop).ConfigureAwait(false);
 
-        var timed = _scenario.SlowClientPauseUs > 0 ? received[..^1] : received;
+        var timed = received[..(_scenario.TimesAllButTheLast ? Clients.Count - 1 : received.Length)];
         var samples = ReadSamples(timed);
         OneWayClaims.Check(sent, received, wall, samples, _task.Cell.Count * _scenario.Threads);
         return (ToRecord(cell, round, warm, sent, timed, samples) with { Lost = received.Sum(r => r.Lost) }, samples);
@@ -75,12 +80,23 @@ internal sealed class OneWayLaunch : IAsyncDisposable
             await Clients[i].SendAsync(_task.ToOneWayClient(_scenario, address, i)).ConfigureAwait(false);
     }
 
+    private bool IsAlive(Peer peer) => peer != Dead;
+
+    // While messages come, or soon after the first where a number of them is asked for.
+    private async Task KillTheLastAsync(CancellationToken stop)
+    {
+        var half = _task.Cell.Count is null ? TimeSpan.FromSeconds(_task.Timing.Seconds / 2) : TimeSpan.FromMilliseconds(1);
+        await Task.Delay(half, stop).ConfigureAwait(false);
+        Dead = Clients[^1];
+        await Dead.KillAsync(_bounds.Answer).ConfigureAwait(false);
+    }
+
     private async Task<T[]> ExpectAsync<T>(IReadOnlyList<Peer> peers, TimeSpan bound, string name, CancellationToken stop)
     {
         var answers = new List<T>();
         foreach (var peer in peers)
         {
-            var answer = await PeerSession.WaitAsync(peer, [.. All.Where(p => p != peer)], bound, name, stop).ConfigureAwait(false);
+            var answer = await PeerSession.WaitAsync(peer, [.. All.Where(p => p != peer && IsAlive(p))], bound, name, stop).ConfigureAwait(false);
             answers.Add(answer.As<T>(peer.Who));
         }
         return [.. answers];
@@ -90,7 +106,7 @@ internal sealed class OneWayLaunch : IAsyncDisposable
     {
         if (ServerReceives)
             await Server.ExpectAsync(_bounds.Answer, stop, "served").ConfigureAwait(false);
-        foreach (var client in Clients)
+        foreach (var client in Clients.Where(IsAlive))
             await client.EndAsync(_bounds.Answer).ConfigureAwait(false);
         await Server.EndAsync(_bounds.Answer).ConfigureAwait(false);
     }

@@ -99,6 +99,14 @@ internal sealed class Peer : IAsyncDisposable
         }
     }
 
+    /// <summary>Kills the process, which is to be gone when this returns. Whether it may end now, the last event it was to say has decided.</summary>
+    public async Task KillAsync(TimeSpan bound)
+    {
+        _process.Kill();
+        if (await _process.WaitAsync(bound).ConfigureAwait(false) is null)
+            throw new PeerFailure("HUNG", $"the {Who} was still running {bound.TotalSeconds:0.#} s after it was killed");
+    }
+
     public async ValueTask DisposeAsync()
     {
         await _process.StopAsync().ConfigureAwait(false);

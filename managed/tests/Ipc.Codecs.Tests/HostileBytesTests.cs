@@ -172,58 +172,78 @@ public sealed class HostileBytesTests
     }
 
     // Reading in place shows what decoding gives, and refuses in the same words, whatever the bytes.
-    [Fact]
-    public void CustomViewsShowWhatTheDecoderFinds()
+    [Theory, InlineData("custom"), InlineData("flatbuffers")]
+    public void ViewsShowWhatTheDecoderFinds(string name)
     {
-        Prop.ForAll(Samples.Requests, request => AssertSameInPlace(s_custom.Encode(request))).QuickCheckThrowOnFailure();
-        Prop.ForAll(Samples.Replies, reply => AssertSameInPlace(s_custom.Encode(reply))).QuickCheckThrowOnFailure();
-        Prop.ForAll(Samples.Bytes, AssertSameInPlace).QuickCheckThrowOnFailure();
-        foreach (var bytes in (byte[][])[s_custom.Encode(Samples.EdgeRequest), s_custom.Encode(Samples.EdgeReply), s_custom.Encode(Samples.Reply)])
+        var codec = CodecUnderTest.Get(name);
+        Prop.ForAll(Samples.Requests, request => AssertSameInPlace(name, codec.Encode(request))).QuickCheckThrowOnFailure();
+        Prop.ForAll(Samples.Replies, reply => AssertSameInPlace(name, codec.Encode(reply))).QuickCheckThrowOnFailure();
+        Prop.ForAll(Samples.Bytes, bytes => AssertSameInPlace(name, bytes)).QuickCheckThrowOnFailure();
+        foreach (var bytes in (byte[][])[codec.Encode(Samples.EdgeRequest), codec.Encode(Samples.EdgeReply), codec.Encode(Samples.Reply)])
         {
-            AssertSameInPlace([.. bytes, 0]);
+            AssertSameInPlace(name, [.. bytes, 0]);
             for (var at = 0; at < bytes.Length; at++)
             {
-                AssertSameInPlace(bytes[..at]);
+                AssertSameInPlace(name, bytes[..at]);
                 foreach (byte value in (byte[])[0, 1, 0x7f, 0x80, 0xff])
                 {
                     var changed = bytes.ToArray();
                     changed[at] = value;
-                    AssertSameInPlace(changed);
+                    AssertSameInPlace(name, changed);
                 }
             }
         }
     }
 
-    private static void AssertSameInPlace(byte[] bytes)
+    private static void AssertSameInPlace(string name, byte[] bytes)
     {
+        var codec = CodecUnderTest.Get(name);
         Assert.Equal(
             Shown(() =>
             {
-                var request = s_custom.DecodeRequest(bytes);
+                var request = codec.DecodeRequest(bytes);
                 return [$"{request.Sequence} {request.Ids.Length} {request.Fields.Length}", request.Name, .. request.Ids, .. request.Fields];
             }),
-            Shown(() =>
-            {
-                var view = new CustomRequestView(bytes);
-                List<string> shown = [$"{view.Sequence} {view.Ids} {view.Fields}"];
-                foreach (var text in view)
-                    shown.Add(Encoding.UTF8.GetString(text));
-                return shown;
-            }));
+            Shown(() => name == "custom" ? Shown(new CustomRequestView(bytes)) : Shown(new FlatBuffersRequestView(bytes))));
         Assert.Equal(
             Shown(() =>
             {
-                var reply = s_custom.DecodeReply(bytes);
+                var reply = codec.DecodeReply(bytes);
                 return [$"{reply.Sequence} {reply.Columns} {reply.Cells.Length}", .. reply.Cells];
             }),
-            Shown(() =>
-            {
-                var view = new CustomReplyView(bytes);
-                List<string> shown = [$"{view.Sequence} {view.Columns} {view.Cells}"];
-                foreach (var text in view)
-                    shown.Add(Encoding.UTF8.GetString(text));
-                return shown;
-            }));
+            Shown(() => name == "custom" ? Shown(new CustomReplyView(bytes)) : Shown(new FlatBuffersReplyView(bytes))));
+    }
+
+    private static List<string> Shown(CustomRequestView view)
+    {
+        List<string> shown = [$"{view.Sequence} {view.Ids} {view.Fields}"];
+        foreach (var text in view)
+            shown.Add(Encoding.UTF8.GetString(text));
+        return shown;
+    }
+
+    private static List<string> Shown(FlatBuffersRequestView view)
+    {
+        List<string> shown = [$"{view.Sequence} {view.Ids} {view.Fields}"];
+        foreach (var text in view)
+            shown.Add(Encoding.UTF8.GetString(text));
+        return shown;
+    }
+
+    private static List<string> Shown(CustomReplyView view)
+    {
+        List<string> shown = [$"{view.Sequence} {view.Columns} {view.Cells}"];
+        foreach (var text in view)
+            shown.Add(Encoding.UTF8.GetString(text));
+        return shown;
+    }
+
+    private static List<string> Shown(FlatBuffersReplyView view)
+    {
+        List<string> shown = [$"{view.Sequence} {view.Columns} {view.Cells}"];
+        foreach (var text in view)
+            shown.Add(Encoding.UTF8.GetString(text));
+        return shown;
     }
 
     private static List<string> Shown(Func<List<string>> read)

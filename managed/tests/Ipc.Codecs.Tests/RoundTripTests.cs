@@ -138,22 +138,32 @@ public sealed class RoundTripTests
     }
 
     [Fact]
-    public void CustomViewsAllocateNothing()
+    public void ViewsAllocateNothing()
     {
-        var bytes = CodecUnderTest.Get("custom").Encode(Samples.Reply);
-        Assert.Equal(600, CharactersInPlace(bytes));
-        var before = GC.GetAllocatedBytesForCurrentThread();
-        var characters = CharactersInPlace(bytes);
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
-        Assert.Equal(600, characters);
+        AssertWalksWithoutMemory("custom", static bytes =>
+        {
+            var characters = 0;
+            foreach (var cell in new CustomReplyView(bytes))
+                characters += cell.Length;
+            return characters;
+        });
+        AssertWalksWithoutMemory("flatbuffers", static bytes =>
+        {
+            var characters = 0;
+            foreach (var cell in new FlatBuffersReplyView(bytes))
+                characters += cell.Length;
+            return characters;
+        });
     }
 
-    private static int CharactersInPlace(byte[] reply)
+    private static void AssertWalksWithoutMemory(string codec, Func<byte[], int> countCharacters)
     {
-        var characters = 0;
-        foreach (var cell in new CustomReplyView(reply))
-            characters += cell.Length;
-        return characters;
+        var bytes = CodecUnderTest.Get(codec).Encode(Samples.Reply);
+        Assert.Equal(600, countCharacters(bytes));
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        var characters = countCharacters(bytes);
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+        Assert.Equal(600, characters);
     }
 
     private static ulong Sum(string[] texts) => texts.Aggregate(0UL, (sum, text) => text.Aggregate(sum, (s, character) => s + character));

@@ -16,6 +16,11 @@ public abstract class RealPeers : IDisposable
     // Side hosted plays what a handler has a part in, which messages without replies have not.
     public static TheoryData<string> MessagePairs { get; } = [.. PairsOfMessages()];
 
+    // A process of each side that has codecs of its own.
+    public static TheoryData<string> PairsAlone { get; } = [.. PairsOfMessages().Where(pair => CellsAlone(pair).Any())];
+
+    private protected static IEnumerable<Cell> CellsAlone(string pair) => Grid.Cross([], [pair], Grid.AllCodecs, ["serialize"], ["1k-10k"]);
+
     private static IEnumerable<string> PairsOfMessages() =>
     [
         .. Grid.AllPairs.Where(pair => !pair.Contains("netfx", StringComparison.Ordinal) && !pair.Contains("hosted", StringComparison.Ordinal)),

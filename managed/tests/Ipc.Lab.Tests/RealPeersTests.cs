@@ -39,6 +39,19 @@ public sealed class RealPeersTests : RealPeers
         }
     }
 
+    [Theory]
+    [MemberData(nameof(PairsAlone))]
+    public async Task EverySideSerializesAlone(string pair)
+    {
+        foreach (var cell in CellsAlone(pair))
+        {
+            var (record, samples) = await LaunchAsync(cell);
+
+            Assert.Contains(record.Status, (string[])["ok", "unsteady"]);
+            Assert.NotEmpty(samples);
+        }
+    }
+
     // Over every transport whose calls come by channel or alone, with the codecs in turn; foreign libraries' daemons are another test's.
     [Theory]
     [MemberData(nameof(Pairs))]
@@ -153,6 +166,20 @@ public sealed class RealPeersTests : RealPeers
             Assert.InRange(record.Lost, 1, messages * (timedClients + 1));
             Assert.InRange(record.Operations, 1, messages * timedClients);
         }
+    }
+
+    // The publisher waits for a subscriber that was killed until it sees that; then all goes on, and the others have every message.
+    [Theory]
+    [InlineData("native:native")]
+    [InlineData("native:managed")]
+    [InlineData("managed:native")]
+    public async Task ADeadClientHoldsUpTheOthersAndNoLonger(string pair)
+    {
+        const int messages = 400_000, timedClients = 3;
+        var (record, samples) = await LaunchAsync(new Cell("broadcast", pair, "raw", "broadcast-dead", "oneway-32", messages));
+
+        Assert.Equal((messages * timedClients, 0), (record.Operations, record.Lost));
+        Assert.InRange(samples.Length, 1, messages * timedClients / 1000);
     }
 
     // The same scenarios with other numbers of processes; each sends as many, so that the slowest is told from the fastest by its time.

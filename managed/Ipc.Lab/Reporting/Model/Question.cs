@@ -95,6 +95,7 @@ internal static class Names
                 : "one thread of one client into one server",
         "broadcast" or "broadcast-1" or "broadcast-2" or "broadcast-10" => $"broadcast to {ClientsOf(id)}",
         "broadcast-slow" => $"broadcast to {ClientsOf(id)}, one of them slow",
+        "broadcast-dead" => $"broadcast to {ClientsOf(id)}, one of them killed",
         "broadcast-last" or "broadcast-last-1" or "broadcast-last-2" or "broadcast-last-10" =>
             ClientsOf(id) is var clients and not "one" ? $"published to {clients}, until the last has it" : "published to one, until it has it",
         "pipelined" or "pipelined-1" or "pipelined-8" or "pipelined-256" =>
