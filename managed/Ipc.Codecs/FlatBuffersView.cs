@@ -71,7 +71,7 @@ internal unsafe ref struct FlatBuffersTexts(ReadOnlySpan<byte> bytes)
     private readonly ReadOnlySpan<byte> _bytes = bytes;
     private FlatBuffersReader _reader;
     private ReadOnlySpan<byte> _current;
-    // Of texts to come; the next are those of the first that has any.
+    // What is still to come, in this order; a reply has the last only.
     private FlatBuffersVector _name;
     private FlatBuffersVector _ids;
     private FlatBuffersVector _last;
@@ -104,11 +104,11 @@ internal unsafe ref struct FlatBuffersTexts(ReadOnlySpan<byte> bytes)
 
     public bool MoveNext()
     {
-        if (_last.Count > 0 && _name.Count == 0 && _ids.Count == 0)
-            return Take(ref _last);
         if (_name.Count > 0)
             return Take(ref _name);
-        return _ids.Count > 0 && Take(ref _ids);
+        if (_ids.Count > 0)
+            return Take(ref _ids);
+        return _last.Count > 0 && Take(ref _last);
     }
 
     private bool Take(ref FlatBuffersVector from)

@@ -28,7 +28,8 @@ internal static partial class MeasuredTables
         });
     }
 
-    // Rows are transports, the fastest first; columns the pairs that most of them were measured with.
+    // Rows are the transports that were measured with the most pairs, the fastest first: one that was measured with a pair or two, as another way to wait
+    // may be, would leave most of its row empty. Columns are the pairs that most rows have.
     private static string Table(MachineReport machine, string scenario, string codec, string workload)
     {
         List<CellResult> cells =
@@ -40,8 +41,10 @@ internal static partial class MeasuredTables
             throw new UserMistakeException($"nothing was measured of '{scenario} {codec} {workload}', which a place for a table asks for; its mark is "
                 + "<!-- measured: SCENARIO CODEC WORKLOAD -->");
         var placement = cells.GroupBy(c => c.Placement).MaxBy(g => g.Count())!.Key;
-        var transports = cells.Select(c => c.Transport).Distinct().ToList();
-        List<string> pairs = [.. cells.Where(c => c.P50Ns is not null).CountBy(c => c.Pair).Where(p => p.Value * 2 > transports.Count).Select(p => p.Key)
+        var measured = cells.Where(c => c.P50Ns is not null).ToLookup(c => c.Transport);
+        var most = measured.Max(t => t.Count());
+        List<string> transports = [.. measured.Where(t => t.Count() * 2 > most).Select(t => t.Key)];
+        List<string> pairs = [.. transports.SelectMany(t => measured[t]).CountBy(c => c.Pair).Where(p => p.Value * 2 > transports.Count).Select(p => p.Key)
             .OrderBy(RankOf)];
         var size = Names.Size(scenario, workload);
         var table = new StringBuilder($"| {size}, {codec} | {string.Join(" | ", pairs)} |\n|---|{string.Concat(Enumerable.Repeat("---:|", pairs.Count))}\n");

@@ -54,6 +54,37 @@ public sealed class MeasuredTablesTests
             + "|\n\n<!-- /measured -->", filled);
     }
 
+    // Another way to wait measured with one pair, and a transport that this system has not, would be rows without figures.
+    [Fact]
+    public void RowsAreTransportsMeasuredWithMostPairs()
+    {
+        var like = Plausible.Sound.First(c => c.Result is { Scenario: "call", Codec: "raw", Workload: "64", Count: null }).Result;
+        CellResult Of(string transport, string pair, string status = "ok") => like with
+        {
+            Transport = transport,
+            Pair = pair,
+            Status = status,
+            Placement = "near",
+            P50Ns = status == "ok" ? 100 : null,
+            Placements = status == "ok" ? [new() { Placement = "near", P50Ns = 100 }] : []
+        };
+        string[] pairs = ["native:native", "native:managed", "managed:managed"];
+        CellResult[] cells =
+        [
+            .. pairs.Select(p => Of("shm", p)), .. pairs.Select(p => Of("unix", p)), Of("shm?wait=spin", "native:native"),
+            .. pairs.Select(p => Of("com", p, "skipped")),
+        ];
+        var machine = Plausible with { Cells = [.. cells.Select(c => new ReportCell(c, 0, false))] };
+
+        var filled = MeasuredTables.Fill($"{Mark}\n<!-- /measured -->", machine);
+
+        Assert.Contains("| 64 B -> 64 B, raw | native:native | native:managed | managed:managed |\n", filled, StringComparison.Ordinal);
+        Assert.Contains("| `shm` |", filled, StringComparison.Ordinal);
+        Assert.Contains("| `unix` |", filled, StringComparison.Ordinal);
+        Assert.DoesNotContain("wait=spin", filled, StringComparison.Ordinal);
+        Assert.DoesNotContain("com", filled, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("# Page", "there is no place for a table")]
     [InlineData("<!-- measured: call raw 64 -->", "is not closed")]
