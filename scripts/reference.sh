@@ -2,7 +2,7 @@
 # Measures what the README's and docs/findings.md's figures are taken from, and puts it where they are kept: results/reference
 # (results.json.gz, Markdown and charts), results/reference-wine where the Windows programs are built (scripts/windows-build.sh), measurements.xlsx and
 # measurements.MACHINE.htm at the root, the README's tables and docs/findings.md. Run it on a quiet machine, after scripts/build.sh.
-# It measures preset full, which takes two hours, and 2 minutes more under Wine.
+# It measures preset full, which takes two hours, some broadcasts for a minute, and 2 minutes more under Wine.
 #   scripts/reference.sh MACHINE             measures under the name MACHINE, which everybody will read
 #   scripts/reference.sh MACHINE --resume    goes on with a run that was interrupted
 set -euo pipefail
@@ -29,6 +29,9 @@ measure() {
     gzip --best --no-name --stdout "$run/results.json" > "$kept/results.json.gz"
 }
 
+# A slow client fills the ring first; the preset's launches are too short to show more of it than that.
+measure reference-broadcast "$root/scripts/ipc" --transport 'broadcast,broadcast?policy=drop' --pair native:native,managed:managed --codec raw \
+    --scenario broadcast-slow --workload oneway-32 --launches 6 --warmup 0.1 --seconds 0.3
 short=(--launches 6 --warmup 0.1 --seconds 0.15)
 measure reference "$root/scripts/ipc" --preset full
 if [ -f "$root/artifacts/windows/Ipc.Lab/ipc-lab.exe" ]; then

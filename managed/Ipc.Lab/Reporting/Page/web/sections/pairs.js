@@ -8,7 +8,9 @@ section(
     const order = data.sides.map(s => s.id);
     const sidesOf = key => [...new Set(cells.map(c => c[key]))].sort((a, b) => order.indexOf(a) - order.indexOf(b));
     const [servers, clients] = [sidesOf('server'), sidesOf('client')];
-    const transports = data.transportNames.filter(t => cells.some(c => c.transport === t));
+    const named = data.transportNames.filter(t => cells.some(c => c.transport === t));
+    const transports = named.filter(t => cells.some(c => c.transport === t && c.status !== 'skipped'));
+    const skipped = named.filter(t => !transports.includes(t));
     body.replaceChildren(
       element(
         'p',
@@ -30,6 +32,9 @@ section(
               ),
             ),
           ),
+      skipped.length === 0
+        ? ''
+        : element('p', { className: 'about' }, `Skipped with every pair: ${skipped.join(', ')}. The table of all cells says why, under status "skipped".`),
     );
   },
   'Languages',

@@ -65,11 +65,7 @@ function glance(rows) {
         { type: 'button', title: 'Show this message in all charts', 'aria-pressed': String(row.cells.some(c => c.need === question.need?.key)) },
         element('span', { className: 'what' }, groupTitle(row)),
         element('span', { className: 'size' }, sizeName(row.workload, isOneWay(best))),
-        element(
-          'span',
-          { className: 'winner' },
-          tied.length === 1 ? nameIn(row)(best) : tied.slice(0, 2).map(nameIn(row)).join(' or ') + (tied.length > 2 ? ' …' : ''),
-        ),
+        element('span', { className: 'winner' }, winners(tied.map(nameIn(row)))),
         element(
           'span',
           { className: 'by' },
@@ -81,6 +77,12 @@ function glance(rows) {
       return element('li', null, pick);
     }),
   );
+}
+
+/** The first of those that win, or two where both fit on a card. */
+function winners(names) {
+  const shown = names.slice(0, names.slice(0, 2).join('').length <= 24 ? 2 : 1);
+  return shown.join(' or ') + (names.length > shown.length ? ' …' : '');
 }
 
 /** "takes 1.4 × as long", with no more digits than anybody reads. */
