@@ -20,14 +20,16 @@ quick_conformance+='&(DisplayName~"shm"|DisplayName~"unix")'
 quick() {
     local program
     bring_loopback_up
-    "$root/scripts/build.sh" Release
-    for program in core calls shm ring queue broadcast lifetime server; do
-        run_program "${program}_tests"
+    # The solution compiles while the native programs are tried, which mostly wait.
+    job build-native compiler '' step build-native "$root/scripts/native.sh" release
+    job build-solution msbuild build-native build build-solution dotnet build "$root/ipc.sln" -c Release -nologo -v minimal -p:CMakeTargets=
+    for program in lifetime_tests ring_tests core_tests calls_tests shm_tests queue_tests broadcast_tests server_tests ipc-codec-tests; do
+        job "$program" suites build-native run_program "$program"
     done
-    run_program ipc-codec-tests
-    run_xunit Ipc.Tests Ipc.Tests 'system!=windows'
-    run_xunit Ipc.Codecs.Tests Ipc.Codecs.Tests 'system!=windows'
-    run_xunit Ipc.Conformance.Tests conformance-slice "$quick_conformance"
+    job Ipc.Tests suites build-solution run_xunit Ipc.Tests Ipc.Tests 'system!=windows'
+    job Ipc.Codecs.Tests suites build-solution run_xunit Ipc.Codecs.Tests Ipc.Codecs.Tests 'system!=windows'
+    job conformance-slice suites build-solution run_xunit Ipc.Conformance.Tests conformance-slice "$quick_conformance"
+    run_jobs
     finish
 }
 
