@@ -122,7 +122,8 @@ public sealed class HostileBytesTests
         var whole = codec.Encode(Samples.EdgeRequest);
         for (var at = 0; at + sizeof(uint) <= whole.Length; at++)
         {
-            foreach (var number in (uint[])[0, 1, 4, 5, (uint)whole.Length, (uint)(whole.Length - at), int.MaxValue, 1u << 31, uint.MaxValue, uint.MaxValue - (uint)at])
+            var rest = (uint)(whole.Length - at);
+            foreach (var number in (uint[])[0, 1, 4, 5, (uint)whole.Length, rest, int.MaxValue, 1u << 31, uint.MaxValue, uint.MaxValue - (uint)at])
             {
                 var changed = whole.ToArray();
                 BinaryPrimitives.WriteUInt32LittleEndian(changed.AsSpan(at), number);
