@@ -11,7 +11,8 @@ internal readonly record struct FlatBuffersVector(int At, int Count);
 /// <see cref="CustomReader"/> has.</remarks>
 internal unsafe struct FlatBuffersReader(byte* bytes, int total, string what) : IStringSource
 {
-    private const int OffsetSize = sizeof(uint);
+    public const int OffsetSize = sizeof(uint);
+
     private const int FieldSize = sizeof(ushort); // of a table's list of fields, whose first two entries are its own length and the table's
 
     private int _table;

@@ -66,8 +66,6 @@ public ref struct FlatBuffersReplyView
 /// <summary>What both views walk with. The reader's pointer is good as long as the bytes are fixed, so each step says anew where they lie.</summary>
 internal unsafe ref struct FlatBuffersTexts(ReadOnlySpan<byte> bytes)
 {
-    private const int OffsetSize = sizeof(uint);
-
     private readonly ReadOnlySpan<byte> _bytes = bytes;
     private FlatBuffersReader _reader;
     private ReadOnlySpan<byte> _current;
@@ -122,7 +120,7 @@ internal unsafe ref struct FlatBuffersTexts(ReadOnlySpan<byte> bytes)
                 throw _reader.NotUtf8(at);
             _current = text;
         }
-        from = new(from.At + OffsetSize, from.Count - 1);
+        from = new(from.At + FlatBuffersReader.OffsetSize, from.Count - 1);
         return true;
     }
 }
