@@ -187,11 +187,13 @@ public sealed partial class IpcServer : IDisposable
         {
             lock (_gate)
             {
-                if (_clients.Count >= _maxClients)
-                    dropped = MakeRoom();
-                // One of those in use, or the one just dropped, will go.
+                // One of those in use, or the one dropped, will go.
                 while (!_stopping && _clients.Count >= _maxClients)
-                    Monitor.Wait(_gate);
+                {
+                    dropped = dropped || MakeRoom();
+                    var fresh = dropped ? null : _clients.FirstOrDefault(oldest => oldest.IsFresh);
+                    Monitor.Wait(_gate, fresh?.DroppableInMilliseconds ?? Timeout.Infinite);
+                }
                 if (_stopping)
                 {
                     channel.Dispose();
@@ -224,7 +226,7 @@ public sealed partial class IpcServer : IDisposable
         }
     }
 
-    // The oldest client that has never called goes. Call with the lock held.
+    // The oldest client that has never called goes, if it has had its time to. Call with the lock held.
     private bool MakeRoom() => _clients.Any(client => client.MakeRoom());
 
     // After a failure to accept: the system is short of something. Half of the clients that never called give theirs back.

@@ -6,12 +6,17 @@ internal sealed class IpcServerClient
     // Fresh: has never called. Last: has a request in progress, after which its connection ends.
     private const int Fresh = 0, Idle = 1, Busy = 2, Last = 3, Closed = 4;
 
+    // A client that has just connected is often not running: on a busy machine its first call comes some milliseconds later, and a flood of silent clients
+    // can fill the server meanwhile. At this time such a flood still passes through at MaxClients every 50 ms.
+    private const int MillisecondsToCall = 50;
+
     private int _state;
 
     // Written by whoever serves this client, and read by whoever looks.
     private long _served, _failed;
     private int _begun; // when the request in progress came, by the system's coarse clock of milliseconds
 
+    private readonly int _connected = Environment.TickCount; // by the same clock
     private readonly DateTimeOffset _connectedAt = DateTimeOffset.UtcNow;
     private readonly int _process;
 
@@ -87,10 +92,13 @@ internal sealed class IpcServerClient
         }
     }
 
-    /// <summary>Ends the connection if it has never been used.</summary>
+    /// <summary>How long it still has for its first call; 0 when it may be dropped for another.</summary>
+    public int DroppableInMilliseconds => Math.Max(0, MillisecondsToCall - unchecked(Environment.TickCount - _connected));
+
+    /// <summary>Ends the connection if it has never been used and has had its time to be.</summary>
     public bool MakeRoom()
     {
-        if (Interlocked.CompareExchange(ref _state, Closed, Fresh) != Fresh)
+        if (DroppableInMilliseconds > 0 || Interlocked.CompareExchange(ref _state, Closed, Fresh) != Fresh)
             return false;
         Close();
         return true;

@@ -4,7 +4,7 @@ namespace Ipc;
 public sealed class IpcServerOptions
 {
     /// <summary>The most clients served at once; 256 by default. When one more connects, the client that has been connected longest without ever calling is
-    /// dropped; if all have called, new clients wait in the system's queue until one leaves.</summary>
+    /// dropped, though not within 50 ms of its connecting; if all have called, new clients wait in the system's queue until one leaves.</summary>
     public int MaxClients { get; set; } = 256;
 
     /// <summary>The implementation that listens: pure .NET by default, or the C library (<c>NativeIpc.Instance</c>).</summary>

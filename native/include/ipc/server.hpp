@@ -35,7 +35,8 @@ struct ServerError {
 
 struct ServerOptions {
     // The most clients served at once. When one more connects, the server drops the client that has been connected longest without
-    // ever calling. If all have called, new clients wait in the system's queue until one leaves.
+    // ever calling, though not within 50 ms of its connecting. If all have called, new clients wait in the system's queue until one
+    // leaves.
     size_t max_clients = 256;
     // Called for every ServerError, on the server's threads, possibly on several at once. Its exceptions are ignored.
     std::function<void(const ServerError&)> on_error;
@@ -103,6 +104,12 @@ class Server {
     }
 
   private:
+    using Clock = std::chrono::steady_clock;
+
+    // A client that has just connected is often not running: on a busy machine its first call comes some milliseconds later, and a
+    // flood of silent clients can fill the server meanwhile. At this time such a flood still passes through at max_clients every 50 ms.
+    static constexpr std::chrono::milliseconds time_to_call{50};
+
     enum class State {
         fresh,     // has never called
         idle,      // has no request in progress
@@ -135,14 +142,16 @@ class Server {
                 return;
             }
         }
-        // Ends the connection if it has never carried a call.
+        // Ends the connection if it has never carried a call and has had its time for one.
         bool make_room() {
+            if (Clock::now() < droppable) return false;
             State fresh = State::fresh;
             if (!state.compare_exchange_strong(fresh, State::closed)) return false;
             channel.close();
             return true;
         }
 
+        const Clock::time_point droppable = Clock::now() + time_to_call;
         Channel channel;
         std::thread thread;
         int stopping = 0; // how many times its handler is in stop(); guarded by the server's mutex
@@ -189,9 +198,7 @@ class Server {
     bool wait_for_room() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] {
-            return stopping_ || has_room() || std::any_of(clients_.begin(), clients_.end(), [](const Client& client) {
-                       return client.state == State::fresh;
-                   });
+            return stopping_ || has_room() || std::any_of(clients_.begin(), clients_.end(), is_fresh);
         });
         return !stopping_;
     }
@@ -201,9 +208,15 @@ class Server {
         bool dropped = false;
         {
             std::unique_lock lock(mutex_);
-            if (clients_.size() >= most()) dropped = make_room();
-            // A client that leaves, or the one just dropped, makes room.
-            changed_.wait(lock, [this] { return stopping_ || has_room(); });
+            // A client that leaves, or the one dropped, makes room.
+            while (!stopping_ && !has_room()) {
+                if (!dropped && clients_.size() >= most()) dropped = make_room();
+                const auto fresh = std::find_if(clients_.begin(), clients_.end(), is_fresh);
+                if (dropped || fresh == clients_.end())
+                    changed_.wait(lock);
+                else
+                    changed_.wait_until(lock, fresh->droppable);
+            }
             if (stopping_) return;
             const auto client = clients_.emplace(clients_.end(), std::move(channel));
             try {
@@ -219,7 +232,9 @@ class Server {
                      " serves at once were connected: the one silent for longest was dropped for a new one");
     }
 
-    // Drops the oldest client that has never called. Call with the lock held.
+    static bool is_fresh(const Client& client) { return client.state == State::fresh; }
+
+    // Drops the oldest client that has never called, if it has had its time to. Call with the lock held.
     bool make_room() {
         return std::any_of(clients_.begin(), clients_.end(), [](Client& client) { return client.make_room(); });
     }
@@ -227,8 +242,7 @@ class Server {
     // After a failure to accept, the system is short of something: drops half of the clients that have never called.
     void recover(std::chrono::milliseconds* pause) {
         std::unique_lock lock(mutex_);
-        const auto fresh = std::count_if(clients_.begin(), clients_.end(),
-                                         [](const Client& client) { return client.state == State::fresh; });
+        const auto fresh = std::count_if(clients_.begin(), clients_.end(), is_fresh);
         for (auto i = 0; i < (fresh + 1) / 2; ++i) make_room();
         changed_.wait_for(lock, *pause, [this] { return stopping_; });
         *pause = std::min(*pause * 2, std::chrono::milliseconds(1000));
