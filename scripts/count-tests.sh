@@ -52,11 +52,12 @@ attribute() {
     echo "${value:-0}"
 }
 
-# What failed and what it said, as ctest and xunit print it; the end of the log when it holds neither.
+# What failed and what it said, as ctest and xunit print it, with the last lines of both puppets of a case of the conformance suite; the
+# end of the log when it holds neither.
 tell_failures() {
     local told
     told=$(awk '
-        /\*\*\*(Failed|Timeout|Exception|Not Run)/ && !/\(Disabled\)/ || /^  Failed / { left = 40 }
+        /\*\*\*(Failed|Timeout|Exception|Not Run)/ && !/\(Disabled\)/ || /^  Failed / { left = 120 }
         /^ *[0-9]+\/[0-9]+ Test / && (!/\*\*\*/ || /\(Disabled\)/) || /^  Passed / || /^ +Start +[0-9]+:/ { left = 0 }
         left > 0 { left--; print }' "$1" 2>/dev/null | head -n 400 || true)
     if [ -n "$told" ]; then

@@ -34,6 +34,16 @@ internal sealed unsafe partial class BoundChannel
         return sending ? null : readiness?.ToReceive;
     }
 
+    internal override bool InterruptReceiving(bool on)
+    {
+        // Of a channel that is gone nobody waits any more.
+        if (!_gate.TryEnterBeside())
+            return true;
+        var status = NativeMethods.ChannelInterrupt(_channel, on ? 1 : 0);
+        _gate.LeaveBeside();
+        return status != IpcStatus.NotAvailable;
+    }
+
     private ChannelReadiness? BeginReadiness()
     {
         lock (_readinessLock)

@@ -64,6 +64,9 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(Library, EntryPoint = "ipc_channel_fd")]
     public static partial IpcStatus ChannelDescriptor(NativeChannel* channel, nint* descriptor);
 
+    [LibraryImport(Library, EntryPoint = "ipc_channel_interrupt")]
+    public static partial IpcStatus ChannelInterrupt(NativeChannel* channel, int on);
+
     [LibraryImport(Library, EntryPoint = "ipc_send")]
     public static partial IpcStatus Send(NativeChannel* channel, byte* message, nuint length, int timeoutMilliseconds);
 

@@ -23,8 +23,10 @@ internal static class AsynchronousFigures
         foreach (var transport in new[] { "unix", "tcp", "shm?size=64k&wait=block" })
             await Wait(transport);
         Console.WriteLine($"\nfrom Cancel to the exception caught, of {Cancellations} receives, microseconds");
-        foreach (var transport in new[] { "unix", "tcp", "shm?wait=block" })
-            await CancelWaits(transport);
+        foreach (var transport in new[] { "unix", "tcp", "shm?wait=block", "shm?wait=spin" })
+            await CancelWaits("managed", transport);
+        foreach (var transport in new[] { "unix", "shm?wait=block", "shm-event?wait=block" })
+            await CancelWaits("bound", transport);
         return 0;
     }
 
@@ -125,9 +127,9 @@ internal static class AsynchronousFigures
             server.Dispose();
     }
 
-    private static async Task CancelWaits(string transport)
+    private static async Task CancelWaits(string side, string transport)
     {
-        var (client, server) = await Connect(ManagedIpc.Instance, transport);
+        var (client, server) = await Connect(side == "bound" ? NativeIpc.Instance : ManagedIpc.Instance, transport);
         var times = new double[Cancellations];
         var buffer = new byte[32];
         for (var i = 0; i < Cancellations; i++)
@@ -151,7 +153,7 @@ internal static class AsynchronousFigures
         }
         client.Dispose();
         server.Dispose();
-        Console.WriteLine($"{transport,-24} p50 {Percentile(times, 0.5):0.0}, p99 {Percentile(times, 0.99):0.0}, longest {times.Max():0.0}");
+        Console.WriteLine($"{side,-8}{transport,-24} p50 {Percentile(times, 0.5):0.0}, p99 {Percentile(times, 0.99):0.0}, longest {times.Max():0.0}");
     }
 
     private static double Percentile(double[] times, double part) => times.Order().ElementAt((int)(part * (times.Length - 1)));

@@ -5,6 +5,17 @@ internal abstract partial class SharedMemoryChannel
 {
     private protected override ChannelReadiness? CreateReadiness() => Segment.CreateReadiness(new PeerWatch(this));
 
+    // For threads that block because there is nothing to wait for: on Windows, with wait=spin, and on older kernels.
+    internal override bool InterruptReceiving(bool on)
+    {
+        // Of a channel that is gone nobody waits any more.
+        if (!TryEnterBeside())
+            return true;
+        Segment.InterruptReceiving(on);
+        LeaveBeside();
+        return true;
+    }
+
     /// <summary>Told that the peer may have died; keeps the channel of nobody alive.</summary>
     private sealed class PeerWatch(SharedMemoryChannel channel) : IEpollTarget
     {

@@ -9,6 +9,7 @@ internal sealed unsafe partial class SharedMemorySegment
 
     private readonly WaitPolicy _policy;
     private SpinTimer _lastLook;
+    private volatile bool _receivingInterrupted;
 
     /// <summary>How often this side looks before it first reads the clock; 1 if it does not spin.</summary>
     public int SpinIterations => _policy.Mode == WaitMode.Block || _policy.OneProcessor ? 1 : SharedMemoryWait.SpinIterations;
@@ -47,6 +48,15 @@ internal sealed unsafe partial class SharedMemorySegment
             Wake(second);
     }
 
+    /// <summary>Until it is turned off again, whoever waits for what the peer sends gives up at once, as at the end of a time-out. Any thread.</summary>
+    public void InterruptReceiving(bool on)
+    {
+        _receivingInterrupted = on;
+        Interlocked.MemoryBarrier();
+        if (on)
+            Wake(Incoming.ReaderParked);
+    }
+
     // A peer that only spins says so before its first wait, and never changes its mind.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool PeerSpins() => _peerSpins || (_peerSpins = Volatile.Read(ref *Incoming.WaitsBy) == SharedMemoryLayout.WaitsBySpinning);
@@ -66,16 +76,18 @@ internal sealed unsafe partial class SharedMemorySegment
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public bool IsMet() => condition.IsMet();
 
-        public WaitResult? ReasonToStop(bool look) => segment.ReasonToStop(look);
+        public WaitResult? ReasonToStop(bool look) => segment.ReasonToStop(look) ?? (IsInterrupted ? WaitResult.TimedOut : null);
 
         public bool LookIsDue() => segment._lastLook.IsDue();
 
+        private bool IsInterrupted => segment._receivingInterrupted && parked == segment.Incoming.ReaderParked;
+
         public bool Sleep(int milliseconds)
         {
-            // Whoever publishes or closes after our looks sees the 1 and wakes us; what came before, the looks see.
+            // Whoever publishes, interrupts or closes after our looks sees the 1 and wakes us; what came before, the looks see.
             Interlocked.Exchange(ref *parked, 1);
             Interlocked.MemoryBarrier(); // of its own: on arm64 an exchange need not keep later loads behind its store
-            var sleptItAll = !condition.IsMet() && segment.ReasonToStop(false) is null && !SharedWord.SleepOn(parked, 1, milliseconds);
+            var sleptItAll = !condition.IsMet() && ReasonToStop(false) is null && !SharedWord.SleepOn(parked, 1, milliseconds);
             Volatile.Write(ref *parked, 0);
             return sleptItAll;
         }

@@ -46,6 +46,72 @@ public class BoundAsyncTests
         Assert.Equal(IpcStatus.PeerClosed, (await Assert.ThrowsAsync<IpcException>(() => last.WaitAsync(s_patience))).Status);
     }
 
+    // Where a thread waits it waits until it is interrupted, at whatever moment that comes.
+    [Theory]
+    [MemberData(nameof(Transports))]
+    public async Task CancelledReceivesLoseNothing(string transport)
+    {
+        var (client, server) = await Connect(transport);
+        using var first = client;
+        using var second = server;
+        var buffer = new byte[10];
+        for (var round = 0; round < 300; round++)
+        {
+            using var cancellation = new CancellationTokenSource();
+            var receiving = server.ReceiveAsync(buffer, cancellation.Token).AsTask();
+            Thread.SpinWait(round * 100);
+            if (round % 3 == 0)
+                client.Send([(byte)round]);
+            cancellation.Cancel();
+            try
+            {
+                await receiving.WaitAsync(s_patience);
+                Assert.Equal((byte)round, buffer[0]);
+                continue;
+            }
+            catch (OperationCanceledException)
+            {
+            }
+            if (round % 3 != 0)
+                continue;
+            Assert.Equal(1, await server.ReceiveAsync(buffer).AsTask().WaitAsync(s_patience));
+            Assert.Equal((byte)round, buffer[0]);
+        }
+    }
+
+    [Theory]
+    [MemberData(nameof(Transports))]
+    public async Task ACancelledCallLeavesTheOthers(string transport)
+    {
+        var (client, server) = await Connect(transport);
+        using var first = client;
+        using var second = server;
+        var hold = new TaskCompletionSource();
+        var serving = server.ServeAsync(async (request, reply, _) =>
+        {
+            if (request.Span[0] == 0)
+                await hold.Task;
+            reply.Write(request.Span);
+        });
+        for (var round = 0; round < 20; round++)
+        {
+            using var cancellation = new CancellationTokenSource();
+            var cancelled = client.CallAsync(new byte[] { 0 }, new byte[10], cancellation.Token).AsTask();
+            var reply = new byte[10];
+            var other = client.CallAsync(new byte[] { 1 }, reply).AsTask();
+            if (round % 2 == 0)
+                await Task.Delay(2);
+            cancellation.Cancel();
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled.WaitAsync(s_patience));
+            hold.SetResult();
+            Assert.Equal(1, await other.WaitAsync(s_patience));
+            Assert.Equal(1, reply[0]);
+            hold = new TaskCompletionSource();
+        }
+        client.Dispose();
+        await serving.WaitAsync(s_patience);
+    }
+
     [Theory]
     [MemberData(nameof(Transports))]
     public async Task CallsAndClosing(string transport)

@@ -302,6 +302,14 @@ class Channel {
         const ipc_status status = ipc_channel_fd(handle_.get(), &descriptor);
         return Result<intptr_t>(status, descriptor);
     }
+    // Until interrupt(false), every receiving function of this channel, including one that is waiting now, behaves as if its time-out
+    // were 0. May be called from any thread; throws Error(IPC_NOT_AVAILABLE) except over shared memory (see ipc_channel_interrupt).
+    void interrupt(bool on = true) {
+        value_of(try_interrupt(on));
+    }
+    Result<void> try_interrupt(bool on = true) noexcept {
+        return Result<void>(ipc_channel_interrupt(handle_.get(), on ? 1 : 0));
+    }
     // Interrupts every call that is blocked on this channel. May be called from any thread.
     void close() {
         ipc_channel_close(handle_.get());

@@ -130,6 +130,11 @@ ipc_status ipc_channel_fd(ipc_channel* channel, intptr_t* descriptor) {
     return channel->wait_handle(descriptor);
 }
 
+ipc_status ipc_channel_interrupt(ipc_channel* channel, int32_t on) {
+    if (channel == nullptr) return mistake("ipc_channel_interrupt", "the channel is NULL");
+    return channel->interrupt_receiving(on != 0);
+}
+
 size_t ipc_channel_limit(const ipc_channel* channel) {
     return channel ? channel->limit() : 0;
 }

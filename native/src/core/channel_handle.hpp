@@ -31,6 +31,7 @@ struct ipc_channel {
 
     virtual size_t limit() const noexcept = 0;
     virtual ipc_status wait_handle(intptr_t* handle) noexcept = 0;
+    virtual ipc_status interrupt_receiving(bool on) noexcept = 0;
 
     virtual ipc_status send(const void* message, size_t length, int32_t timeout_ms) noexcept = 0;
     virtual ipc_status reserve(size_t length, void** message, int32_t timeout_ms) noexcept = 0;

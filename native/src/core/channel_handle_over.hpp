@@ -25,6 +25,10 @@ class ChannelHandleOver final : public ipc_channel {
         const HandleGate::Visit visit(gate_);
         return abi::guarded([&] { return session_.wait_handle(handle); });
     }
+    ipc_status interrupt_receiving(bool on) noexcept override {
+        const HandleGate::Visit visit(gate_);
+        return abi::guarded([&] { return session_.interrupt_receiving(on); });
+    }
 
     // ---- messages
 

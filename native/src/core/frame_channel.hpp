@@ -112,6 +112,15 @@ class FrameChannel {
                     "of its own, or use unix or tcp");
     }
 
+    // From any thread: until it is turned off again, whoever receives waits no longer than with a deadline of no time, whoever waits now
+    // included (ipc_channel_interrupt). For channels without a wait_handle.
+    virtual Status interrupt_receiving(bool on) {
+        (void)on;
+        return fail(IPC_NOT_AVAILABLE,
+                    "waiting over this transport cannot be interrupted: wait on ipc_channel_fd where "
+                    "there is one, or receive with short time-outs");
+    }
+
     // --- serving: overridden by transports whose own threads deliver requests (calls/call_session.hpp)
     virtual bool serves_elsewhere() const { return false; }
     // Blocks while answer_one, which receives one request and answers it, is run for each request, on whatever thread that

@@ -28,6 +28,10 @@ class SessionOver final : public Session {
         if (Status s = frames_->receiving_failure()) return s;
         return frames_->wait_handle(handle);
     }
+    Status interrupt_receiving(bool on) {
+        if (Status s = frames_->ended_here()) return s;
+        return frames_->interrupt_receiving(on);
+    }
 
     // ---- plain messages
 

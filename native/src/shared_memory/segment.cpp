@@ -131,6 +131,11 @@ void Segment::wake(std::atomic<uint32_t>& parked) {
     if (parked.exchange(0, std::memory_order_seq_cst) != 0) futex_wake_all(parked);
 }
 
+void Segment::interrupt_receiving(bool on) {
+    receiving_interrupted_.store(on, std::memory_order_seq_cst);
+    if (on) wake(incoming().reader_parked);
+}
+
 void Segment::close() {
     end(closed);
 }

@@ -81,6 +81,9 @@ class Segment {
             wake(parked);
     }
 
+    // From any thread: until it is turned off again, whoever waits for what the peer sends gives up at once, as at the end of a time-out.
+    void interrupt_receiving(bool on);
+
     void close();
     // The same for a channel that is broken: who waits here gets IPC_CLOSED, too, and has to look why.
     void hang_up();
@@ -99,6 +102,10 @@ class Segment {
     Status reason_to_stop(bool look_at_peer, const Deadline& deadline);
     Status peer_ended() const;
     void end(uint32_t why);
+    // Whether a wait on this word is to end because of interrupt_receiving.
+    bool is_interrupted(const std::atomic<uint32_t>& parked) const {
+        return receiving_interrupted_.load(std::memory_order_relaxed) && &parked == &incoming().reader_parked;
+    }
     // Whether somebody who only polls should look at the peer again.
     bool look_is_due();
     void wake(std::atomic<uint32_t>& parked);
@@ -117,6 +124,7 @@ class Segment {
     std::unique_ptr<Peer> peer_; // goes first: it knows words of the mapping
     std::string address_;
     std::atomic<uint32_t> end_{0};
+    std::atomic<bool> receiving_interrupted_{false};
     std::atomic<int64_t> looked_ms_{0}; // when somebody who polls last looked at the peer
 };
 
@@ -127,13 +135,17 @@ Status Segment::wait_longer(std::atomic<uint32_t>& parked, SpinBudget& budget, c
         if (ready()) return IPC_OK;
         return s != IPC_OK ? s : fail_plainly(IPC_TIMED_OUT, timed_out);
     }
-    const auto stop = [&](bool look) { return reason_to_stop(look, deadline); };
+    const auto stop = [&](bool look) {
+        const Status s = reason_to_stop(look, deadline);
+        return s == IPC_OK && is_interrupted(parked) ? IPC_TIMED_OUT : s;
+    };
     const auto park = [&](int64_t nanoseconds) {
-        // Whoever publishes or closes after the looks below sees the 1 and wakes us; what came before, the looks see.
+        // Whoever publishes, interrupts or closes after the looks below sees the 1 and wakes us; what came before, the looks see.
         parked.exchange(1, std::memory_order_seq_cst);
         // The looks come after the announcement; what wake_if_parked does is the other half of the bargain.
         std::atomic_thread_fence(std::memory_order_seq_cst);
-        const bool slept_it_all = !ready() && !ended() && !futex_wait(parked, 1, nanoseconds);
+        const bool slept_it_all =
+            !ready() && !ended() && !is_interrupted(parked) && !futex_wait(parked, 1, nanoseconds);
         parked.store(0, std::memory_order_relaxed);
         return slept_it_all;
     };

@@ -23,13 +23,18 @@ internal interface IOperationOwner
 /// the pool; where there is none, on a <see cref="BlockingThread"/>.</summary>
 internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<int>, IValueTaskSource, IThreadPoolWorkItem
 {
-    /// <summary>Of transports with nothing to wait for: how long a thread blocks before it looks at the token.</summary>
+    /// <summary>Of transports with nothing to wait for and no way to interrupt: how long a thread blocks before it looks at the token.</summary>
     private const int SliceMilliseconds = 20;
+
+    /// <summary>Of those that can be interrupted: as long as may be. Not without end, because a time-out is then a failure of the channel.</summary>
+    private const int LongestSliceMilliseconds = int.MaxValue;
 
     // Idle: to be had. Signalled: running, and something has come that the last attempt may not have seen. Blocking: a thread of its own does it.
     private const int Idle = 0, Running = 1, Signalled = 2, Waiting = 3, Blocking = 4;
 
     private int _state;
+    private readonly Lock _blockingLock = new(); // guards the state while it is Blocking, and the next
+    private bool _interrupts; // the channel is told to interrupt whoever receives
     private volatile bool _cancelled;
     private CancellationToken _token;
     private CancellationTokenRegistration _registration;
@@ -127,10 +132,45 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
                     ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
                     return;
                 case Running when Interlocked.CompareExchange(ref _state, Signalled, Running) == Running:
-                case Idle or Signalled or Blocking:
+                case Idle or Signalled:
+                case Blocking when TryInterrupt():
                     return;
             }
         }
+    }
+
+    // What sends is not interrupted; what calls receives in the end.
+    private bool TryInterrupt()
+    {
+        lock (_blockingLock)
+        {
+            if (_state != Blocking)
+                return false;
+            if (!Sends || Kind == OperationKind.Call)
+                _interrupts = channel.InterruptReceiving(on: true);
+            return true;
+        }
+    }
+
+    // The operation goes on, or it has ended and the state is another one. Whatever interrupts it from now on does so anew.
+    private void EndInterrupt(int state)
+    {
+        lock (_blockingLock)
+        {
+            if (_interrupts)
+                channel.InterruptReceiving(on: false);
+            _interrupts = false;
+            Volatile.Write(ref _state, state);
+        }
+    }
+
+    // Whether a wait for what comes need not end by itself.
+    private bool CanBeInterrupted()
+    {
+        if (Sends)
+            return false;
+        lock (_blockingLock)
+            return channel.InterruptReceiving(_interrupts);
     }
 
     private void Cancel()
@@ -205,22 +245,30 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
 
     private void Block()
     {
+        Exception? failure = null;
+        var isDone = false;
         try
         {
-            while (!channel.Attempt(this, SliceMilliseconds) && !IsGivenUp())
+            var longest = CanBeInterrupted() ? LongestSliceMilliseconds : SliceMilliseconds;
+            while (!_cancelled && !isDone)
             {
-                if (!_cancelled)
-                    continue;
-                CompleteCancelled();
-                return;
+                isDone = channel.Attempt(this, longest) || IsGivenUp();
+                EndInterrupt(Blocking);
             }
+        }
+        // A call that blocked without end, and was interrupted.
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut && Kind == OperationKind.Call && _cancelled)
+        {
         }
         catch (Exception e)
         {
-            Complete(e);
-            return;
+            (failure, isDone) = (e, true);
         }
-        Complete(null);
+        EndInterrupt(Running);
+        if (isDone)
+            Complete(failure);
+        else
+            CompleteCancelled();
     }
 
     private void CompleteCancelled()

@@ -250,6 +250,10 @@ public abstract partial class IpcChannel
     /// <summary>What tells when to try again; null: nothing does, and a thread of its own blocks.</summary>
     internal virtual Readiness? ReadinessOf(bool sending) => null;
 
+    /// <summary>Until it is turned off again, receiving gives up at once, as at the end of a time-out, on whatever thread it waits. False: this channel
+    /// cannot do that.</summary>
+    internal virtual bool InterruptReceiving(bool on) => false;
+
     /// <summary>The operation ends because its token was cancelled; it is not being tried.</summary>
     internal virtual void Cancelled(ChannelOperation operation) { }
 

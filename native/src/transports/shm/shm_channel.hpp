@@ -143,6 +143,10 @@ class ShmChannel final : public FrameChannel {
 
     Status ended_here() const override { return segment_->closed_here(); }
     Status wait_handle(intptr_t* handle) const override;
+    Status interrupt_receiving(bool on) override {
+        segment_->interrupt_receiving(on);
+        return IPC_OK;
+    }
     void close() override { segment_->close(); }
     ipc_channel* make_own_handle(std::unique_ptr<FrameChannel>& self) override;
 

@@ -22,6 +22,10 @@ class EventChannel final : public FrameChannel {
     Status release() override;
     Status ended_here() const override { return segment_->closed_here(); }
     Status wait_handle(intptr_t* handle) const override;
+    Status interrupt_receiving(bool on) override {
+        segment_->interrupt_receiving(on);
+        return IPC_OK;
+    }
     void close() override { segment_->close(); }
 
   private:
