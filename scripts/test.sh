@@ -54,6 +54,7 @@ bring_loopback_up
 job build-native-library compiler '' build build-native-library "$root/scripts/native.sh" release --target ipc
 job build-native compiler build-native-library build build-native "$root/scripts/native.sh" release
 job build-solution msbuild build-native-library build build-solution dotnet build "$root/ipc.sln" -c Release -nologo -v minimal -p:CMakeTargets=
+job build-native-aot msbuild build-solution build build-native-aot "$root/scripts/native-aot.sh"
 job build-native-32-bit compiler '' build build-native-32-bit "$root/scripts/native.sh" linux-x86
 
 # Suites run one after the other, because some of them test time-outs. Those that mostly wait come first, since what the others need is
@@ -63,11 +64,13 @@ job native-32-bit suites build-native-32-bit run_ctest native-32-bit linux-x86
 mapfile -t projects < <(grep -l 'Microsoft.NET.Test.Sdk' "$root"/managed/tests/*/*.csproj)
 for project in "${projects[@]}"; do
     project=$(basename "$project" .csproj)
+    uses=suites needs='build-native build-solution build-native-32-bit'
     # The programs that are made of the pages call MSBuild.
-    uses=suites
     [ "$project" != Ipc.Distribution.Tests ] || uses='suites msbuild'
+    # The lab plays every side that is built.
+    [ "$project" != Ipc.Lab.Tests ] || needs+=' build-native-aot'
     # What only Windows has is played below.
-    job "$project" "$uses" 'build-native build-solution build-native-32-bit' run_xunit "$project" "$project" 'system!=windows'
+    job "$project" "$uses" "$needs" run_xunit "$project" "$project" 'system!=windows'
 done
 
 windows_jobs build-solution

@@ -8,7 +8,7 @@ namespace Ipc.Peer;
 internal static class RuntimeFacts
 {
     /// <summary>What the ids of this program's sides end in.</summary>
-    public const string SideSuffix = "-netfx";
+    public static string SideSuffix => "-netfx";
 
     public const string ProgramName = "ipc-peer-netfx";
 

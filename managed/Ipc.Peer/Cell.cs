@@ -16,10 +16,10 @@ internal sealed record Cell(
     /// <summary>As many as one channel has.</summary>
     private const int MostInFlight = 256;
 
-    private const string ManagedSide = "managed" + RuntimeFacts.SideSuffix;
-    private const string BoundSide = "bound" + RuntimeFacts.SideSuffix;
+    private static readonly string s_managedSide = "managed" + RuntimeFacts.SideSuffix;
+    private static readonly string s_boundSide = "bound" + RuntimeFacts.SideSuffix;
 
-    public bool IsBound => Side == BoundSide || Side == HostProcess.Side;
+    public bool IsBound => Side == s_boundSide || Side == HostProcess.Side;
 
     /// <summary>Messages of one sample, where each is too short to be timed alone.</summary>
     public int MessagesOfSample => Portion ?? 1000;
@@ -64,7 +64,7 @@ internal sealed record Cell(
         if (HostProcess.IsHere)
             Require(Side == HostProcess.Side, "side", Side, $"{HostProcess.Side}, which ipc-hosted plays; other programs play other sides");
         else
-            Require(Side == ManagedSide || Side == BoundSide, "side", Side, $"{ManagedSide} or {BoundSide}; other programs play other sides");
+            Require(Side == s_managedSide || Side == s_boundSide, "side", Side, $"{s_managedSide} or {s_boundSide}; other programs play other sides");
         Require(!HostProcess.IsHere || HostProcess.Plays(Scenario), "scenario", Scenario,
             $"one of those that side {HostProcess.Side} plays: see `ipc list sides`");
         Require(Role == "alone" == (Scenario == "serialize"), "role", Role, "alone in scenario serialize, server or client in every other");

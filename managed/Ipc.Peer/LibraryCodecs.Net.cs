@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics.CodeAnalysis;
 using Ipc.Codecs;
 using MemoryPack;
 using MessagePack;
@@ -49,7 +50,7 @@ internal readonly struct MemoryPackCodec : ICodec<LibraryRequest, LibraryReply>
     public LibraryRequest DecodeRequest(ReadOnlySpan<byte> bytes) => Decode<LibraryRequest>(bytes, "request");
     public LibraryReply DecodeReply(ReadOnlySpan<byte> bytes) => Decode<LibraryReply>(bytes, "reply");
 
-    private static T Decode<T>(ReadOnlySpan<byte> bytes, string what)
+    private static T Decode<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.All)] T>(ReadOnlySpan<byte> bytes, string what)
     {
         try
         {

@@ -1,4 +1,6 @@
 using System.Runtime;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace Ipc.Peer;
 
@@ -6,11 +8,14 @@ namespace Ipc.Peer;
 internal static class RuntimeFacts
 {
     /// <summary>What the ids of this program's sides end in.</summary>
-    public const string SideSuffix = "";
+    public static string SideSuffix => IsAheadOfTime ? "-aot" : "";
 
     public const string ProgramName = "ipc-peer-managed";
 
-    public static string Name => System.Runtime.InteropServices.RuntimeInformation.FrameworkDescription;
+    public static string Name => RuntimeInformation.FrameworkDescription + (IsAheadOfTime ? ", NativeAOT" : "");
+
+    // The runtime's own word for it: nothing can be compiled while the program runs.
+    private static bool IsAheadOfTime => !RuntimeFeature.IsDynamicCodeCompiled;
 
     /// <summary>Methods compiled so far; a constant where the runtime does not tell.</summary>
     public static long CompiledMethods => JitInfo.GetCompiledMethodCount();

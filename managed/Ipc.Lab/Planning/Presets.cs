@@ -108,7 +108,7 @@ internal static class Presets
     {
         string[] native = ["native:native"];
         string[] alike = [.. native, "managed:managed"];
-        string[] withRuntimes = ["hosted:hosted", "managed-netfx:managed-netfx"];
+        string[] withRuntimes = ["hosted:hosted", "managed-netfx:managed-netfx", "managed-aot:managed-aot"];
         IEnumerable<Cell> cells =
         [
             .. ReferenceCells(),
@@ -129,6 +129,7 @@ internal static class Presets
             .. Grid.Cross(["shm", "unix", "queue"], ["managed:managed"], ["raw"], ["oneway-batch", "fanin"], ["oneway-32"]),
             .. Grid.Cross(Grid.AllTransports, native, ["raw"], ["push", "reconnect", "ui-idle", "ui-busy", "ui-blocked"], Grid.SingleWorkloads),
             .. Grid.Cross(["pipe"], withRuntimes, ["raw"], ["startup"], ["64"]),
+            .. Grid.Cross(["pipe"], ["managed-aot:managed-aot"], ["raw"], ["footprint"], ["64"]),
             .. Variants(),
             .. Curves(),
         ];

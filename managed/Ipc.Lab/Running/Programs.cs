@@ -13,6 +13,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     private const string ManagedVariable = "IPC_MANAGED_PEER";
     private const string NetFxName = "ipc-peer-netfx";
     private const string NetFxVariable = "IPC_NETFX_PEER";
+    private const string AotVariable = "IPC_AOT_PEER";
     private const string NoMono = "sides of runtime netfx need Mono here, and there is none in the PATH: install mono-runtime (Debian's name; "
         + "scripts/bootstrap.sh does it)";
 
@@ -44,6 +45,8 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
         ? NetFxPeer()
         : IsHosted(side)
         ? HostedPeer()
+        : IsAot(side)
+        ? AotPeer()
         : ManagedPeer();
 
     public ProgramFile NativePeer() => Native("native peer", NativeVariable, NativeName);
@@ -80,6 +83,14 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
             [host, .. LibraryIn(Path.Combine(host, LibraryFromProgram)), .. AssembliesBeside(code)]);
     }
 
+    /// <summary>The managed peer compiled ahead of time: a program that needs nothing beside it.</summary>
+    public ProgramFile AotPeer()
+    {
+        var path = AotPath();
+        MustExist("peer compiled ahead of time", path, AotVariable);
+        return new ProgramFile("ahead-of-time peer", path, [path], [path]);
+    }
+
     /// <summary>An error message saying why no program can play this side here, or null. Only of the sides that need what not every machine has.</summary>
     public string? WhyCannotPlay(string side)
     {
@@ -88,6 +99,12 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
             return File.Exists(HostPath()) ? null
                 : $"the program '{HostPath()}', which brings .NET into a native process, is not there: {HowToBuild}; without the host pack of the "
                     + ".NET SDK the build leaves it out";
+        }
+        if (IsAot(side))
+        {
+            return File.Exists(AotPath()) ? null
+                : $"the peer compiled ahead of time '{AotPath()}' is not there: build it with scripts/native-aot.sh, or name one with the environment "
+                    + $"variable {AotVariable}";
         }
         if (!IsNetFx(side))
             return null;
@@ -102,6 +119,11 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     private static bool IsNetFx(string side) => Registry.Sides.FirstOrDefault(s => s.Id == side)?.Runtime == "netfx";
 
     private static bool IsHosted(string side) => Registry.Sides.FirstOrDefault(s => s.Id == side)?.Runtime == "hostfxr";
+
+    private static bool IsAot(string side) => Registry.Sides.FirstOrDefault(s => s.Id == side)?.Runtime == "aot";
+
+    private string AotPath() => Path.GetFullPath(
+        environment(AotVariable) is { Length: > 0 } given ? given : Under($"artifacts/bin/Ipc.Peer/aot/{Executable(ManagedName)}"));
 
     // Beside the native peer.
     private string HostPath() => Path.Combine(

@@ -4,8 +4,12 @@ namespace Ipc;
 
 /// <summary>A connected stream socket; owns it. The socket stays in blocking mode, so that a message costs one system call;
 /// the time-outs are the socket's own and set again only when they change.</summary>
+/// <param name="socket">The socket.</param>
+/// <param name="peerGone">Called when the peer has gone.</param>
+/// <param name="longestSend">How long, in milliseconds, a call that sends blocks before it looks if the peer has closed. Over TCP a peer that closes and
+/// keeps its socket only says that it sends no more, which wakes nobody who waits for room.</param>
 [SupportedOSPlatform("linux")]
-internal sealed unsafe class SocketStream(Descriptor socket, Action<Deadline>? peerGone = null) : ByteStream
+internal sealed unsafe class SocketStream(Descriptor socket, Action<Deadline>? peerGone = null, int longestSend = Timeout.Infinite) : ByteStream
 {
     private int _receiveTimeout = Timeout.Infinite;
     private int _sendTimeout = Timeout.Infinite;
@@ -37,7 +41,7 @@ internal sealed unsafe class SocketStream(Descriptor socket, Action<Deadline>? p
             var count = Libc.Receive(socket, buffer, (nuint)length, flags);
             if (count >= 0)
                 return (int)count;
-            if (AfterFailure("receive from", left == 0 || deadline.Expired) is { } result)
+            if (AfterFailure(Libc.LastError, "receive from", left == 0 || deadline.Expired) is { } result)
                 return result;
         }
     }
@@ -68,6 +72,8 @@ internal sealed unsafe class SocketStream(Descriptor socket, Action<Deadline>? p
         {
             var left = deadline.LeftMilliseconds;
             var flags = Libc.MSG_NOSIGNAL;
+            if (longestSend >= 0 && (left < 0 || left > longestSend))
+                left = longestSend;
             if (left == 0)
                 flags |= Libc.MSG_DONTWAIT;
             else if (left != _sendTimeout)
@@ -75,18 +81,24 @@ internal sealed unsafe class SocketStream(Descriptor socket, Action<Deadline>? p
             var count = Libc.SendMessage(socket, message, flags);
             if (count >= 0)
                 return (int)count;
-            if (AfterFailure("send to", left == 0 || deadline.Expired) is { } result)
+            var error = Libc.LastError;
+            if (error == Libc.EAGAIN && PeerHasClosed())
+                return 0;
+            if (AfterFailure(error, "send to", left == 0 || deadline.Expired) is { } result)
                 return result;
         }
     }
 
+    // Whether it has said that it sends no more: no peer of ours does so before its end.
+    private bool PeerHasClosed() => Libc.Poll(socket, Libc.POLLRDHUP, 0) != 0;
+
     // What a failed system call amounts to; null: try again.
-    private static int? AfterFailure(string tried, bool expired) => Libc.LastError switch
+    private static int? AfterFailure(int error, string tried, bool expired) => error switch
     {
         Libc.EINTR => null,
         Libc.EAGAIN => expired ? TimedOut : null,
         Libc.EPIPE or Libc.ECONNRESET or Libc.ETIMEDOUT or Libc.EHOSTUNREACH or Libc.ENETUNREACH => 0,
-        _ => throw Libc.Failure(IpcStatus.System, $"cannot {tried} the peer"),
+        _ => throw Libc.Failure(IpcStatus.System, $"cannot {tried} the peer", error),
     };
 
     public override void Interrupt()

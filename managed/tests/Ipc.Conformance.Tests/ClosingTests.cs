@@ -80,6 +80,16 @@ public class ClosingTests
         await Interrupt(stage.Client, "c", sending);
     });
 
+    // The peer keeps its handle: over TCP nothing then wakes a sender that waits for room.
+    [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
+    public Task ABlockedSendLearnsThatThePeerHasClosed(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Open();
+        var sending = await stage.Client.GiveBlocking("blocked", "send-many c 100 1000000 1 -1 copy");
+        await stage.Server.Ok("close c");
+        (await sending).Refused(IpcStatus.PeerClosed);
+    });
+
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
     public Task SeveralAcceptsAreAllInterrupted(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {

@@ -107,9 +107,9 @@ public sealed class PlanningTests
         Assert.Equal(Registry.Codecs.Select(c => c.Id).Order(), cells.Select(c => c.Codec).Distinct().Order());
         string[] otherOptions = ["broadcast?policy=drop"];
         Assert.Equal(Grid.AllWaits.Concat(otherOptions).Order(), cells.Where(c => !c.IsAlone).Select(c => c.Transport).Distinct().Order());
-        // Nine pairs of native, managed and bound; three of each side with a runtime of its own: hosted and the two of netfx.
+        // Nine pairs of native, managed and bound; three of each side that is another one run in another way: hosted, two of netfx, managed-aot.
         Assert.Equal(Presets.FullPairs.Order(), cells.Select(c => c.Pair).Distinct().Order());
-        Assert.Equal(9 + (3 * 3), Presets.FullPairs.Count);
+        Assert.Equal(9 + (4 * 3), Presets.FullPairs.Count);
         Assert.Equal(9, Presets.NinePairs.Count);
         foreach (var wait in Grid.AllWaits.Where(w => Grid.KindOf(w) is "channel" or "call"))
             Assert.All(["native:native", "managed:managed"], (string pair) => Assert.Contains(new Cell(wait, pair, "raw", "call", "64"), cells));
@@ -290,7 +290,7 @@ public sealed class PlanningTests
         Assert.Contains("'lazy'", MistakeOf(new() { Transports = ["shm?wait=lazy"] }), StringComparison.Ordinal);
         Assert.Contains("'colour'", MistakeOf(new() { Transports = ["shm?colour=red"] }), StringComparison.Ordinal);
         Assert.Equal("pair 'native' is not of the form server:client, e.g. native:managed", MistakeOf(new() { Pairs = ["native"] }));
-        Assert.Equal("there is no side 'java'; the sides are native, managed, bound, hosted, managed-netfx, bound-netfx",
+        Assert.Equal("there is no side 'java'; the sides are native, managed, bound, hosted, managed-netfx, bound-netfx, managed-aot",
             MistakeOf(new() { Pairs = ["native:java"] }));
         Assert.StartsWith("there is no workload '2k'; the workloads are 0.1k-1k, ", MistakeOf(new() { Workloads = ["2k"] }), StringComparison.Ordinal);
         Assert.Equal("there is no preset 'fast'; the presets are quick, seed, reference, full", MistakeOf(new() { Preset = "fast" }));

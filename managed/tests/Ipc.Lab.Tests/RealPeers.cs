@@ -11,9 +11,9 @@ public abstract class RealPeers : IDisposable
 
     // Every pair of .NET 10 and native; of the sides that not every machine has, those in which they meet native code and themselves.
     public static TheoryData<string> Pairs { get; } = [.. PairsOfMessages(),
-        .. ((string[])["native:hosted", "hosted:native", "hosted:hosted"]).Where(IsPlayable)];
+        .. ((string[])["native:hosted", "hosted:native", "hosted:hosted", "managed-aot:managed-aot", "managed-aot:native", "managed:managed-aot"]).Where(IsPlayable)];
 
-    // Side hosted plays what a handler has a part in, which messages without replies have not.
+    // Sides hosted and managed-aot play calls, not messages without replies.
     public static TheoryData<string> MessagePairs { get; } = [.. PairsOfMessages()];
 
     // A process of each side that has codecs of its own.
@@ -23,7 +23,7 @@ public abstract class RealPeers : IDisposable
 
     private static IEnumerable<string> PairsOfMessages() =>
     [
-        .. Grid.AllPairs.Where(pair => !pair.Contains("netfx", StringComparison.Ordinal) && !pair.Contains("hosted", StringComparison.Ordinal)),
+        .. Presets.NinePairs,
         .. ((string[])["native:managed-netfx", "managed-netfx:native", "managed-netfx:managed-netfx", "bound-netfx:bound-netfx"]).Where(IsPlayable),
     ];
 

@@ -1,6 +1,10 @@
 // A peer in another process that stops or dies at the worst moment: no call outlasts its time-out, and its end is noticed.
 #include "peer_process.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 using namespace lifetime;
 
 namespace {
@@ -103,6 +107,19 @@ TEST_P(StoppedPeer, PollingNoticesDeathInTime) {
     EXPECT_EQ(ipc_receive(channel_, reply_.data(), large, &length_, 0), IPC_PEER_CLOSED);
     EXPECT_EQ(ipc_last_error(), error_message);
     ipc_listener_free(successor);
+}
+
+// Over loopback the system is not asked to give a connection up whose reader takes nothing for long (TCP_USER_TIMEOUT): after 25 s it broke
+// that of a reader that had been stopped, and what lay in it was lost.
+TEST(StoppedReader, KeepsItsConnectionOverLoopback) {
+    PeerProcess server("tcp", PeerProcess::Does::replies);
+    intptr_t connection = -1;
+    ASSERT_NE(server.channel(), nullptr);
+    ASSERT_EQ(ipc_channel_fd(server.channel(), &connection), IPC_OK);
+    unsigned given_up_ms = 1;
+    socklen_t length = sizeof given_up_ms;
+    ASSERT_EQ(getsockopt(static_cast<int>(connection), IPPROTO_TCP, TCP_USER_TIMEOUT, &given_up_ms, &length), 0);
+    EXPECT_EQ(given_up_ms, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Channels, StoppedPeer, testing::ValuesIn(of_our_own()), name_of);

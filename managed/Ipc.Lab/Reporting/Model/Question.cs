@@ -72,6 +72,7 @@ internal static class Names
         "hosted" => "C# inside C++",
         "managed-netfx" => "C#, .NET Framework/Mono",
         "bound-netfx" => "C# over C library, .NET Framework/Mono",
+        "managed-aot" => "C#, NativeAOT",
         _ => id,
     };
 

@@ -129,8 +129,10 @@ internal sealed unsafe class LinuxRingFile : RingFile
         if (error == 0)
             return file!;
         file?.Dispose();
-        throw Libc.Failure(error is Libc.ENOMEM or Libc.ENOSPC ? IpcStatus.OutOfMemory : IpcStatus.System,
-            $"cannot make {bytes} bytes of shared memory in {Folder} for {address}", error);
+        if (error is Libc.ENOMEM or Libc.ENOSPC)
+            throw new IpcException(IpcStatus.OutOfMemory,
+                $"there is no room in {Folder} for the ring {address} of {bytes} bytes: remove rings no longer used, or make a smaller one with blocks= or block=");
+        throw Libc.Failure(IpcStatus.System, $"cannot make {bytes} bytes of shared memory in {Folder} for {address}", error);
     }
 
     private void MapNew(IpcAddress address, uint count, uint blockBytes)

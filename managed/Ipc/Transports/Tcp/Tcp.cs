@@ -9,6 +9,9 @@ namespace Ipc;
 [SupportedOSPlatform("linux")]
 internal sealed class TcpTransport : Transport
 {
+    /// <summary>How long a sender waits for room before it looks if the peer has closed, in milliseconds.</summary>
+    public const int LongestSend = 1000;
+
     [SuppressMessage("Usage", "CA2255", Justification = "Each room adds itself, so that there is no second list of transports.")]
     [ModuleInitializer]
     internal static void Register()
@@ -36,7 +39,7 @@ internal sealed class TcpTransport : Transport
         {
             if (TcpReach.ChecksUsers(address))
                 TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => TcpSocket.HasEnded(socket));
-            return new StreamChannel(new SocketStream(socket), address);
+            return new StreamChannel(new SocketStream(socket, longestSend: LongestSend), address);
         }
         catch
         {
@@ -57,8 +60,8 @@ internal sealed class TcpListener(IpcAddress address, Descriptor socket) : Socke
             connection.Dispose();
             return null;
         }
-        TcpSocket.SetNoDelay(connection);
-        return new StreamChannel(new SocketStream(connection), address);
+        TcpSocket.Prepare(connection);
+        return new StreamChannel(new SocketStream(connection, longestSend: TcpTransport.LongestSend), address);
     }
 
     protected override void RemoveName()

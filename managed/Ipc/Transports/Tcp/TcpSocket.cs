@@ -57,7 +57,7 @@ internal static unsafe class TcpSocket
                 throw ConnectFailed(address, Libc.ECONNREFUSED);
             if (Libc.FileControl(socket, Libc.F_SETFL, 0) != 0)
                 throw Libc.Failure(IpcStatus.System, $"cannot make the socket of {address} wait");
-            SetNoDelay(socket);
+            Prepare(socket);
             return socket;
         }
         catch
@@ -67,7 +67,21 @@ internal static unsafe class TcpSocket
         }
     }
 
-    public static void SetNoDelay(Descriptor socket) => SetOption(socket, Libc.IPPROTO_TCP, Libc.TCP_NODELAY, 1);
+    /// <summary>Sets what a connection is to have.</summary>
+    public static void Prepare(Descriptor socket)
+    {
+        // A frame is complete when it is sent: nothing is gained by waiting for more.
+        SetOption(socket, Libc.IPPROTO_TCP, Libc.TCP_NODELAY, 1);
+        // Another machine that vanished without a word is given up after some 25 s, busy or idle. This one cannot vanish, and the last of these options would
+        // also end connections whose reader has taken nothing for so long: a process that is stopped, in a debugger for example.
+        if (RemoteEndPoint(socket) is not { } peer || IPAddress.IsLoopback(peer.Address) || peer.Address.Equals(LocalEndPoint(socket).Address))
+            return;
+        SetOption(socket, Libc.SOL_SOCKET, Libc.SO_KEEPALIVE, 1);
+        SetOption(socket, Libc.IPPROTO_TCP, Libc.TCP_KEEPIDLE, 10);
+        SetOption(socket, Libc.IPPROTO_TCP, Libc.TCP_KEEPINTVL, 5);
+        SetOption(socket, Libc.IPPROTO_TCP, Libc.TCP_KEEPCNT, 3);
+        SetOption(socket, Libc.IPPROTO_TCP, Libc.TCP_USER_TIMEOUT, 25_000);
+    }
 
     public static IPEndPoint LocalEndPoint(Descriptor socket)
     {

@@ -75,9 +75,14 @@ Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file, c
     Descriptor made = posix::open_nameless(AT_FDCWD, ring_folder().c_str());
     const uint64_t bytes = file_bytes(block_count, block_bytes);
     const int error = !made ? errno : posix::take_room(made, bytes);
+    if (error == ENOMEM || error == ENOSPC)
+        return fail(IPC_OUT_OF_MEMORY,
+                    "there is no room in %s for the ring %s of %llu bytes: remove rings no longer used, or make a "
+                    "smaller one with blocks= or "
+                    "block=",
+                    ring_folder().c_str(), name.address.c_str(), static_cast<unsigned long long>(bytes));
     if (error != 0)
-        return fail_system(error == ENOMEM || error == ENOSPC ? IPC_OUT_OF_MEMORY : IPC_SYSTEM, error,
-                           "cannot make %llu bytes of shared memory in %s for %s",
+        return fail_system(IPC_SYSTEM, error, "cannot make %llu bytes of shared memory in %s for %s",
                            static_cast<unsigned long long>(bytes), ring_folder().c_str(), name.address.c_str());
     std::unique_ptr<RingFile> ring(new RingFile(std::move(name), std::move(made)));
     void* memory = posix::map_file(ring->file_, static_cast<size_t>(bytes));

@@ -24,10 +24,20 @@ void set_option(int socket, int level, int option, int value) {
     setsockopt(socket, level, option, &value, sizeof value);
 }
 
+// How long a sender waits for room before it looks if the peer has closed.
+constexpr int longest_send_ms = 1000;
+
+bool is_on_this_machine(int connection) {
+    TcpEnds ends{};
+    return ends_of(connection, &ends) && (ends.peer.is_loopback() || ends.peer.address == ends.self.address);
+}
+
 void prepare(int socket) {
     // A frame is complete when it is sent: nothing is gained by waiting for more.
     set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
-    // A machine that vanished without a word is given up after some 25 s, busy or idle.
+    // Another machine that vanished without a word is given up after some 25 s, busy or idle. This one cannot vanish, and the last of these options
+    // would also end connections whose reader has taken nothing for so long: a process that is stopped, in a debugger for example.
+    if (is_on_this_machine(socket)) return;
     set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
     set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 10);
     set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);
@@ -92,7 +102,8 @@ Status TcpListener::accept(const Deadline& deadline, FrameChannel** channel) {
                                           [&](Socket* came) { return admit(came, &client); }))
             return s;
     prepare(client.get());
-    *channel = new FrameStream(std::make_unique<posix::SocketStream>(std::move(client)), limit_, address_);
+    *channel =
+        new FrameStream(std::make_unique<posix::SocketStream>(std::move(client), longest_send_ms), limit_, address_);
     return IPC_OK;
 }
 
@@ -195,9 +206,9 @@ Status open_client(Socket connection, bool on_loopback, const Address& address, 
     prepare(connection.get());
     std::unique_ptr<ByteStream> stream;
     if (on_loopback)
-        stream = std::make_unique<CheckedClientStream<posix::SocketStream>>(std::move(connection));
+        stream = std::make_unique<CheckedClientStream<posix::SocketStream>>(std::move(connection), longest_send_ms);
     else
-        stream = std::make_unique<posix::SocketStream>(std::move(connection));
+        stream = std::make_unique<posix::SocketStream>(std::move(connection), longest_send_ms);
     *channel = new FrameStream(std::move(stream), address.limit(), address.text());
     return IPC_OK;
 }

@@ -102,8 +102,10 @@ const sideNames = {
   native: 'C++',
   managed: 'C#',
   bound: 'C# over C library',
+  hosted: 'C# inside C++',
   'managed-netfx': 'C#, .NET Framework/Mono',
   'bound-netfx': 'C# over C library, .NET Framework/Mono',
+  'managed-aot': 'C#, NativeAOT',
 };
 
 function sideName(id) {
