@@ -28,7 +28,8 @@
  *   descriptor numbers refers to an empty placeholder. So peers notice when the parent dies even if the child lives on, and the
  *   parent's names and locks become free. The child must not use the parent's handles, not even to free them, and must end with
  *   _exit. It may open handles of its own.
- *   Not covered: clone and vfork called by the program itself, and a fork at the very moment another thread opens a descriptor.
+ *   Not covered: clone and vfork called by the program itself, and a fork at the very moment another thread opens or
+ *   closes a descriptor.
  *
  * TIME-OUTS are in milliseconds: IPC_FOREVER waits without limit, 0 does not wait. A time-out bounds the whole call, whatever the
  *   peer does. A send that times out part-way leaves a cut message; the channel is then broken and says so. A receive that

@@ -212,10 +212,12 @@ class Server {
             while (!stopping_ && !has_room()) {
                 if (!dropped && clients_.size() >= most()) dropped = make_room();
                 const auto fresh = std::find_if(clients_.begin(), clients_.end(), is_fresh);
-                if (dropped || fresh == clients_.end())
+                if (dropped || fresh == clients_.end()) {
                     changed_.wait(lock);
-                else
-                    changed_.wait_until(lock, fresh->droppable);
+                } else {
+                    const Clock::time_point due = fresh->droppable; // a copy: the client may go meanwhile
+                    changed_.wait_until(lock, due);
+                }
             }
             if (stopping_) return;
             const auto client = clients_.emplace(clients_.end(), std::move(channel));

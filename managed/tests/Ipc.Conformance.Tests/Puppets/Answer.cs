@@ -42,9 +42,12 @@ internal sealed record Answer(PuppetProcess Puppet, string Command, string Word,
         return this;
     }
 
-    /// <summary>Came without waiting for any of the suite's own time-outs, which are 5 s and more. Not a measurement: a loaded
-    /// machine has answered a time-out of 40 ms after a second.</summary>
-    public Answer Promptly() => Within(4000);
+    /// <summary>Below the suite's own time-outs, which are 5 s and more. Not a measurement: a loaded machine has answered a time-out of 40 ms after a
+    /// second.</summary>
+    public const int PromptMilliseconds = 4000;
+
+    /// <summary>Came without waiting for any of the suite's own time-outs.</summary>
+    public Answer Promptly() => Within(PromptMilliseconds);
 
     /// <summary>Came within a time that is promised.</summary>
     public Answer Within(int milliseconds)
