@@ -108,7 +108,8 @@ TEST(Fork, DescriptorsOfTheLibraryStandForNothingInTheChild) {
             for (const std::string& number : after) {
                 if (before.contains(number)) continue;
                 std::error_code failed;
-                EXPECT_EQ(std::filesystem::read_symlink("/proc/self/fd/" + number, failed), "/") << number << failed.message();
+                EXPECT_EQ(std::filesystem::read_symlink("/proc/self/fd/" + number, failed), "/")
+                    << number << failed.message();
             }
             // The child may use the library by itself.
             Opened again;
