@@ -80,13 +80,14 @@ public class ClosingTests
         await Interrupt(stage.Client, "c", sending);
     });
 
-    // The peer keeps its handle: over TCP nothing then wakes a sender that waits for room.
+    // The peer keeps its handle: over TCP nothing then wakes a sender that waits for room, and on Windows it learns of the end only when the peer gives its
+    // handle back (docs/reliability.md).
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
     public Task ABlockedSendLearnsThatThePeerHasClosed(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
         var sending = await stage.Client.GiveBlocking("blocked", "send-many c 100 1000000 1 -1 copy");
-        await stage.Server.Ok("close c");
+        await stage.Server.Ok(PuppetSystem.IsWine && transport == "tcp" ? "free c" : "close c");
         (await sending).Refused(IpcStatus.PeerClosed);
     });
 
