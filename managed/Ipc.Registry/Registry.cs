@@ -104,8 +104,8 @@ public sealed record TransportEntry(
 public sealed record ModuleEntry(string Package, string? Daemon = null, string? DaemonPackage = null);
 
 /// <summary>A side. Of and Runtime: of a side that is another one run in another way, that side's id and the way (<c>netfx</c>: .NET Framework, or
-/// Mono off Windows; <c>hostfxr</c>: .NET 10 inside a native process; <c>aot</c>: compiled ahead of time, without a runtime); null where it is native or a process of .NET 10. Scenarios: those it plays;
-/// null: all.</summary>
+/// Mono off Windows; <c>hostfxr</c>: .NET 10 inside a native process; <c>aot</c>: compiled ahead of time, without a runtime); null where it is native or
+/// a process of .NET 10. Scenarios: those it plays; null: all.</summary>
 public sealed record SideEntry(string Id, string Summary, string? Of = null, string? Runtime = null, IReadOnlyList<string>? Scenarios = null);
 
 /// <summary>A codec; Objects is false for plain bytes. Scenarios and Sides: those it is measured in and on, with every workload that has objects;

@@ -11,7 +11,8 @@ public abstract class RealPeers : IDisposable
 
     // Every pair of .NET 10 and native; of the sides that not every machine has, those in which they meet native code and themselves.
     public static TheoryData<string> Pairs { get; } = [.. PairsOfMessages(),
-        .. ((string[])["native:hosted", "hosted:native", "hosted:hosted", "managed-aot:managed-aot", "managed-aot:native", "managed:managed-aot"]).Where(IsPlayable)];
+        .. ((string[])["native:hosted", "hosted:native", "hosted:hosted", "managed-aot:managed-aot", "managed-aot:native", "managed:managed-aot"])
+            .Where(IsPlayable)];
 
     // Sides hosted and managed-aot play calls, not messages without replies.
     public static TheoryData<string> MessagePairs { get; } = [.. PairsOfMessages()];

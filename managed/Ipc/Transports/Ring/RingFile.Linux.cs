@@ -131,7 +131,8 @@ internal sealed unsafe class LinuxRingFile : RingFile
         file?.Dispose();
         if (error is Libc.ENOMEM or Libc.ENOSPC)
             throw new IpcException(IpcStatus.OutOfMemory,
-                $"there is no room in {Folder} for the ring {address} of {bytes} bytes: remove rings no longer used, or make a smaller one with blocks= or block=");
+                $"there is no room in {Folder} for the ring {address} of {bytes} bytes: remove rings no longer used, or make a smaller one with "
+                + "blocks= or block=");
         throw Libc.Failure(IpcStatus.System, $"cannot make {bytes} bytes of shared memory in {Folder} for {address}", error);
     }
 
