@@ -41,13 +41,13 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
         ? Foreign(other)
         : side == "native"
         ? NativePeer()
-        : IsNetFx(side)
-        ? NetFxPeer()
-        : IsHosted(side)
-        ? HostedPeer()
-        : IsAot(side)
-        ? AotPeer()
-        : ManagedPeer();
+        : RuntimeOf(side) switch
+        {
+            "netfx" => NetFxPeer(),
+            "hostfxr" => HostedPeer(),
+            "aot" => AotPeer(),
+            _ => ManagedPeer(),
+        };
 
     public ProgramFile NativePeer() => Native("native peer", NativeVariable, NativeName);
 
@@ -94,19 +94,20 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     /// <summary>An error message saying why no program can play this side here, or null. Only of the sides that need what not every machine has.</summary>
     public string? WhyCannotPlay(string side)
     {
-        if (IsHosted(side))
+        var runtime = RuntimeOf(side);
+        if (runtime == "hostfxr")
         {
             return File.Exists(HostPath()) ? null
                 : $"the program '{HostPath()}', which brings .NET into a native process, is not there: {HowToBuild}; without the host pack of the "
                     + ".NET SDK the build leaves it out";
         }
-        if (IsAot(side))
+        if (runtime == "aot")
         {
             return File.Exists(AotPath()) ? null
                 : $"the peer compiled ahead of time '{AotPath()}' is not there: build it with scripts/native-aot.sh, or name one with the environment "
                     + $"variable {AotVariable}";
         }
-        if (!IsNetFx(side))
+        if (runtime != "netfx")
             return null;
         if (!OperatingSystem.IsWindows() && Mono() is null)
             return NoMono;
@@ -116,11 +117,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
             : $"the peer for .NET Framework '{path}' is not there: {HowToBuild}; without Mono's reference assemblies (mono-devel) the build leaves it out";
     }
 
-    private static bool IsNetFx(string side) => Registry.Sides.FirstOrDefault(s => s.Id == side)?.Runtime == "netfx";
-
-    private static bool IsHosted(string side) => Registry.Sides.FirstOrDefault(s => s.Id == side)?.Runtime == "hostfxr";
-
-    private static bool IsAot(string side) => Registry.Sides.FirstOrDefault(s => s.Id == side)?.Runtime == "aot";
+    private static string? RuntimeOf(string side) => Choices.SideEntry(side)?.Runtime;
 
     private string AotPath() => Path.GetFullPath(
         environment(AotVariable) is { Length: > 0 } given ? given : Under($"artifacts/bin/Ipc.Peer/aot/{Executable(ManagedName)}"));

@@ -126,6 +126,11 @@ internal static unsafe class LocalSocket
         return count == 0 || (count < 0 && Libc.LastError is not (Libc.EAGAIN or Libc.EINTR));
     }
 
+    /// <summary>Whether the other end has closed or reset the connection, or its process has died, whatever it sent before; of any stream socket. No peer
+    /// of ours says that it sends no more before its end.</summary>
+    public static bool PeerHasEnded(Descriptor socket) =>
+        (Libc.Poll(socket, Libc.POLLRDHUP, 0) & (Libc.POLLHUP | Libc.POLLRDHUP | Libc.POLLERR)) != 0;
+
     /// <summary>Whether the other end has sent something that waits to be read.</summary>
     public static bool HasSpoken(Descriptor socket)
     {

@@ -82,15 +82,12 @@ internal sealed unsafe class SocketStream(Descriptor socket, Action<Deadline>? p
             if (count >= 0)
                 return (int)count;
             var error = Libc.LastError;
-            if (error == Libc.EAGAIN && PeerHasClosed())
+            if (error == Libc.EAGAIN && LocalSocket.PeerHasEnded(socket))
                 return 0;
             if (AfterFailure(error, "send to", left == 0 || deadline.Expired) is { } result)
                 return result;
         }
     }
-
-    // Whether it has said that it sends no more: no peer of ours does so before its end.
-    private bool PeerHasClosed() => Libc.Poll(socket, Libc.POLLRDHUP, 0) != 0;
 
     // What a failed system call amounts to; null: try again.
     private static int? AfterFailure(int error, string tried, bool expired) => error switch

@@ -74,11 +74,7 @@ internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : 
     public override bool HasOneProcessorWithUs() => Processors.AreOne(LocalSocket.PeerOf(socket).Process);
 
     // The peer's end of the socket goes with its process, however that ends.
-    public override bool HasDied()
-    {
-        const short Ends = Libc.POLLHUP | Libc.POLLRDHUP | Libc.POLLERR;
-        return (Libc.Poll(socket, Libc.POLLRDHUP, 0) & Ends) != 0;
-    }
+    public override bool HasDied() => LocalSocket.PeerHasEnded(socket);
 
     public override void HangUp() => LocalSocket.ShutDown(socket);
 

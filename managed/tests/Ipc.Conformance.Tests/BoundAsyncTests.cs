@@ -14,21 +14,29 @@ public class BoundAsyncTests
 
     public static TheoryData<string> Transports => ["unix", "tcp", "pipe", "fifo", "shm", "shm-event"];
 
-    private static async Task<(IpcChannel Client, IpcChannel Server)> Connect(string transport)
+    private sealed record Ends(IpcChannel Client, IpcChannel Server) : IDisposable
+    {
+        public void Dispose()
+        {
+            Client.Dispose();
+            Server.Dispose();
+        }
+    }
+
+    private static async Task<Ends> Connect(string transport)
     {
         using var listener = NativeIpc.Listen(transport == "tcp" ? "tcp://0" : $"{transport}://conformance-async-{Guid.NewGuid():N}");
         var accepting = listener.AcceptAsync().AsTask();
         var client = await NativeIpc.ConnectAsync(listener.Address).AsTask().WaitAsync(s_patience);
-        return (client, await accepting.WaitAsync(s_patience));
+        return new(client, await accepting.WaitAsync(s_patience));
     }
 
     [Theory]
     [MemberData(nameof(Transports))]
     public async Task MessagesAndTheEnd(string transport)
     {
-        var (client, server) = await Connect(transport);
-        using var first = client;
-        using var second = server;
+        using var ends = await Connect(transport);
+        var (client, server) = ends;
         var buffer = new byte[300_000];
         foreach (var length in new[] { 0, 10, 5000, 300_000 })
         {
@@ -51,9 +59,8 @@ public class BoundAsyncTests
     [MemberData(nameof(Transports))]
     public async Task CancelledReceivesLoseNothing(string transport)
     {
-        var (client, server) = await Connect(transport);
-        using var first = client;
-        using var second = server;
+        using var ends = await Connect(transport);
+        var (client, server) = ends;
         var buffer = new byte[10];
         for (var round = 0; round < 300; round++)
         {
@@ -83,9 +90,8 @@ public class BoundAsyncTests
     [MemberData(nameof(Transports))]
     public async Task ACancelledCallLeavesTheOthers(string transport)
     {
-        var (client, server) = await Connect(transport);
-        using var first = client;
-        using var second = server;
+        using var ends = await Connect(transport);
+        var (client, server) = ends;
         var hold = new TaskCompletionSource();
         var serving = server.ServeAsync(async (request, reply, _) =>
         {
@@ -116,9 +122,8 @@ public class BoundAsyncTests
     [MemberData(nameof(Transports))]
     public async Task CallsAndClosing(string transport)
     {
-        var (client, server) = await Connect(transport);
-        using var first = client;
-        using var second = server;
+        using var ends = await Connect(transport);
+        var (client, server) = ends;
         var serving = server.ServeAsync((request, reply, _) =>
         {
             reply.Write(request.Span);

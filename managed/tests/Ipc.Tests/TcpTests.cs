@@ -61,9 +61,9 @@ public sealed class TcpTests
         var address = IpcAddress.Parse($"tcp://{server.Port}");
         using var socket = TcpSocket.Connect(server, address, new Deadline(Pair.Patience));
         // Before and after the server accepts.
-        TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => TcpSocket.HasEnded(socket));
+        TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => LocalSocket.PeerHasEnded(socket));
         using var accepted = listening.Accept();
-        TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => TcpSocket.HasEnded(socket));
+        TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => LocalSocket.PeerHasEnded(socket));
     }
 
     [Fact]
@@ -74,7 +74,7 @@ public sealed class TcpTests
             new Deadline(Pair.Patience));
         // Port 1 stands for a server outside of what the system's table shows.
         Assert.Equal(IpcStatus.NoPermission, Pair.StatusOf(() => TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), new IPEndPoint(IPAddress.Loopback, 1),
-            IpcAddress.Parse("tcp://1"), () => TcpSocket.HasEnded(socket))));
+            IpcAddress.Parse("tcp://1"), () => LocalSocket.PeerHasEnded(socket))));
     }
 
     [Fact]

@@ -1,4 +1,5 @@
 // ipc_channel_interrupt: a receiver is called back and its channel stays as it was.
+#include "blocked_call.hpp"
 #include "support.hpp"
 
 #include <cstring>
@@ -10,29 +11,8 @@ namespace {
 class Interrupt : public OverTransports {};
 class AskedForInterrupt : public OverTransports {};
 
-// What waits without end.
-using Wait = ipc_status (*)(ipc_channel*);
-
 ipc_status receives(ipc_channel* channel) {
-    char buffer[64];
-    size_t length = 0;
-    return ipc_receive(channel, buffer, sizeof buffer, &length, IPC_FOREVER);
-}
-ipc_status peeks(ipc_channel* channel) {
-    const void* message = nullptr;
-    size_t length = 0;
-    return ipc_peek(channel, &message, &length, IPC_FOREVER);
-}
-ipc_status waits_for_requests(ipc_channel* channel) {
-    const void* request = nullptr;
-    size_t length = 0;
-    return ipc_receive_request(channel, &request, &length, IPC_FOREVER);
-}
-ipc_status IPC_CALL never_called(void*, const void*, size_t, ipc_reply_writer*) {
-    return IPC_OK;
-}
-ipc_status serves(ipc_channel* channel) {
-    return ipc_serve(channel, never_called, nullptr);
+    return block(channel, Call::receive);
 }
 ipc_status completes(ipc_channel* channel) {
     uint64_t tag = 0;
@@ -41,7 +21,12 @@ ipc_status completes(ipc_channel* channel) {
     size_t length = 0;
     return ipc_complete(channel, &tag, &outcome, reply, sizeof reply, &length, IPC_FOREVER);
 }
-constexpr Wait waits[] = {receives, peeks, waits_for_requests, serves, completes};
+
+// What waits without end for something to come.
+const std::function<ipc_status(ipc_channel*)> waits[] = {
+    receives, [](ipc_channel* channel) { return block(channel, Call::peek); },
+    [](ipc_channel* channel) { return block(channel, Call::receive_request); },
+    [](ipc_channel* channel) { return block(channel, Call::serve); }, completes};
 
 TEST_P(Interrupt, CallsEveryReceiverBack) {
     for (const char* mode : {"adaptive", "block", "spin"}) {
@@ -50,7 +35,7 @@ TEST_P(Interrupt, CallsEveryReceiverBack) {
         ASSERT_EQ(ipc_listen(address.c_str(), &listener), IPC_OK) << ipc_last_error();
         Pair pair(listener);
         ASSERT_TRUE(pair.good());
-        for (const Wait wait : waits) {
+        for (const auto& wait : waits) {
             Blocking blocking;
             ipc_status status = IPC_OK;
             std::thread waiting([&] {

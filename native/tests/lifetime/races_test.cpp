@@ -1,4 +1,5 @@
 // Close, free and calls from several threads at once: the ways in which programs cancel.
+#include "blocked_call.hpp"
 #include "support.hpp"
 
 #include <map>
@@ -6,37 +7,6 @@
 using namespace lifetime;
 
 namespace {
-
-enum class Call { receive, peek, call, receive_request, serve, send };
-
-ipc_status IPC_CALL unused_handler(void*, const void*, size_t, ipc_reply_writer*) {
-    return IPC_OK;
-}
-
-// Blocks in one call until that fails; sends until nothing more fits.
-ipc_status block(ipc_channel* channel, Call call) {
-    char buffer[64] = {};
-    const void* in_place = nullptr;
-    size_t length = 0;
-    switch (call) {
-    case Call::receive:
-        return ipc_receive(channel, buffer, sizeof buffer, &length, IPC_FOREVER);
-    case Call::peek:
-        return ipc_peek(channel, &in_place, &length, IPC_FOREVER);
-    case Call::call:
-        return ipc_call(channel, "x", 1, buffer, sizeof buffer, &length, IPC_FOREVER);
-    case Call::receive_request:
-        return ipc_receive_request(channel, &in_place, &length, IPC_FOREVER);
-    case Call::serve:
-        return ipc_serve(channel, unused_handler, nullptr);
-    case Call::send:
-        break;
-    }
-    // Longer messages than any transport keeps many of on the way.
-    static const std::vector<char> large(3 << 20);
-    while (true)
-        if (const ipc_status status = ipc_send(channel, large.data(), large.size(), IPC_FOREVER)) return status;
-}
 
 constexpr Call calls[] = {Call::receive, Call::peek, Call::call, Call::receive_request, Call::serve, Call::send};
 

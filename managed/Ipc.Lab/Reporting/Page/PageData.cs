@@ -24,7 +24,7 @@ internal static class PageData
         ["machine"] = Lean(JsonSerializer.SerializeToNode(machine.Machine, LabJson.Line)),
         ["runs"] = new JsonArray([.. machine.Runs.Select(Run)]),
         ["transports"] = Json(Registry.Transports.Select(t => new { t.Id, t.Kind, t.Summary })),
-        ["sides"] = Json(Registry.Sides.Select(s => new { s.Id, s.Summary })),
+        ["sides"] = Json(Registry.Sides.Select(s => new { s.Id, Name = Names.Side(s.Id), s.Summary })),
         ["codecs"] = Json(Registry.Codecs.Select(c => new { c.Id, c.Objects })),
         ["scenarios"] = Json(Registry.Scenarios.Select(s => new
         {

@@ -38,7 +38,7 @@ internal sealed class TcpTransport : Transport
         try
         {
             if (TcpReach.ChecksUsers(address))
-                TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => TcpSocket.HasEnded(socket));
+                TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => LocalSocket.PeerHasEnded(socket));
             return new StreamChannel(new SocketStream(socket, longestSend: LongestSend), address);
         }
         catch

@@ -98,10 +98,6 @@ internal static unsafe class TcpSocket
         return Libc.GetPeerName(socket, raw, &length) == 0 ? EndPointOf(raw) : null;
     }
 
-    /// <summary>Whether the peer has closed or reset the connection.</summary>
-    public static bool HasEnded(Descriptor socket) =>
-        (Libc.Poll(socket, Libc.POLLRDHUP, 0) & (Libc.POLLHUP | Libc.POLLRDHUP | Libc.POLLERR)) != 0;
-
     private static Descriptor Make(IPEndPoint where, int flags, IpcAddress address) =>
         Libc.Socket(SystemFamily(where), Libc.SOCK_STREAM | flags, address.ToString());
 

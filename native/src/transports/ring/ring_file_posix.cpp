@@ -78,8 +78,7 @@ Status RingFile::open(const Address& address, std::unique_ptr<RingFile>* file, c
     if (error == ENOMEM || error == ENOSPC)
         return fail(IPC_OUT_OF_MEMORY,
                     "there is no room in %s for the ring %s of %llu bytes: remove rings no longer used, or make a "
-                    "smaller one with blocks= or "
-                    "block=",
+                    "smaller one with blocks= or block=",
                     ring_folder().c_str(), name.address.c_str(), static_cast<unsigned long long>(bytes));
     if (error != 0)
         return fail_system(IPC_SYSTEM, error, "cannot make %llu bytes of shared memory in %s for %s",

@@ -98,18 +98,8 @@ function needName(need) {
   return `${sizeName(need.workload, isOneWay(need))} ${scenarioName(need.scenario)}${codec}${need.count == null ? '' : `, ${need.count} of them`}`;
 }
 
-const sideNames = {
-  native: 'C++',
-  managed: 'C#',
-  bound: 'C# over C library',
-  hosted: 'C# inside C++',
-  'managed-netfx': 'C#, .NET Framework/Mono',
-  'bound-netfx': 'C# over C library, .NET Framework/Mono',
-  'managed-aot': 'C#, NativeAOT',
-};
-
 function sideName(id) {
-  return sideNames[id] ?? id;
+  return data.sideOf.get(id)?.name ?? id;
 }
 
 function pairName(pair) {
