@@ -35,7 +35,8 @@ inline ipc_status block(ipc_channel* channel, Call call) {
     // Longer messages than any transport keeps many of on the way.
     static const std::vector<char> long_message(3 << 20);
     while (true)
-        if (const ipc_status status = ipc_send(channel, long_message.data(), long_message.size(), IPC_FOREVER)) return status;
+        if (const ipc_status status = ipc_send(channel, long_message.data(), long_message.size(), IPC_FOREVER))
+            return status;
 }
 
 } // namespace lifetime
