@@ -2,7 +2,7 @@
 # Measures what the README's and docs/findings.md's figures are taken from, and puts it where they are kept: results/reference
 # (results.json.gz, Markdown and charts), results/reference-wine where the Windows programs are built (scripts/windows-build.sh), measurements.xlsx and
 # measurements.MACHINE.htm at the root, the README's tables and docs/findings.md. Run it on a quiet machine, after scripts/build.sh.
-# It measures preset full, which takes two hours, some broadcasts for a minute, and 2 minutes more under Wine.
+# It measures preset full, which takes two hours, some broadcasts for a minute, some claims for half an hour, and 2 minutes more under Wine.
 #   scripts/reference.sh MACHINE             measures under the name MACHINE, which everybody will read
 #   scripts/reference.sh MACHINE --resume    goes on with a run that was interrupted
 set -euo pipefail
@@ -35,6 +35,9 @@ measure reference "$root/scripts/ipc" --preset full
 # After the preset: of two runs a report takes the later one's figures.
 measure reference-broadcast "$root/scripts/ipc" --transport 'broadcast,broadcast?policy=drop' --pair native:native,managed:managed --codec raw \
     --scenario broadcast-slow --workload oneway-32 --launches 6 --warmup 0.1 --seconds 0.3
+# What six launches cannot decide: thirty of each, half an hour.
+measure reference-claims "$root/scripts/ipc" \
+    --claim managed-client,managed-server,pipes-beat-events,streaming,cloudtoid-time,cloudtoid-allocations
 if [ -f "$root/artifacts/windows/Ipc.Lab/ipc-lab.exe" ]; then
     measure reference-wine "$root/scripts/ipc-windows" "${short[@]}" \
         --transport pipe,wm-copydata,msrpc-np,msrpc-alpc,msrpc-tcp --pair native:native --codec raw --scenario call --workload 0.1k-1k,1k-10k,50k-500k

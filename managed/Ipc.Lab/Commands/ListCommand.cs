@@ -1,5 +1,7 @@
 using System.CommandLine;
+using System.Text.Json;
 using System.Text.Json.Nodes;
+using Ipc.Lab.Findings;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Reporting;
 
@@ -9,7 +11,8 @@ namespace Ipc.Lab.Commands;
 internal static class ListCommand
 {
     private const string Transports = "transports";
-    private static readonly string[] s_kinds = [Transports, "sides", "codecs", "scenarios", "workloads"];
+    private const string Claims = "claims";
+    private static readonly string[] s_kinds = [Transports, "sides", "codecs", "scenarios", "workloads", Claims];
 
     public static Command Create()
     {
@@ -19,8 +22,8 @@ internal static class ListCommand
             Description = "one transport, with its options and where it cannot be had",
             Arity = ArgumentArity.ZeroOrOne
         };
-        var json = Options.Flag("--json", "the registry's own JSON");
-        var command = new Command("list", "Lists transports, sides, codecs, scenarios and workloads.") { kind, name, json };
+        var json = Options.Flag("--json", "as JSON; but for claims, the registry's own");
+        var command = new Command("list", "Lists transports, sides, codecs, scenarios, workloads and published claims.") { kind, name, json };
         command.SetAction(parsed => Write(Console.Out, parsed.GetValue(kind), parsed.GetValue(name), parsed.GetValue(json)));
         return command;
     }
@@ -44,6 +47,18 @@ internal static class ListCommand
 
     private static string ToJson(string? kind, TransportEntry? transport)
     {
+        if (kind == Claims)
+        {
+            return JsonSerializer.Serialize(PublishedClaims.All.Select(c => new
+            {
+                c.Id,
+                c.Source,
+                Claim = c.Text,
+                c.Published,
+                c.Note,
+                Cells = c.Cells.Select(cell => cell.ToString()),
+            }), LabJson.Indented);
+        }
         var registry = JsonNode.Parse(Registry.Json)!;
         var asked = transport is not null ? registry[Transports]!.AsArray()
             .First(t => (string?)t!["id"] == transport.Id)! : kind is null ? registry : registry[kind]!;
@@ -77,6 +92,7 @@ internal static class ListCommand
         "sides" => Registry.Sides.Select(s => (s.Id, s.Summary)),
         "codecs" => Registry.Codecs.Select(c => (c.Id, c.Summary)),
         "scenarios" => Registry.Scenarios.Select(s => (s.Id, s.Summary)),
+        Claims => PublishedClaims.All.Select(c => (c.Id, $"{c.Text} ({c.Source}: {c.Published})")),
         _ => Registry.Workloads.GroupBy(w => w.Group ?? w.Id).Select(g => (g.Key, g.First().Group is null ? TextOf(g.First()) : TextOf([.. g]))),
     };
 

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
 using Ipc.Lab.Comparing;
+using Ipc.Lab.Findings;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Reporting;
 using Ipc.Lab.Reporting.Model;
@@ -51,7 +52,11 @@ internal static class RunAction
         var otherResults = twin?.WriteResults();
         var machine = Report(run, results);
         if (other is null)
+        {
             Show(results, machine, destination);
+            if (run.Kept.Plan.Claims is { Count: > 0 } claims && !destination.Json && !results.Run.Schedule.ChecksOnly)
+                FindingsConsole.Write(Console.Out, FindingsOf.Machine(machine, [machine], [.. claims.Select(PublishedClaims.WithCells)]));
+        }
         else
             ShowComparison(folder, destination.Json);
         await Console.Error.WriteLineAsync(other is null ? $"results: {run.Folder.ResultsFile} and {run.Folder.MarkdownFile}"

@@ -8,6 +8,8 @@ internal static class RunCommand
 {
     private static readonly Option<string?> s_preset = Options.Text("--preset",
         "which cells: " + string.Join("; ", Presets.All.Select(p => $"{p.Id}: {p.Summary}")) + ". quick when no cells are chosen");
+    private static readonly Option<string?> s_claims = Options.List("--claim",
+        "the cells by which docs/findings.md judges these claims, each launched 30 times; `ipc list claims` has them");
     private static readonly Option<string?> s_transports = Options.List("--transport", "transports, with options where needed (shm?wait=spin)");
     private static readonly Option<string?> s_pairs = Options.List("--pair", "server:client sides, e.g. native:managed");
     private static readonly Option<string?> s_codecs = Options.List("--codec", "codecs");
@@ -37,8 +39,8 @@ internal static class RunCommand
     {
         var command = new Command("run", "Measures cells: each as two real processes, several launches, in shuffled order.")
         {
-            s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_out, s_resume, s_json,
-            s_all, s_check, s_against, s_peer, s_allowDebug,
+            s_preset, s_claims, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_out, s_resume,
+            s_json, s_all, s_check, s_against, s_peer, s_allowDebug,
         };
         s_table.AddTo(command);
         command.SetAction((parsed, _) => RunAction.RunAsync(Request(parsed), Destination(parsed)));
@@ -48,6 +50,7 @@ internal static class RunCommand
     private static RunRequest Request(ParseResult parsed) => new()
     {
         Preset = parsed.GetValue(s_preset),
+        Claims = parsed.Parts(s_claims),
         Transports = parsed.Parts(s_transports),
         Pairs = parsed.Parts(s_pairs),
         Codecs = parsed.Parts(s_codecs),
@@ -74,8 +77,8 @@ internal static class RunCommand
             return new RunDestination(folder, Resume: false, parsed.GetValue(s_json), parsed.GetValue(s_all), parsed.GetValue(s_against));
         if (folder is null)
             throw new UserMistakeException("--resume needs the folder of the interrupted run: --resume DIR");
-        foreach (var option in (Option[])[s_preset, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed,
-            s_check, s_table.File, s_peer])
+        foreach (var option in (Option[])[s_preset, s_claims, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup,
+            s_pin, s_seed, s_check, s_table.File, s_peer])
         {
             if (parsed.Has(option))
                 throw new UserMistakeException($"--resume goes on with the plan kept in '{folder}', which says what {option.Name} says; omit {option.Name}");

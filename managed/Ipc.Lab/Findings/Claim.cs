@@ -19,6 +19,10 @@ internal sealed record Claim(
 {
     public bool NeedsWindows => Needs.Length > 0;
 
+    /// <summary>The cells that it is held against.</summary>
+    public IEnumerable<Cell> Cells =>
+        Tests.SelectMany(t => ((ClaimCell?[])[t.Over, t.Under]).OfType<ClaimCell>()).Select(c => c.Cell).Distinct();
+
     /// <summary>Whether Wine cannot stand in for it.</summary>
     public bool NeedsWindowsItself => Needs == "windows-itself";
 
@@ -50,6 +54,14 @@ internal static class PublishedClaims
     });
 
     public static IReadOnlyList<Claim> All => s_all.Value;
+
+    /// <summary>The claim of that name, which has cells.</summary>
+    /// <exception cref="UserMistakeException">There is none, or nothing that the lab measures could show it.</exception>
+    public static Claim WithCells(string id)
+    {
+        var claim = All.First(c => c.Id == Choices.Check("claim", id, All.Select(c => c.Id)));
+        return claim.Tests.Count > 0 ? claim : throw new UserMistakeException($"claim '{id}' has no cells: {claim.Note}");
+    }
 
     /// <summary>Reads a table of claims; a row that says nothing clear is a mistake that names it.</summary>
     public static IReadOnlyList<Claim> Read(Stream stream)

@@ -22,8 +22,10 @@ internal enum Standing
 /// <param name="Interval">Its 95 % interval.</param>
 /// <param name="Placement">The one placement that all its launches had; null where that has no meaning.</param>
 /// <param name="Launches">Of each cell.</param>
+/// <param name="FewestLaunches">The less of them.</param>
 /// <param name="Over">Where the first cell was measured.</param>
-internal sealed record Evidence(ClaimTest Test, double Value, double[] Interval, string? Placement, string Launches, MeasuredIn Over, Standing Standing)
+internal sealed record Evidence(ClaimTest Test, double Value, double[] Interval, string? Placement, string Launches, int FewestLaunches,
+    MeasuredIn Over, Standing Standing)
 {
     public bool Holds => Standing is Standing.AsPublished or Standing.Smaller or Standing.Larger;
 

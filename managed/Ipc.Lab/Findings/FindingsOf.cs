@@ -32,7 +32,7 @@ internal static class FindingsOf
         List<ClaimCell> unanswered = [.. answers.Where(a => a.Evidence.Count == 0)
             .SelectMany(a => ((ClaimCell?[])[a.Test.Over, a.Test.Under]).OfType<ClaimCell>()).Distinct()];
         List<ClaimCell> missing = [.. unanswered.Where(c => !measured.Find(c).IsThere)];
-        var command = missing.Count == 0 ? null : MissingCells.Command(missing, underWine);
+        var command = missing.Count == 0 ? null : MissingCells.Command(claim, underWine);
         var (kind, verdict) = evidence.Count == 0
             ? (FindingKind.NotTestable, WhyNothing(unanswered, missing, measured, command))
             : VerdictText.Of(claim, evidence, underWine);

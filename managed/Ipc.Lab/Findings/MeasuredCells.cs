@@ -14,8 +14,9 @@ internal sealed class MeasuredCells
 
     /// <param name="machines">Reports of one machine and one system.</param>
     public MeasuredCells(IEnumerable<MachineReport> machines) =>
-        // The latest first: a later run of a cell counts.
-        _runs = [.. machines.SelectMany(m => m.Runs).Where(r => r.Results.Run.Build != "debug").OrderByDescending(r => r.Results.Run.Started)];
+        // Those of claims first, which have many launches; then the latest: a later run of a cell counts.
+        _runs = [.. machines.SelectMany(m => m.Runs).Where(r => r.Results.Run.Build != "debug")
+            .OrderByDescending(r => r.IsOfClaims).ThenByDescending(r => r.Results.Run.Started)];
 
     /// <summary>Whether a run has the cell, with or without figures; and why it has none.</summary>
     public (bool IsThere, string? Why) Find(ClaimCell wanted)
@@ -45,7 +46,8 @@ internal sealed class MeasuredCells
                 found = true;
                 // First is the base of the estimate: the result is how many times as much the second is.
                 var ratio = RatioEstimate.Unpaired(y, x, 0);
-                yield return new Evidence(test, ratio.Ratio, ratio.Interval, placement, $"{x.Length} and {y.Length}", In(run),
+                yield return new Evidence(test, ratio.Ratio, ratio.Interval, placement, $"{x.Length} and {y.Length}",
+                    Math.Min(x.Length, y.Length), In(run),
                     Standings.OfRatio(claim, ratio.Ratio, ratio.Interval));
             }
             if (found)
@@ -66,7 +68,7 @@ internal sealed class MeasuredCells
                 if (MedianInterval.Of(figures) is not { } interval)
                     continue;
                 found = true;
-                yield return new Evidence(test, Medians.Of(figures)!.Value, interval, launches.Key, $"{figures.Length}", In(run),
+                yield return new Evidence(test, Medians.Of(figures)!.Value, interval, launches.Key, $"{figures.Length}", figures.Length, In(run),
                     Standings.OfFigure(claim, interval));
             }
             if (found)

@@ -5,15 +5,8 @@ namespace Ipc.Lab.Findings;
 /// <summary>What to run for cells that results have not.</summary>
 internal static class MissingCells
 {
-    /// <summary>A command that measures all of them, and perhaps some more.</summary>
-    public static string Command(IReadOnlyList<ClaimCell> cells, bool underWine)
-    {
-        string Values(Func<ClaimCell, string> axis) => string.Join(',', cells.Select(axis).Distinct());
-        var transports = Values(c => c.Cell.IsAlone ? "" : c.Cell.Transport).Trim(',');
-        return $"scripts/{(underWine ? "ipc-windows" : "ipc")} run{(transports.Length > 0 ? $" --transport {transports}" : "")}"
-            + $" --pair {Values(c => c.Cell.Pair)} "
-            + $"--codec {Values(c => c.Cell.Codec)} --scenario {Values(c => c.Cell.Scenario)} --workload {Values(c => c.Cell.Workload)}";
-    }
+    /// <summary>The command that measures every cell of a claim, in one run: two cells of different runs make no ratio.</summary>
+    public static string Command(Claim claim, bool underWine) => $"scripts/{(underWine ? "ipc-windows" : "ipc")} run --claim {claim.Id}";
 
     /// <summary>Why no run could measure them, or null.</summary>
     public static string? WhyUnknown(IReadOnlyList<ClaimCell> cells)

@@ -1,3 +1,4 @@
+using Ipc.Lab.Planning;
 using Ipc.Lab.Reporting;
 
 namespace Ipc.Lab.Findings;
@@ -16,12 +17,19 @@ internal static class VerdictText
         // Few that tell something among many that do not would be a choice of what pleases.
         if (decided.Count * 2 < evidence.Count)
             return (FindingKind.NotTestable, $"{Finding.Word(FindingKind.NotTestable)}: {evidence.Count - decided.Count} of {evidence.Count} "
-                + "intervals hold both the published effect and none; more launches would tell");
+                + $"intervals hold both the published effect and none; more launches would tell: `{MissingCells.Command(claim, underWine)}{More(evidence)}`");
         var (kind, words) = decided.TrueForAll(e => e.Holds) ? (FindingKind.Confirmed, HowLarge(claim, decided))
             : decided.TrueForAll(e => !e.Holds) ? (FindingKind.Refuted, HowWrong(claim, decided))
             : (FindingKind.Depends, OnWhat(decided));
         var open = evidence.Count - decided.Count;
         return (kind, $"{Finding.Word(kind)}{words}{(open > 0 ? $"; {open} of {evidence.Count} comparisons cannot tell" : "")}");
+    }
+
+    // Four times as many make an interval half as wide; where there are few, what the command launches by itself is more than that.
+    private static string More(IReadOnlyList<Evidence> evidence)
+    {
+        var wanted = 4 * Presets.CellsOfClaims.Launches;
+        return evidence.Min(e => e.FewestLaunches) * 2 < Presets.CellsOfClaims.Launches ? "" : $" --launches {wanted}";
     }
 
     /// <summary>All comparisons in one phrase: the median of one, from the least to the most of several.</summary>

@@ -1,3 +1,5 @@
+using Ipc.Lab.Findings;
+
 namespace Ipc.Lab.Planning;
 
 /// <summary>Turns a request into cells: a preset, a preset narrowed, or the product of what was picked.</summary>
@@ -12,7 +14,11 @@ internal static class CellSelection
             throw new UserMistakeException("no preset has cells of --peer; omit --preset and name what it is to play with --transport and --workload");
         if (request.Peers.Count > 0 && request.Transports.Count == 0 && !request.Scenarios.Contains("serialize"))
             throw new UserMistakeException("--peer needs --transport: name those that the peer speaks, e.g. --transport unix");
-        var cells = request.Preset is not null || !request.PicksCells
+        if (request.Claims.Count > 0 && (request.Preset is not null || request.Peers.Count > 0 || request.Table is not null))
+            throw new UserMistakeException("--claim names its cells itself; omit --preset, --peer and --table, or omit --claim");
+        var cells = request.Claims.Count > 0
+            ? Narrow([.. request.Claims.SelectMany(id => PublishedClaims.WithCells(id).Cells).Distinct()], checkedRequest)
+            : request.Preset is not null || !request.PicksCells
             ? Narrow(Presets.Get(request.Preset ?? "quick").Cells(), checkedRequest)
             : Product(checkedRequest);
         return cells.Count > 0 ? cells : throw new UserMistakeException(WhyNothing(checkedRequest));
@@ -151,6 +157,8 @@ internal static class CellSelection
         if (request.Workloads.Count > 0 && kinds.Count > 0 && !request.Workloads.Any(w => kinds.Any(k => Fits(Choices.WorkloadEntry(w), k))))
             return $"workload '{request.Workloads[0]}' is not played over transports of kind {kinds[0]}, as '{request.Transports[0]}' is; "
                 + $"there are {string.Join(", ", Registry.Workloads.Where(w => Fits(w, kinds[0])).Select(w => w.Id))}";
+        if (request.Claims.Count > 0)
+            return $"no cell of claim {string.Join(", ", request.Claims)} fits the other choices; omit these";
         return request.Preset is null
             ? "no cell fits these choices together; omit one, or see `ipc list workloads`"
             : $"preset '{request.Preset}' has no cell that fits these choices; omit one of them, or omit --preset to measure exactly what you name";

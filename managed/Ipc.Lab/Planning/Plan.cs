@@ -8,8 +8,10 @@ internal sealed record Plan
     public const int CurrentSchema = 1;
 
     public required int Schema { get; init; }
-    /// <summary>The preset, or "chosen" when the user picked cells.</summary>
+    /// <summary>The preset, or "chosen" when the user picked cells, or <see cref="Presets.OfClaims"/>.</summary>
     public required string Preset { get; init; }
+    /// <summary>The claims whose cells these are (`--claim`); none where cells were picked otherwise.</summary>
+    public IReadOnlyList<string> Claims { get; init; } = [];
     /// <summary>Decides the order of launches and the content of payloads.</summary>
     public required long Seed { get; init; }
     public required Schedule Schedule { get; init; }

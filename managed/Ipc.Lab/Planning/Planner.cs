@@ -18,7 +18,8 @@ internal static class Planner
         return new Plan
         {
             Schema = Plan.CurrentSchema,
-            Preset = request.Preset ?? (request.PicksCells ? "chosen" : "quick"),
+            Preset = request.Claims.Count > 0 ? Presets.OfClaims : request.Preset ?? (request.PicksCells ? "chosen" : "quick"),
+            Claims = request.Claims,
             Seed = request.Seed ?? RandomNumberGenerator.GetInt32(1, int.MaxValue),
             Schedule = ScheduleOf(request),
             Pins = pins,
@@ -44,6 +45,7 @@ internal static class Planner
     private static Schedule ScheduleOf(RunRequest request)
     {
         var schedule = request.Check ? Presets.CheckedCells
+            : request.Claims.Count > 0 ? Presets.CellsOfClaims
             : request.Preset is not null || !request.PicksCells
             ? Presets.Get(request.Preset ?? "quick").Schedule
             : Presets.ChosenCells;

@@ -4,6 +4,8 @@ namespace Ipc.Lab.Planning;
 internal sealed record RunRequest
 {
     public string? Preset { get; init; }
+    /// <summary>Ids of claims in reference/claims.csv, whose cells are meant.</summary>
+    public IReadOnlyList<string> Claims { get; init; } = [];
     public IReadOnlyList<string> Transports { get; init; } = [];
     public IReadOnlyList<string> Pairs { get; init; } = [];
     public IReadOnlyList<string> Codecs { get; init; } = [];
@@ -22,7 +24,8 @@ internal sealed record RunRequest
     public IReadOnlyList<ForeignPeer> Peers { get; init; } = [];
 
     /// <summary>Whether the user picked cells on any axis.</summary>
-    public bool PicksCells => Transports.Count + Pairs.Count + Codecs.Count + Scenarios.Count + Workloads.Count + Peers.Count > 0 || Table is not null;
+    public bool PicksCells =>
+        Claims.Count + Transports.Count + Pairs.Count + Codecs.Count + Scenarios.Count + Workloads.Count + Peers.Count > 0 || Table is not null;
 }
 
 /// <summary>A CSV file of the user's own and what to ask of it.</summary>

@@ -1,5 +1,6 @@
 using System.Text.Json.Nodes;
 using Ipc.Lab.Commands;
+using Ipc.Lab.Findings;
 using Xunit;
 
 namespace Ipc.Lab.Tests;
@@ -23,6 +24,15 @@ public sealed class ListTests
 
     [Fact]
     public void OneTransportAsJsonIsItsEntry() => Assert.Equal("shm", (string?)JsonNode.Parse(List("transports", "shm", asJson: true))!["id"]);
+
+    [Fact]
+    public void ClaimsHaveNamesForRun()
+    {
+        Assert.Contains(Lines("claims"), line => line.StartsWith("managed-client ", StringComparison.Ordinal));
+        var asJson = JsonNode.Parse(List("claims", asJson: true))!.AsArray();
+        Assert.Equal(PublishedClaims.All.Select(c => c.Id), asJson.Select(c => (string?)c!["id"]));
+        Assert.All(asJson, c => Assert.NotNull(c!["cells"]));
+    }
 
     [Fact]
     public void EveryTransportHasOneLine()

@@ -1,3 +1,4 @@
+using Ipc.Lab.Findings;
 using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Results;
@@ -35,6 +36,34 @@ public sealed class PlanningTests
 
     private static bool IsQuick(TransportEntry transport) =>
         transport.Kind == "channel" && transport.Module is null && transport.Platforms.Contains("linux");
+
+    [Fact]
+    public void AClaimIsPlannedWithEveryCellItIsJudgedByThirtyLaunchesEach()
+    {
+        var plan = PlanOf(new RunRequest { Claims = ["managed-client"] });
+
+        Assert.Equal(PublishedClaims.WithCells("managed-client").Cells, plan.Cells.Select(c => c.Cell));
+        Assert.Equal(12, plan.Cells.Count);
+        Assert.Equal(30, plan.Schedule.Launches);
+        Assert.Equal(["managed-client"], plan.Claims);
+        Assert.Equal(4, PlanOf(new RunRequest { Claims = ["managed-client", "managed-server"], Transports = ["shm"], Workloads = ["64"], Launches = 4 })
+            .Schedule.Launches);
+        // What both name is measured once.
+        Assert.Equal(3, PlanOf(new RunRequest { Claims = ["managed-client", "managed-server"], Transports = ["shm"], Workloads = ["64"] }).Cells.Count);
+    }
+
+    [Fact]
+    public void AClaimThatCannotBeMeasuredIsRefused()
+    {
+        Assert.StartsWith("there is no claim 'x'; the claims are serialization-outweighs, ", MistakeOf(new RunRequest { Claims = ["x"] }),
+            StringComparison.Ordinal);
+        Assert.Equal("claim 'cloudtoid-windows' has no cells: it needs both systems on one machine",
+            MistakeOf(new RunRequest { Claims = ["cloudtoid-windows"] }));
+        Assert.Equal("--claim names its cells itself; omit --preset, --peer and --table, or omit --claim",
+            MistakeOf(new RunRequest { Claims = ["streaming"], Preset = "quick" }));
+        Assert.Equal("no cell of claim streaming fits the other choices; omit these",
+            MistakeOf(new RunRequest { Claims = ["streaming"], Transports = ["tcp"] }));
+    }
 
     [Theory, InlineData("ui-idle"), InlineData("ui-busy"), InlineData("ui-blocked")]
     public void AScenarioOfAnotherSystemIsPlannedAndSaidNotToRun(string scenario)

@@ -6,7 +6,12 @@ namespace Ipc.Lab.Reporting.Model;
 
 /// <summary>One run of a report.</summary>
 /// <param name="Folder">The folder's own name, for people.</param>
-internal sealed record ReportRun(string Folder, RunResults Results);
+internal sealed record ReportRun(string Folder, RunResults Results)
+{
+    /// <summary>Whether it was made to judge claims: there its many launches count first. Elsewhere its few cells would stand beside others that were
+    /// measured on another day.</summary>
+    public bool IsOfClaims => Results.Run.Preset == Presets.OfClaims;
+}
 
 /// <summary>A cell as a report has it.</summary>
 /// <param name="Run">Which of the machine's runs measured it.</param>
@@ -23,7 +28,7 @@ internal sealed record ReportCell(CellResult Result, int Run, bool IsSuperseded)
 /// axis.</summary>
 /// <param name="Label">For people: the machine's name, with "Wine", "debug build" or "one CPU" where that holds.</param>
 /// <param name="FileName">The label as part of a file name, unique within a report.</param>
-/// <param name="Runs">Oldest first.</param>
+/// <param name="Runs">Those of claims, then the others; each the oldest first.</param>
 internal sealed record MachineReport(string Label, string FileName, IReadOnlyList<ReportRun> Runs, IReadOnlyList<ReportCell> Cells)
 {
     /// <summary>The machine as the latest run found it.</summary>
@@ -62,7 +67,7 @@ internal sealed record MachineReport(string Label, string FileName, IReadOnlyLis
             // Two machines of one name, e.g. "localhost".
             if (same > 0)
                 label += $" #{same + 1}";
-            List<ReportRun> ordered = [.. group.OrderBy(r => r.Results.Run.Started)];
+            List<ReportRun> ordered = [.. group.OrderBy(r => !r.IsOfClaims).ThenBy(r => r.Results.Run.Started)];
             machines.Add(new MachineReport(label, FileNameOf(label), ordered, CellsOf(ordered)));
         }
         return machines;

@@ -1,5 +1,6 @@
 using Ipc.Lab.Findings;
 using Ipc.Lab.Planning;
+using Ipc.Lab.Reporting.Model;
 using Ipc.Lab.Results;
 using Xunit;
 using static Ipc.Lab.Tests.Findings.KnownResults;
@@ -51,7 +52,21 @@ public sealed class FindingsTests
         var finding = Codecs(1.15, "1.2", "1.3", noise: 0.4);
 
         Assert.Equal(FindingKind.NotTestable, finding.Kind);
-        Assert.Contains("1 of 1 intervals hold both", finding.Verdict, StringComparison.Ordinal);
+        Assert.Equal("not testable here: 1 of 1 intervals hold both the published effect and none; more launches would tell: "
+            + $"`scripts/ipc run --claim {finding.Claim.Id}`", finding.Verdict);
+    }
+
+    [Fact]
+    public void TheConsoleSaysTheVerdictAndWhatItRestsOn()
+    {
+        using var text = new StringWriter();
+        FindingsConsole.Write(text, [Codecs(1.25, "1.2", "1.3")]);
+
+        var lines = text.ToString().Split(Environment.NewLine);
+        Assert.All(lines, line => Assert.True(line.Length <= 80, line));
+        Assert.Contains("  confirmed, as large as published.", lines);
+        Assert.Contains("native:native custom call 1k-10k by pipe native:native raw call 1k-10k;",
+            string.Join(' ', lines.Select(l => l.Trim())), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -99,8 +114,7 @@ public sealed class FindingsTests
         var claim = Claim(Where, "codec=custom", "codec=raw", least: "1.5");
 
         var none = Judge(claim, Report());
-        Assert.Equal("not testable here: not measured in these results: `scripts/ipc run --transport pipe --pair native:native --codec custom,raw "
-            + "--scenario call --workload 1k-10k` would", none.Verdict);
+        Assert.Equal($"not testable here: not measured in these results: `scripts/ipc run --claim {claim.Id}` would", none.Verdict);
         Assert.Equal(2, none.Missing.Count);
 
         var unheardOf = Judge(Claim("transport=pipe pair=native:native codec=raw workload=64", "scenario=telepathy", "scenario=call", least: "1.5"), Report());
@@ -168,6 +182,19 @@ public sealed class FindingsTests
         Assert.Equal("5 and 8", Judge(claim, Report(Few(5), Cell("pipe native:native raw call 1k-10k", 1000))).Evidence.Single().Launches);
     }
 
+    [Theory, InlineData(0), InlineData(1)]
+    public void ARunMadeForClaimsCountsFirstForThemAndLastElsewhere(int which)
+    {
+        CellResult[] Cells(double ratio) =>
+            [Cell("pipe native:native custom call 1k-10k", 1000 * ratio), Cell("pipe native:native raw call 1k-10k", 1000)];
+        var runs = Machines((null, new Pins(0, 1), Cells(which == 0 ? 2 : 1)), (null, new Pins(0, 1), Cells(which == 1 ? 2 : 1)))[0].Runs
+            .Select((r, i) => i == which ? r with { Results = r.Results with { Run = r.Results.Run with { Preset = Presets.OfClaims } } } : r);
+        var machine = MachineReport.Of(runs).Single();
+
+        Assert.Equal("confirmed", Judge(Claim(Where, "codec=custom", "codec=raw", least: "1.5"), machine).Verdict.Split(',')[0]);
+        Assert.All(machine.Cells, c => Assert.Equal(c.IsSuperseded, machine.Runs[c.Run].IsOfClaims));
+    }
+
     [Fact]
     public void OneCpuHasNoPlacementAndMeetsThatOfTheOther()
     {
@@ -175,7 +202,7 @@ public sealed class FindingsTests
         var claim = Claim("transport=pipe pair=native:native codec=raw workload=64", "scenario=one-cpu", "scenario=call", least: "1.3", most: "2");
 
         Assert.Equal("confirmed, as large as published", Judge(claim, Report(two, one)).Verdict);
-        Assert.EndsWith("--scenario one-cpu --workload 64` would", Judge(claim, Report(two)).Verdict, StringComparison.Ordinal);
+        Assert.EndsWith("run --claim x` would", Judge(claim, Report(two)).Verdict, StringComparison.Ordinal);
         // Cells of a run whose processes share a CPU all the same are no others' twins.
         var machines = Machines((null, new Pins(0, 0), [two, one]));
         Assert.EndsWith("(one CPU)", machines[0].Label, StringComparison.Ordinal);
