@@ -1,6 +1,6 @@
-// Calls of the C ABI in any order, on both ends of a connection at the same time, with a third thread that closes and frees:
-// each status must be one that the state allows, each message must be the one that was sent, and nothing may last longer than
-// its time-out. What is tried is in end.hpp, what is known in wire.hpp.
+// Calls of the C ABI in any order, on both ends of a connection at the same time, with a third thread that closes, frees and
+// calls receivers back: each status must be one that the state allows, each message must be the one that was sent, and nothing
+// may last longer than its time-out. What is tried is in end.hpp, what is known in wire.hpp.
 //
 // An input: a byte that chooses the transport, one for how the run ends, then four bytes for each step.
 #include "end.hpp"
@@ -10,6 +10,7 @@
 #include "worker.hpp"
 
 #include <array>
+#include <cstring>
 #include <memory>
 #include <thread>
 
@@ -50,6 +51,17 @@ std::array<std::unique_ptr<End>, 2> connect(const fuzz::Variant& variant, fuzz::
     return {std::make_unique<End>(session, 0, channels[0]), std::make_unique<End>(session, 1, channels[1])};
 }
 
+void elsewhere(End& end, const fuzz::Step& step) {
+    switch (step.operation) {
+    case Operation::close_elsewhere:
+        return end.close_from_elsewhere();
+    case Operation::interrupt_elsewhere:
+        return end.interrupt_from_elsewhere(step.size);
+    default:
+        end.free_from_elsewhere(false);
+    }
+}
+
 void do_steps(fuzz::Input& input, std::array<std::unique_ptr<End>, 2>& ends, fuzz::Flavour flavour) {
     constexpr uint8_t beside = 128; // go on without waiting
     for (size_t i = 0; i < most_steps && !input.empty(); ++i) {
@@ -58,17 +70,16 @@ void do_steps(fuzz::Input& input, std::array<std::unique_ptr<End>, 2>& ends, fuz
         const unsigned side = what % 2;
         step.operation = fuzz::in_flavour(step.operation, flavour, side);
         Worker* worker = &threads().ends[side];
-        const bool close = step.operation == Operation::close_elsewhere;
-        if (!close && step.operation != Operation::free_elsewhere) {
-            worker->give([end = ends[side].get(), step] { end->perform(step); });
-        } else {
+        switch (step.operation) {
+        case Operation::close_elsewhere:
+        case Operation::free_elsewhere:
+        case Operation::interrupt_elsewhere:
             worker = &threads().closer;
-            worker->give([end = ends[side].get(), close] {
-                if (close)
-                    end->close_from_elsewhere();
-                else
-                    end->free_from_elsewhere(false);
-            });
+            if (!fuzz::left_out(step.operation))
+                worker->give([end = ends[side].get(), step] { elsewhere(*end, step); });
+            break;
+        default:
+            worker->give([end = ends[side].get(), step] { end->perform(step); });
         }
         if ((what & beside) == 0) worker->wait_idle(step_ms);
     }
@@ -91,11 +102,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         fuzz::Session session;
         session.limit = variant.limit;
         session.arrives_late = variant.arrives_late;
+        session.interruptible = std::strncmp(variant.transport, "shm", 3) == 0;
         std::array<std::unique_ptr<End>, 2> ends = connect(variant, session);
         do_steps(input, ends, fuzz::flavour_of(ending));
 
         Threads& all = threads();
-        bool both_idle = all.closer.wait_idle(1000);
+        all.closer.give([&ends] {
+            for (auto& end : ends) end->end_interruption();
+        });
+        bool both_idle = all.closer.wait_idle(2000); // longer than it may wait for a receiver that was called back
         for (unsigned side : {0u, 1u})
             both_idle &= all.ends[side].wait_idle_or([end = ends[side].get()] { return end->waits_without_end(); });
         if (both_idle && ending % 2 == 0)

@@ -49,7 +49,8 @@ bool left_out(Operation operation) {
                                      "complete",
                                      "defer_request",
                                      "reply_deferred",
-                                     "fail_deferred"};
+                                     "fail_deferred",
+                                     "interrupt_elsewhere"};
     static_assert(std::size(names) == static_cast<size_t>(Operation::count));
     return left_out(names[static_cast<size_t>(operation)]);
 }
@@ -172,9 +173,14 @@ End::~End() = default;
 
 ipc_status End::run(const char* function, int32_t timeout_ms, Half half, unsigned allowed, const Function& body) {
     const auto start = Clock::now();
+    const unsigned interruptions = interruptions_;
+    const bool interrupted = interrupted_;
+    if (half == Half::receiving) receiving_ = ++calls_made_;
     watched_.enter(function, timeout_ms, &session_.closing[side_]);
     const ipc_status status = body();
     watched_.leave();
+    receiving_ = 0;
+    const bool called_back = half != Half::sending && (interrupted || interruptions_ != interruptions);
     const double took_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     trace("%s %s timeout %d -> %s%s%s (%.1f ms)", name_.c_str(), function, timeout_ms, ipc_status_text(status),
           status == IPC_OK ? "" : ": ", status == IPC_OK ? "" : ipc_last_error(), took_ms);
@@ -182,7 +188,7 @@ ipc_status End::run(const char* function, int32_t timeout_ms, Half half, unsigne
         const std::lock_guard lock(mutex_);
         first_close_seen_ = true;
     }
-    judge(function, status, half, allowed, timeout_ms, took_ms);
+    judge(function, status, half, allowed, timeout_ms, took_ms, called_back);
     return status;
 }
 
@@ -196,7 +202,7 @@ bool comes_true(const std::function<bool()>& condition) {
 
 // Whether a call may have returned this, given what it may answer and what has become of the connection.
 void End::judge(const char* function, ipc_status status, Half half, unsigned allowed, int32_t timeout_ms,
-                double took_ms) {
+                double took_ms, bool called_back) {
     const auto refuse = [&](const char* why) {
         finding("%s %s returned '%s' (%s): %s", name_.c_str(), function, ipc_status_text(status), ipc_last_error(),
                 why);
@@ -214,14 +220,15 @@ void End::judge(const char* function, ipc_status status, Half half, unsigned all
         return;
     case IPC_TIMED_OUT:
         if (cut_by_time_out(status)) {
+            if (timeout_ms < 0 && half == Half::sending && !cut_here_) refuse("there was no time-out");
             session_.cut = true;
             cut_here_ = true;
             break;
         }
         if (failure_of(half == Half::receiving ? half : Half::sending) != IPC_OK)
             refuse("the channel had failed before");
-        if (!is(timed_out) || timeout_ms < 0) refuse("there was nothing to wait for");
-        if (took_ms < timeout_ms - 1) refuse("the time-out had not passed");
+        if (!is(timed_out) || (timeout_ms < 0 && !called_back)) refuse("there was nothing to wait for");
+        if (took_ms < timeout_ms - 1 && !called_back) refuse("the time-out had not passed");
         return;
     case IPC_BUFFER_TOO_SMALL:
         if (!is(too_small)) refuse("there was room");
@@ -354,6 +361,7 @@ void End::perform(const Step& step) {
         return free();
     case Operation::close_elsewhere:
     case Operation::free_elsewhere:
+    case Operation::interrupt_elsewhere:
     case Operation::count:
         return;
     }

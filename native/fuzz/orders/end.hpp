@@ -43,6 +43,8 @@ enum class Operation : uint8_t {
     defer_request,
     reply_deferred,
     fail_deferred,
+    // By the thread that closes and frees elsewhere.
+    interrupt_elsewhere,
     count
 };
 
@@ -79,7 +81,7 @@ int32_t timeout_of(uint8_t choice);
 bool comes_true(const std::function<bool()>& condition);
 
 // One end of a connection: does steps through the C ABI, knows what each of them may answer, and checks it. One thread does
-// all the steps; close_from_elsewhere and free_from_elsewhere are for another one.
+// all the steps; close_from_elsewhere, free_from_elsewhere and interrupt_from_elsewhere are for another one.
 class End {
   public:
     End(Session& session, unsigned side, ipc_channel* channel);
@@ -98,6 +100,9 @@ class End {
     void close_from_elsewhere();
     // Frees the channel if that is allowed: the other thread sleeps inside a call, or `idle`: it does no steps any more.
     bool free_from_elsewhere(bool idle);
+    // Calls the end's receiver back, ends that, or both at once; whoever receives must come back.
+    void interrupt_from_elsewhere(uint8_t choice);
+    void end_interruption() { interrupt_from_elsewhere(1); }
     bool freed();
     // Its thread is in a call that only the peer or closing can end.
     bool waits_without_end() const { return watched_.waits_without_end(); }
@@ -122,8 +127,9 @@ class End {
     using Function = std::function<ipc_status()>;
 
     ipc_status run(const char* function, int32_t timeout_ms, Half half, unsigned allowed, const Function& body);
-    void judge(const char* function, ipc_status status, Half half, unsigned allowed, int32_t timeout_ms,
-               double took_ms);
+    void judge(const char* function, ipc_status status, Half half, unsigned allowed, int32_t timeout_ms, double took_ms,
+               bool called_back);
+    void set_interrupted(bool on);
     [[noreturn]] void differs(ipc_status before, ipc_status now) const;
     void remember_failure(Half half, ipc_status status);
     ipc_status failure_of(Half half) const { return failure_[static_cast<size_t>(half)]; }
@@ -191,8 +197,16 @@ class End {
     bool freed_ = false;
     bool frees_after_step_ = false;
     int closers_ = 0;
+    int interrupters_ = 0;
     unsigned closings_ = 0;         // begun, from anywhere
     bool first_close_seen_ = false; // some call has returned IPC_CLOSED
+
+    // The channel's receiver is being called back, or may be; and how often that has begun.
+    std::atomic<bool> interrupted_{false};
+    std::atomic<unsigned> interruptions_{0};
+    // The receiving call under way, by its number; 0 between calls.
+    std::atomic<unsigned> receiving_{0};
+    unsigned calls_made_ = 0;
 
     Watched watched_;
     Watched watched_closer_;

@@ -1,4 +1,4 @@
-// Closing and freeing, by this thread and by another one.
+// Closing and freeing, by this thread and by another one, and calling a receiver back.
 #include "end.hpp"
 #include "finding.hpp"
 
@@ -42,7 +42,7 @@ void End::free() {
     while (true) {
         const std::lock_guard lock(mutex_);
         if (freed_) return;
-        if (closers_ == 0 || (closings_ == 1 && first_close_seen_)) {
+        if (interrupters_ == 0 && (closers_ == 0 || (closings_ == 1 && first_close_seen_))) {
             freed_ = true;
             break;
         }
@@ -70,6 +70,38 @@ bool End::free_from_elsewhere(bool idle) {
     watched_closer_.leave();
     trace("%s ... is free", name_.c_str());
     return true;
+}
+
+void End::set_interrupted(bool on) {
+    // Before: the receiver may come back before this thread has.
+    if (on) {
+        interrupted_ = true;
+        ++interruptions_;
+    }
+    watched_closer_.enter("ipc_channel_interrupt", 0, nullptr);
+    const ipc_status status = ipc_channel_interrupt(channel_, on ? 1 : 0);
+    watched_closer_.leave();
+    trace("%s ipc_channel_interrupt %d by another thread -> %s", name_.c_str(), on, ipc_status_text(status));
+    const bool right = status == IPC_CLOSED ? session_.closing[side_].load()
+                                            : status == (session_.interruptible ? IPC_OK : IPC_NOT_AVAILABLE);
+    if (!right) finding("%s ipc_channel_interrupt returned '%s'", name_.c_str(), ipc_status_text(status));
+    if (!on || status == IPC_NOT_AVAILABLE) interrupted_ = false;
+}
+
+void End::interrupt_from_elsewhere(uint8_t choice) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (freed_) return;
+        ++interrupters_;
+    }
+    const unsigned call = receiving_;
+    if (choice % 3 != 1) set_interrupted(true);
+    // Whoever received then comes back, before it is turned off or without that. What comes later may wait.
+    if (interrupted_ && call != 0 && !comes_true([&] { return receiving_ != call; }))
+        finding("%s: a second after it was called back the receiver still waits", name_.c_str());
+    if (choice % 3 != 0) set_interrupted(false);
+    const std::lock_guard lock(mutex_);
+    --interrupters_;
 }
 
 bool End::freed() {

@@ -12,6 +12,8 @@ struct Session {
     size_t limit = 0;
     // What was sent may still be on its way when the sender says so.
     bool arrives_late = false;
+    // A receiver can be called back.
+    bool interruptible = false;
 
     // wire[s] goes out from side s.
     std::array<Wire, 2> wire{Wire(0), Wire(1)};
