@@ -32,6 +32,13 @@ internal static class Measure
             Console.WriteLine($"{address}: p50 {p50[rounds / 2]:0.0} us ({p50[0]:0.0} to {p50[^1]:0.0}), p99 {p99[rounds / 2]:0.0} us ({p99[0]:0.0} "
                 + $"to {p99[^1]:0.0})");
         }
+        // What the machine did during a round it did to all of them.
+        foreach (var (address, taken) in addresses.Zip(times).SkipLast(1))
+        {
+            var ratios = taken.Zip(times[^1], (own, last) => own[own.Length / 2] / last[last.Length / 2]).Order().ToArray();
+            Console.WriteLine($"{address} by {addresses[^1]}: p50 {ratios[rounds / 2]:0.00} times as long, quartiles {ratios[rounds / 4]:0.00} to "
+                + $"{ratios[rounds * 3 / 4]:0.00}; shorter in {ratios.Count(r => r < 1)} of {rounds} rounds");
+        }
         return 0;
     }
 
