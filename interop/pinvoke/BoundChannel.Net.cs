@@ -17,8 +17,11 @@ internal sealed unsafe partial class BoundChannel
     private byte* _heldRequest;
     private nuint _heldLength;
 
-    // On Windows there are transports that have one call at a time, and nothing here says which.
-    private protected override bool HasCallsInFlight => OperatingSystem.IsLinux();
+    // On Windows there are transports of kind call, which have one call at a time.
+    private protected override bool HasCallsInFlight => OperatingSystem.IsLinux() || s_channelTransports.Value.Contains(_address[.._address.IndexOf(':')]);
+
+    private static readonly Lazy<HashSet<string>> s_channelTransports =
+        new(() => [.. Registry.Transports.Where(t => t.Kind == "channel").Select(t => t.Id)]);
 
     partial void TakeKept(Span<byte> reply, ref int length)
     {

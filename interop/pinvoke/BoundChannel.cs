@@ -14,12 +14,16 @@ internal sealed unsafe partial class BoundChannel : IpcChannel
 {
     private readonly ChannelHandle _handle;
     private readonly NativeChannel* _channel;
+    private readonly string _address;
     private HandleGate<TwoDoors> _gate;
     private bool _disposedInside; // by a handler: the serving thread goes through with it
 
     /// <summary>Takes ownership of the native channel.</summary>
-    public BoundChannel(NativeChannel* channel)
+    /// <param name="channel">Connected; freed with this object.</param>
+    /// <param name="address">Where it leads.</param>
+    public BoundChannel(NativeChannel* channel, string address)
     {
+        _address = address;
         _handle = new ChannelHandle(channel);
         _channel = channel;
         // A message longer than a span can be is out of reach here, whatever the address allows.

@@ -26,7 +26,7 @@ internal sealed unsafe class BoundListener : IpcListener
         var status = NativeMethods.Accept(_listener, timeoutMilliseconds, &channel);
         _gate.LeaveBeside();
         NativeStatus.Check(status);
-        return new BoundChannel(channel);
+        return new BoundChannel(channel, Address);
     }
 
     public override void Close()

@@ -145,7 +145,7 @@ public sealed unsafe partial class NativeIpc : IIpc
         {
             NativeChannel* channel;
             NativeStatus.Check(NativeMethods.Connect(address, timeoutMilliseconds, &channel));
-            return new BoundChannel(channel);
+            return new BoundChannel(channel, address);
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]

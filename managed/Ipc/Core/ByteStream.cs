@@ -21,6 +21,17 @@ internal abstract class ByteStream : IDisposable
     /// within 100 ms. May come more than once.</summary>
     public abstract void Interrupt();
 
+    /// <summary>Whether it is known after a time-out how much of a Send has gone, so that the next one can go on.</summary>
+    public virtual bool GoesOnSending => true;
+
+    /// <summary>Of a stream that does not go on: from on = true to on = false Send gives up, as at the end of its time-out, and so does whoever waits in it
+    /// now. From any thread. False: this stream cannot.</summary>
+    public virtual bool InterruptSending(bool on) => false;
+
+    /// <summary>Where descriptors tell nothing: from on = true to on = false Receive returns <see cref="TimedOut"/> instead of waiting, and whoever waits
+    /// in it now is called back. From any thread. False: this stream cannot.</summary>
+    public virtual bool InterruptReceiving(bool on) => false;
+
     /// <summary>The peer ended the stream: a client may find its server dead and clear its name away. Never throws, nor outlasts the deadline by more
     /// than some milliseconds.</summary>
     public virtual void PeerGone(Deadline deadline) { }

@@ -11,6 +11,8 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
     private const int LargestFragment = 1024 * 1024;
 
     private readonly Win32Handle _interrupt = Win32.CreateEvent();
+    private readonly Win32Handle _recall = Win32.CreateEvent();   // set while nobody is to wait in Receive
+    private readonly Win32Handle _giveUp = Win32.CreateEvent();   // set while nobody is to wait in Send
     private readonly Win32Handle _received = Win32.CreateEvent(); // the receiving thread's
     private readonly Win32Handle _sent = Win32.CreateEvent();     // the sending thread's
     private byte[] _message = [];                                 // the sending thread's: a message's fragments side by side
@@ -44,19 +46,19 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
         {
             var operation = new NativeOverlapped { EventHandle = _received.DangerousGetHandle() };
             var error = Win32.ReadFile(pipe, p, (uint)buffer.Length, null, &operation) != 0 ? 0 : Win32.LastError;
-            return Finish(&operation, error, deadline, "receive from");
+            return Finish(&operation, error, deadline, "receive from", _recall);
         }
     }
 
-    // Waits for an operation that was begun with this result: a number of bytes, TimedOut or Ended. When the time is over or the
-    // stream interrupted the operation is cancelled; one that was done by then counts.
-    private int Finish(NativeOverlapped* operation, int error, Deadline deadline, string tried)
+    // Waits for an operation that was begun with this result: a number of bytes, TimedOut or Ended. When the time is over, the
+    // stream interrupted or the wait called back the operation is cancelled; one that was done by then counts.
+    private int Finish(NativeOverlapped* operation, int error, Deadline deadline, string tried, Win32Handle recall)
     {
         var waited = Win32.WAIT_OBJECT_0 + 1;
         if (error == Win32.ERROR_IO_PENDING)
         {
-            var events = stackalloc nint[] { _interrupt.DangerousGetHandle(), operation->EventHandle };
-            waited = Win32.WaitForAny(events, 2, deadline);
+            var events = stackalloc nint[] { _interrupt.DangerousGetHandle(), operation->EventHandle, recall.DangerousGetHandle() };
+            waited = Win32.WaitForAny(events, 3, deadline);
             if (waited != Win32.WAIT_OBJECT_0 + 1)
                 _ = Win32.CancelIoEx(pipe, operation);
         }
@@ -72,7 +74,7 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
             return (int)count; // the message's rest is read next
         if (error != Win32.ERROR_OPERATION_ABORTED)
             return Failed(error, tried);
-        return waited == Win32.WAIT_TIMEOUT ? TimedOut : Ended;
+        return waited == Win32.WAIT_OBJECT_0 ? Ended : TimedOut;
     }
 
     private static int Failed(int error, string tried) =>
@@ -137,20 +139,30 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
         {
             var operation = new NativeOverlapped { EventHandle = _sent.DangerousGetHandle() };
             var error = Win32.WriteFile(pipe, p, (uint)fragment.Length, null, &operation) != 0 ? 0 : Win32.LastError;
-            var count = Finish(&operation, error, deadline, "send to");
+            var count = Finish(&operation, error, deadline, "send to", _giveUp);
             _cut = count == TimedOut;
             return count;
         }
     }
 
+    public override bool InterruptReceiving(bool on)
+    {
+        Win32.SetOrReset(_recall, on);
+        return true;
+    }
+
+    public override bool GoesOnSending => false;
+
+    public override bool InterruptSending(bool on)
+    {
+        Win32.SetOrReset(_giveUp, on);
+        return true;
+    }
+
     public override void Interrupt()
     {
         // A pipe has no shutdown: its end comes when the last thread has left it.
-        if (_interrupt.TryAddRef())
-        {
-            _ = Win32.SetEvent(_interrupt);
-            _interrupt.DangerousRelease();
-        }
+        Win32.SetOrReset(_interrupt, set: true);
         pipe.Dispose();
     }
 
@@ -158,6 +170,8 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
     {
         pipe.Dispose();
         _interrupt.Dispose();
+        _recall.Dispose();
+        _giveUp.Dispose();
         _received.Dispose();
         _sent.Dispose();
     }

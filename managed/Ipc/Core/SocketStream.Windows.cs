@@ -13,6 +13,7 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
     private readonly Socket _socket;
     private readonly nint _handle;
     private readonly Win32Handle _interrupt = Win32.CreateEvent();
+    private readonly Win32Handle _recall = Win32.CreateEvent();   // set while nobody is to wait in Receive
     private readonly Win32Handle _received = Win32.CreateEvent(); // the receiving thread's
     private readonly Win32Handle _room = Win32.CreateEvent();     // the sending thread's
     private int _interrupted;
@@ -49,7 +50,7 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
             if (Win32.GetSocketResult(_handle, &operation, &count, 1, &flags) != 0)
                 return (int)count;
             var failure = Win32.LastError;
-            return failure != Aborted ? Failed(failure, "receive from") : waited == Win32.WAIT_TIMEOUT ? TimedOut : 0;
+            return failure != Aborted ? Failed(failure, "receive from") : waited == Win32.WAIT_OBJECT_0 ? 0 : TimedOut;
         }
     }
 
@@ -80,8 +81,8 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
 
     private uint WaitFor(nint happened, Deadline deadline)
     {
-        var events = stackalloc nint[] { _interrupt.DangerousGetHandle(), happened };
-        return Win32.WaitForAny(events, 2, deadline);
+        var events = stackalloc nint[] { _interrupt.DangerousGetHandle(), happened, _recall.DangerousGetHandle() };
+        return Win32.WaitForAny(events, 3, deadline);
     }
 
     private static int Failed(int error, string tried) => (SocketError)error switch
@@ -90,6 +91,12 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
             SocketError.TimedOut => 0,
         _ => throw Win32.Failure(IpcStatus.System, $"cannot {tried} the peer", error),
     };
+
+    public override bool InterruptReceiving(bool on)
+    {
+        Win32.SetOrReset(_recall, on);
+        return true;
+    }
 
     public override void Interrupt()
     {
@@ -110,6 +117,7 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
     {
         _socket.Dispose();
         _interrupt.Dispose();
+        _recall.Dispose();
         _received.Dispose();
         _room.Dispose();
     }

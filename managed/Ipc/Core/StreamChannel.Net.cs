@@ -6,8 +6,14 @@ internal sealed partial class StreamChannel
     private protected override ChannelReadiness? CreateReadiness() =>
         OperatingSystem.IsLinux() && _stream.Descriptors is var (receiving, sending) ? new DescriptorReadiness(receiving, sending) : null;
 
+    // For threads that block because there is nothing to wait for: on Windows. The stream outlives its channel's end.
+    internal override bool InterruptReceiving(bool on) => _stream.InterruptReceiving(on);
+    internal override bool InterruptSending(bool on) => _stream.InterruptSending(on);
+
+    private protected override bool GoesOnSending => _stream.GoesOnSending;
+
     private protected override bool TrySendSome(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline deadline) =>
-        TrySendPart(kind, id, payload, ref done, deadline);
+        GoesOnSending ? TrySendPart(kind, id, payload, ref done, deadline) : base.TrySendSome(kind, id, payload, ref done, deadline);
 
     private protected override bool AwaitWhole(Deadline deadline)
     {

@@ -65,11 +65,10 @@ internal sealed partial class StreamChannel : FramedChannel
         return true;
     }
 
-    // On Windows a pipe does not say how much of a write that timed out the peer has read.
     private protected override bool TrySubmitSome(FrameKind kind, uint id, ReadOnlySpan<byte> payload, ref int done, Deadline slice, Deadline whole) =>
-        OperatingSystem.IsWindows()
-            ? base.TrySubmitSome(kind, id, payload, ref done, slice, whole)
-            : TrySendPart(kind, id, payload, ref done, slice);
+        _stream.GoesOnSending
+            ? TrySendPart(kind, id, payload, ref done, slice)
+            : base.TrySubmitSome(kind, id, payload, ref done, slice, whole);
 
     private protected override void BreakOff() => _stream.Interrupt();
 

@@ -89,6 +89,15 @@ internal static unsafe partial class Win32
         return made != 0 ? new Win32Handle(made) : throw Failure(IpcStatus.System, "cannot make an event", LastError);
     }
 
+    /// <summary>Sets an event, or resets it, unless its owner has closed it.</summary>
+    public static void SetOrReset(Win32Handle handle, bool set)
+    {
+        if (!handle.TryAddRef())
+            return;
+        _ = set ? SetEvent(handle) : ResetEvent(handle);
+        handle.DangerousRelease();
+    }
+
     /// <summary>A deadline as Windows' waits take it.</summary>
     public static uint LeftMilliseconds(Deadline deadline) => deadline.Forever ? INFINITE : (uint)deadline.LeftMilliseconds;
 

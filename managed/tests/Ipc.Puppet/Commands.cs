@@ -11,6 +11,7 @@ internal static class Commands
         MessageVerbs.AddTo(verbs);
         CallVerbs.AddTo(verbs);
         InFlightVerbs.AddTo(verbs);
+        AsyncVerbs.AddTo(verbs);
         QueueVerbs.AddTo(verbs, side);
         BroadcastVerbs.AddTo(verbs, side);
 

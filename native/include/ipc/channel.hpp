@@ -303,7 +303,7 @@ class Channel {
         return Result<intptr_t>(status, descriptor);
     }
     // Until interrupt(false), every receiving function of this channel, including one that is waiting now, behaves as if its time-out
-    // were 0. May be called from any thread; throws Error(IPC_NOT_AVAILABLE) except over shared memory (see ipc_channel_interrupt).
+    // were 0. May be called from any thread; throws Error(IPC_NOT_AVAILABLE) where the transport cannot (see ipc_channel_interrupt).
     void interrupt(bool on = true) {
         value_of(try_interrupt(on));
     }

@@ -173,7 +173,8 @@ IPC_API ipc_status IPC_CALL ipc_channel_fd(ipc_channel* channel, intptr_t* descr
 /* Calls a receiver back without closing its channel: from on = 1 until on = 0 every receiving function, including one that is waiting
    now, behaves as if its time-out were 0; it, and ipc_serve, returns IPC_TIMED_OUT when there is nothing to receive. Sending is
    unaffected, and so is the part of ipc_call that sends. May be called from any thread, like close. For transports in shared memory
-   (shm, shm-event), where ipc_channel_fd has nothing to wait on; IPC_NOT_AVAILABLE elsewhere. [NOT_AVAILABLE, CLOSED] */
+   (shm, shm-event), where ipc_channel_fd has nothing to wait on, and on Windows for pipe and tcp; IPC_NOT_AVAILABLE elsewhere.
+   [NOT_AVAILABLE, CLOSED] */
 IPC_API ipc_status IPC_CALL ipc_channel_interrupt(ipc_channel* channel, int32_t on);
 
 /* ---- messages, copied ------------------------------------------------------------------------------------------- */

@@ -49,6 +49,13 @@ class ByteStream {
         (void)handle;
         return false;
     }
+
+    // From any thread: until it is turned off again, read() does not wait, and whoever waits in it now is called back with IPC_TIMED_OUT. False: this
+    // stream cannot do that.
+    virtual bool interrupt_receiving(bool on) {
+        (void)on;
+        return false;
+    }
 };
 
 } // namespace ipc

@@ -33,6 +33,9 @@ class FrameStream final : public FrameChannel {
     void close() override;
     Status ended_here() const override;
     Status wait_handle(intptr_t* handle) const override;
+    Status interrupt_receiving(bool on) override {
+        return stream_->interrupt_receiving(on) ? IPC_OK : FrameChannel::interrupt_receiving(on);
+    }
 
   private:
     Status check(const FirstFailure& failure) const;

@@ -17,14 +17,26 @@ bool Interrupt::raise() {
 }
 
 Status Interrupt::wait(HANDLE object, const Deadline& deadline) const {
-    const HANDLE both[2] = {event_.get(), object};
+    const HANDLE events[] = {event_.get(), object};
+    return wait_for(events, 2, deadline);
+}
+
+Status Interrupt::wait_unless_recalled(HANDLE object, HANDLE recall, const Deadline& deadline) const {
+    const HANDLE events[] = {event_.get(), object, recall};
+    return wait_for(events, 3, deadline);
+}
+
+// Of several that are set the system names the first.
+Status Interrupt::wait_for(const HANDLE* events, DWORD count, const Deadline& deadline) const {
     while (true) {
         const DWORD limit = deadline.forever() ? INFINITE : static_cast<DWORD>(deadline.left_ms());
-        switch (WaitForMultipleObjects(2, both, FALSE, limit)) {
+        switch (WaitForMultipleObjects(count, events, FALSE, limit)) {
         case WAIT_OBJECT_0:
             return IPC_CLOSED;
         case WAIT_OBJECT_0 + 1:
             return IPC_OK;
+        case WAIT_OBJECT_0 + 2:
+            return IPC_TIMED_OUT;
         case WAIT_TIMEOUT:
             // The system counts in ticks, which may be over a little early.
             if (deadline.expired()) return IPC_TIMED_OUT;

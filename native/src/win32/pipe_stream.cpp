@@ -24,15 +24,17 @@ bool is_end_of_peer(DWORD error) {
 
 Status PipeStream::open() {
     if (Status status = interrupt_.open(); status != IPC_OK) return status;
+    recall_event_.reset(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     read_event_.reset(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     write_event_.reset(CreateEventW(nullptr, TRUE, FALSE, nullptr));
-    if (read_event_ && write_event_) return IPC_OK;
+    if (recall_event_ && read_event_ && write_event_) return IPC_OK;
     return fail_windows(IPC_SYSTEM, GetLastError(), "cannot make an event");
 }
 
-// Waits for an operation that was begun with this result: IPC_OK with *count, or with *failure not 0. When the time is over
-// or the stream interrupted the operation is cancelled; one that was done by then counts.
-Status PipeStream::finish(OVERLAPPED* operation, DWORD error, const Deadline& deadline, DWORD* failure, size_t* count) {
+// Waits for an operation that was begun with this result: IPC_OK with *count, or with *failure not 0. When the time is over,
+// the stream interrupted or `recall`, if there is one, set, the operation is cancelled; one that was done by then counts.
+Status PipeStream::finish(OVERLAPPED* operation, DWORD error, HANDLE recall, const Deadline& deadline, DWORD* failure,
+                          size_t* count) {
     *failure = 0;
     *count = 0;
     if (error != 0 && error != ERROR_IO_PENDING && error != ERROR_MORE_DATA) {
@@ -41,7 +43,8 @@ Status PipeStream::finish(OVERLAPPED* operation, DWORD error, const Deadline& de
     }
     Status waited = IPC_OK;
     if (error == ERROR_IO_PENDING) {
-        waited = interrupt_.wait(operation->hEvent, deadline);
+        waited = recall == nullptr ? interrupt_.wait(operation->hEvent, deadline)
+                                   : interrupt_.wait_unless_recalled(operation->hEvent, recall, deadline);
         if (waited != IPC_OK) CancelIoEx(pipe_.get(), operation);
     }
     DWORD transferred = 0;
@@ -64,7 +67,7 @@ Status PipeStream::read(void* buffer, size_t capacity, Fill, const Deadline& dea
         const auto wanted = static_cast<DWORD>(std::min(capacity, largest_read));
         const DWORD error = ReadFile(pipe_.get(), buffer, wanted, nullptr, &operation) ? 0 : GetLastError();
         DWORD failure = 0;
-        if (Status status = finish(&operation, error, deadline, &failure, count); status != IPC_OK) return status;
+        if (Status s = finish(&operation, error, recall_event_.get(), deadline, &failure, count); s != IPC_OK) return s;
         if (is_end_of_peer(failure)) return IPC_OK;
         if (failure != 0) return fail_windows(IPC_SYSTEM, failure, "cannot read from a pipe");
     }
@@ -115,7 +118,7 @@ Status PipeStream::write_fragment(const void* data, size_t length, const Deadlin
     const DWORD error =
         WriteFile(pipe_.get(), data, static_cast<DWORD>(length), nullptr, &operation) ? 0 : GetLastError();
     DWORD failure = 0;
-    const Status status = finish(&operation, error, deadline, &failure, count);
+    const Status status = finish(&operation, error, nullptr, deadline, &failure, count);
     if (status != IPC_OK) {
         *count = std::max<size_t>(*count, 1);
         return status;
@@ -129,6 +132,10 @@ void PipeStream::leave() {
     if (inside_.fetch_sub(1) != (closing | 1)) return;
     const std::lock_guard lock(close_mutex_);
     pipe_.reset();
+}
+
+bool PipeStream::interrupt_receiving(bool on) {
+    return (on ? SetEvent(recall_event_.get()) : ResetEvent(recall_event_.get())) != FALSE;
 }
 
 void PipeStream::interrupt() {

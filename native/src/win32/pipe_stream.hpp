@@ -22,6 +22,7 @@ class PipeStream final : public ByteStream {
     Status write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) override;
     bool goes_on_writing() const override { return false; }
     void interrupt() override;
+    bool interrupt_receiving(bool on) override;
 
   private:
     // Keeps the pipe open while a thread is inside: a pipe has no shutdown, its end comes with the last handle.
@@ -42,13 +43,15 @@ class PipeStream final : public ByteStream {
     Status write_message(Chunk head, Chunk body, const Deadline& deadline, size_t* written);
     Status write_all(const void* data, size_t length, const Deadline& deadline, size_t* written);
     Status write_fragment(const void* data, size_t length, const Deadline& deadline, size_t* count);
-    Status finish(OVERLAPPED* operation, DWORD error, const Deadline& deadline, DWORD* failure, size_t* count);
+    Status finish(OVERLAPPED* operation, DWORD error, HANDLE recall, const Deadline& deadline, DWORD* failure,
+                  size_t* count);
 
     static constexpr uint32_t closing = 0x8000'0000;
 
     Handle pipe_;
     const PipeMode mode_;
     Interrupt interrupt_;
+    Handle recall_event_;             // set while nobody is to wait in read
     Handle read_event_;               // the reading thread's
     Handle write_event_;              // the writing thread's
     std::atomic<uint32_t> inside_{0}; // threads in read or write, and `closing`

@@ -32,9 +32,11 @@ WSABUF piece(Chunk chunk, size_t skip) {
 
 Status SocketStream::open() {
     if (Status status = interrupt_.open(); status != IPC_OK) return status;
+    recall_event_.reset(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     read_event_.reset(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     room_event_.reset(CreateEventW(nullptr, TRUE, FALSE, nullptr));
-    if (!read_event_ || !room_event_) return fail_windows(IPC_SYSTEM, GetLastError(), "cannot make an event");
+    if (!recall_event_ || !read_event_ || !room_event_)
+        return fail_windows(IPC_SYSTEM, GetLastError(), "cannot make an event");
     // From now on the socket never waits by itself.
     if (WSAEventSelect(socket_.get(), room_event_.get(), FD_WRITE | FD_CLOSE) == 0) return IPC_OK;
     return fail_windows(IPC_SYSTEM, socket_error(), "cannot watch a socket");
@@ -52,7 +54,7 @@ Status SocketStream::read(void* buffer, size_t capacity, Fill, const Deadline& d
         const unsigned long error = socket_error();
         if (is_end_of_peer(error)) return IPC_OK;
         if (error != WSA_IO_PENDING) return fail_windows(IPC_SYSTEM, error, "cannot read from a socket");
-        waited = interrupt_.wait(operation.hEvent, deadline);
+        waited = interrupt_.wait_unless_recalled(operation.hEvent, recall_event_.get(), deadline);
         if (waited != IPC_OK) CancelIoEx(reinterpret_cast<HANDLE>(socket_.get()), &operation);
     }
     DWORD received = 0;
@@ -83,6 +85,10 @@ Status SocketStream::write(Chunk head, Chunk body, const Deadline& deadline, siz
         if (Status status = interrupt_.wait_for_socket(room_event_.get(), deadline); status != IPC_OK) return status;
     }
     return IPC_OK;
+}
+
+bool SocketStream::interrupt_receiving(bool on) {
+    return (on ? SetEvent(recall_event_.get()) : ResetEvent(recall_event_.get())) != FALSE;
 }
 
 void SocketStream::interrupt() {

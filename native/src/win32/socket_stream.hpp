@@ -19,6 +19,7 @@ class SocketStream : public ByteStream {
     Status read(void* buffer, size_t capacity, Fill fill, const Deadline& deadline, size_t* count) override;
     Status write(Chunk head, Chunk body, const Deadline& deadline, size_t* written) override;
     void interrupt() override;
+    bool interrupt_receiving(bool on) override;
     bool wait_handle(intptr_t* handle) const override {
         *handle = static_cast<intptr_t>(socket_.get());
         return true;
@@ -30,8 +31,9 @@ class SocketStream : public ByteStream {
   private:
     Socket socket_;
     Interrupt interrupt_;
-    Handle read_event_; // the reading thread's
-    Handle room_event_; // the writing thread's
+    Handle recall_event_; // set while nobody is to wait in read
+    Handle read_event_;   // the reading thread's
+    Handle room_event_;   // the writing thread's
 };
 
 } // namespace ipc::win32

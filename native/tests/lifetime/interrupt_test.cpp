@@ -2,7 +2,8 @@
 #include "blocked_call.hpp"
 #include "support.hpp"
 
-#include <cstring>
+#include <string>
+#include <vector>
 
 using namespace lifetime;
 
@@ -22,6 +23,24 @@ ipc_status completes(ipc_channel* channel) {
     return ipc_complete(channel, &tag, &outcome, reply, sizeof reply, &length, IPC_FOREVER);
 }
 
+bool can_be_interrupted(const std::string& transport) {
+#ifdef _WIN32
+    if (transport == "pipe" || transport == "tcp") return true;
+#endif
+    return transport == "shm" || transport == "shm-event";
+}
+
+std::vector<std::string> those_interrupted() {
+    std::vector<std::string> all = transports("channel");
+    std::erase_if(all, [](const std::string& transport) { return !can_be_interrupted(transport); });
+    return all;
+}
+
+std::vector<std::string> ways_to_wait(const std::string& transport) {
+    if (transport != "shm" && transport != "shm-event") return {""};
+    return {"adaptive", "block", "spin"};
+}
+
 // What waits without end for something to come.
 const std::function<ipc_status(ipc_channel*)> waits[] = {
     receives, [](ipc_channel* channel) { return block(channel, Call::peek); },
@@ -29,9 +48,9 @@ const std::function<ipc_status(ipc_channel*)> waits[] = {
     [](ipc_channel* channel) { return block(channel, Call::serve); }, completes};
 
 TEST_P(Interrupt, CallsEveryReceiverBack) {
-    for (const char* mode : {"adaptive", "block", "spin"}) {
+    for (const std::string& mode : ways_to_wait(GetParam())) {
         ipc_listener* listener = nullptr;
-        const std::string address = address_of(GetParam()) + "&wait=" + mode;
+        const std::string address = address_of(GetParam()) + (mode.empty() ? "" : "&wait=" + mode);
         ASSERT_EQ(ipc_listen(address.c_str(), &listener), IPC_OK) << ipc_last_error();
         Pair pair(listener);
         ASSERT_TRUE(pair.good());
@@ -42,7 +61,7 @@ TEST_P(Interrupt, CallsEveryReceiverBack) {
                 blocking.going_in();
                 status = wait(pair.server);
             });
-            if (std::strcmp(mode, "spin") != 0) blocking.await();
+            if (mode != "spin") blocking.await();
             EXPECT_EQ(ipc_channel_interrupt(pair.server, 1), IPC_OK) << ipc_last_error();
             waiting.join();
             EXPECT_EQ(status, IPC_TIMED_OUT) << mode;
@@ -118,16 +137,15 @@ TEST_P(Interrupt, IsNeverMissed) {
 }
 
 TEST_P(AskedForInterrupt, TheOtherTransportsRefuse) {
-    const bool in_shared_memory = GetParam() == "shm" || GetParam() == "shm-event";
     Pair pair(listener_);
     ASSERT_TRUE(pair.good());
     EXPECT_EQ(ipc_channel_interrupt(nullptr, 1), IPC_INVALID_ARGUMENT);
-    EXPECT_EQ(ipc_channel_interrupt(pair.client, 0), in_shared_memory ? IPC_OK : IPC_NOT_AVAILABLE);
+    EXPECT_EQ(ipc_channel_interrupt(pair.client, 0), can_be_interrupted(GetParam()) ? IPC_OK : IPC_NOT_AVAILABLE);
     ipc_channel_close(pair.client);
     EXPECT_EQ(ipc_channel_interrupt(pair.client, 1), IPC_CLOSED);
 }
 
-INSTANTIATE_TEST_SUITE_P(SharedMemory, Interrupt, testing::Values("shm", "shm-event"), name_of);
+INSTANTIATE_TEST_SUITE_P(Channels, Interrupt, testing::ValuesIn(those_interrupted()), name_of);
 INSTANTIATE_TEST_SUITE_P(Channels, AskedForInterrupt, testing::ValuesIn(transports("channel")), name_of);
 
 } // namespace

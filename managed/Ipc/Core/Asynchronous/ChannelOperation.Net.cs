@@ -34,7 +34,8 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
 
     private int _state;
     private readonly Lock _blockingLock = new(); // guards the state while it is Blocking, and the next
-    private bool _interrupts; // the channel is told to interrupt whoever receives
+    private bool _interrupts; // the channel is told to interrupt whoever receives ...
+    private bool _interruptsSending; // ... and whoever sends
     private volatile bool _cancelled;
     private CancellationToken _token;
     private CancellationTokenRegistration _registration;
@@ -139,7 +140,7 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
         }
     }
 
-    // What sends is not interrupted; what calls receives in the end.
+    // What calls sends first and receives in the end.
     private bool TryInterrupt()
     {
         lock (_blockingLock)
@@ -148,6 +149,8 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
                 return false;
             if (!Sends || Kind == OperationKind.Call)
                 _interrupts = channel.InterruptReceiving(on: true);
+            if (Sends)
+                _interruptsSending = channel.InterruptSending(on: true);
             return true;
         }
     }
@@ -159,7 +162,9 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
         {
             if (_interrupts)
                 channel.InterruptReceiving(on: false);
-            _interrupts = false;
+            if (_interruptsSending)
+                channel.InterruptSending(on: false);
+            _interrupts = _interruptsSending = false;
             Volatile.Write(ref _state, state);
         }
     }
@@ -256,8 +261,8 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
                 EndInterrupt(Blocking);
             }
         }
-        // A call that blocked without end, and was interrupted.
-        catch (IpcException e) when (e.Status == IpcStatus.TimedOut && Kind == OperationKind.Call && _cancelled)
+        // What blocked without end, and was interrupted.
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut && _cancelled && (Sends || Kind == OperationKind.Call))
         {
         }
         catch (Exception e)

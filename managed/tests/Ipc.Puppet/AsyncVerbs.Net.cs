@@ -1,0 +1,168 @@
+using System.Buffers;
+using System.Diagnostics;
+using System.Globalization;
+
+namespace Ipc.Puppet;
+
+/// <summary>The asynchronous members, which .NET 10 alone has.</summary>
+internal static partial class AsyncVerbs
+{
+    static partial void Add(Dictionary<string, Verb> verbs)
+    {
+        verbs.Add("send-async", Send);
+        verbs.Add("receive-async", Receive);
+        verbs.Add("call-async", Call);
+        verbs.Add("serve-async", Serve);
+        verbs.Add("receive-cancelled", ReceiveCancelled);
+        verbs.Add("send-cancelled", SendCancelled);
+    }
+
+    private static string Number(long number) => number.ToString(CultureInfo.InvariantCulture);
+
+    // The worker waits; what is tried waits without it.
+    private static string Waited(Task<string> task) => task.GetAwaiter().GetResult();
+
+    private static string Send(Handles handles, Command command)
+    {
+        var channel = handles.Channel(command.Word());
+        var message = command.Payload();
+        var timeout = command.Timeout();
+        return Waited(SendAsync());
+
+        async Task<string> SendAsync()
+        {
+            using var late = new CancellationTokenSource(timeout);
+            await channel.SendAsync(message.Bytes(), late.Token).ConfigureAwait(false);
+            return "";
+        }
+    }
+
+    private static string Receive(Handles handles, Command command)
+    {
+        var channel = handles.Channel(command.Word());
+        var buffer = new byte[command.Size()];
+        var message = command.Expected();
+        var timeout = command.Timeout();
+        return Waited(ReceiveAsync());
+
+        async Task<string> ReceiveAsync()
+        {
+            using var late = new CancellationTokenSource(timeout);
+            var length = await channel.ReceiveAsync(buffer, late.Token).ConfigureAwait(false);
+            message.RequireContent(buffer.AsSpan(0, length));
+            return Number(length);
+        }
+    }
+
+    // COUNT calls, WINDOW of them at a time.
+    private static string Call(Handles handles, Command command)
+    {
+        var channel = handles.Channel(command.Word());
+        var (count, window, most, seed, timeout) = (command.Number(), command.Size(), command.Size(), command.Number(), command.Timeout());
+        return Waited(CallAsync());
+
+        async Task<string> CallAsync()
+        {
+            using var late = new CancellationTokenSource(timeout);
+            ulong next = 0;
+            long bytes = 0;
+            await Task.WhenAll(Enumerable.Range(0, window).Select(async _ =>
+            {
+                var reply = new byte[most];
+                while (Interlocked.Increment(ref next) is var i && i <= count)
+                {
+                    var message = Payload.OfSeries(seed, i, most);
+                    var length = await channel.CallAsync(message.Bytes(), reply, late.Token).ConfigureAwait(false);
+                    message.Require(reply.AsSpan(0, length));
+                    Interlocked.Add(ref bytes, length);
+                }
+            })).ConfigureAwait(false);
+            return Number(bytes);
+        }
+    }
+
+    private static string Serve(Handles handles, Command command)
+    {
+        var channel = handles.Channel(command.Word());
+        var atOnce = command.Size();
+        return Waited(ServeAsync());
+
+        async Task<string> ServeAsync()
+        {
+            await channel.ServeAsync((request, reply, _) =>
+            {
+                reply.Write(request.Span);
+                return default;
+            }, atOnce).ConfigureAwait(false);
+            return "";
+        }
+    }
+
+    // Sends until nobody takes any more, and is cancelled. Answers how long it took from then on.
+    private static string SendCancelled(Handles handles, Command command)
+    {
+        var channel = handles.Channel(command.Word());
+        var (message, patience) = (new byte[command.Size()], command.Timeout());
+        return Waited(CancelAsync());
+
+        async Task<string> CancelAsync()
+        {
+            using var cancellation = new CancellationTokenSource();
+            var sending = FillAsync(cancellation.Token);
+            await Task.Delay(patience).ConfigureAwait(false);
+            if (sending.IsCompleted)
+                await sending.ConfigureAwait(false); // throws
+            var start = Stopwatch.GetTimestamp();
+            await cancellation.CancelAsync().ConfigureAwait(false);
+            try
+            {
+                await sending.ConfigureAwait(false);
+            }
+            catch (OperationCanceledException)
+            {
+                return Number((long)Stopwatch.GetElapsedTime(start).TotalMilliseconds);
+            }
+            throw new WrongException("it sent without end, though cancelled");
+        }
+
+        async Task FillAsync(CancellationToken token)
+        {
+            while (true)
+                await channel.SendAsync(message, token).ConfigureAwait(false);
+        }
+    }
+
+    // Waits TIMES times for what does not come, and is cancelled. Answers how long the longest took from then on.
+    private static string ReceiveCancelled(Handles handles, Command command)
+    {
+        var channel = handles.Channel(command.Word());
+        var (times, patience) = (command.Size(), command.Timeout());
+        return Waited(CancelAsync());
+
+        async Task<string> CancelAsync()
+        {
+            var longest = TimeSpan.Zero;
+            for (var i = 0; i < times; i++)
+            {
+                using var cancellation = new CancellationTokenSource();
+                var receiving = channel.ReceiveAsync(new byte[100], cancellation.Token).AsTask();
+                await Task.Delay(patience).ConfigureAwait(false);
+                if (receiving.IsCompleted)
+                    throw new WrongException("a receive of what nobody sent has ended");
+                var start = Stopwatch.GetTimestamp();
+                await cancellation.CancelAsync().ConfigureAwait(false);
+                try
+                {
+                    await receiving.ConfigureAwait(false);
+                    throw new WrongException("a receive that was cancelled has received");
+                }
+                catch (OperationCanceledException)
+                {
+                    var took = Stopwatch.GetElapsedTime(start);
+                    longest = took > longest ? took : longest;
+                }
+            }
+            return Number((long)longest.TotalMilliseconds);
+        }
+    }
+}
