@@ -17,11 +17,22 @@ internal static class CellSelection
         if (request.Claims.Count > 0 && (request.Preset is not null || request.Peers.Count > 0 || request.Table is not null))
             throw new UserMistakeException("--claim names its cells itself; omit --preset, --peer and --table, or omit --claim");
         var cells = request.Claims.Count > 0
-            ? Narrow([.. request.Claims.SelectMany(id => PublishedClaims.WithCells(id).Cells).Distinct()], checkedRequest)
+            ? Narrow([.. request.Claims.SelectMany(CellsOf).Distinct()], checkedRequest)
             : request.Preset is not null || !request.PicksCells
             ? Narrow(Presets.Get(request.Preset ?? "quick").Cells(), checkedRequest)
             : Product(checkedRequest);
         return cells.Count > 0 ? cells : throw new UserMistakeException(WhyNothing(checkedRequest));
+    }
+
+    private static IEnumerable<Cell> CellsOf(string id)
+    {
+        var claim = PublishedClaims.WithCells(id);
+        if (claim.NeedsWindows && Registry.Platform != "windows")
+        {
+            throw new UserMistakeException($"claim '{id}' speaks of Windows: measure it there"
+                + (claim.NeedsWindowsItself ? "" : $", or, for the order of cost under Wine, by scripts/ipc-windows run --claim {id}"));
+        }
+        return claim.Cells;
     }
 
     private static RunRequest Check(RunRequest request) => request with

@@ -59,6 +59,10 @@ public sealed class PlanningTests
             StringComparison.Ordinal);
         Assert.Equal("claim 'cloudtoid-windows' has no cells: it needs both systems on one machine",
             MistakeOf(new RunRequest { Claims = ["cloudtoid-windows"] }));
+        Assert.Equal("claim 'window-messages' speaks of Windows: measure it there, or, for the order of cost under Wine, by "
+            + "scripts/ipc-windows run --claim window-messages", MistakeOf(new RunRequest { Claims = ["window-messages"] }));
+        Assert.Equal("claim 'wcf-against-shared-memory' speaks of Windows: measure it there",
+            MistakeOf(new RunRequest { Claims = ["wcf-against-shared-memory"] }));
         Assert.Equal("--claim names its cells itself; omit --preset, --peer and --table, or omit --claim",
             MistakeOf(new RunRequest { Claims = ["streaming"], Preset = "quick" }));
         Assert.Equal("no cell of claim streaming fits the other choices; omit these",
