@@ -17,11 +17,21 @@ internal sealed unsafe partial class BoundChannel
     private byte* _heldRequest;
     private nuint _heldLength;
 
-    // On Windows there are transports of kind call, which have one call at a time.
-    private protected override bool HasCallsInFlight => OperatingSystem.IsLinux() || s_channelTransports.Value.Contains(_address[.._address.IndexOf(':')]);
+    // On Windows there are transports of kind call, which have one call at a time. Looked up at the first asynchronous call: 0 before.
+    private const int OneCall = 1, ManyCalls = 2;
+    private int _callsAtOnce;
 
-    private static readonly Lazy<HashSet<string>> s_channelTransports =
-        new(() => [.. Registry.Transports.Where(t => t.Kind == "channel").Select(t => t.Id)]);
+    private protected override bool HasCallsInFlight
+    {
+        get
+        {
+            if (OperatingSystem.IsLinux())
+                return true;
+            if (_callsAtOnce == 0)
+                _callsAtOnce = Registry.Transport(_address[.._address.IndexOf(':')]).Kind == "channel" ? ManyCalls : OneCall;
+            return _callsAtOnce == ManyCalls;
+        }
+    }
 
     partial void TakeKept(Span<byte> reply, ref int length)
     {

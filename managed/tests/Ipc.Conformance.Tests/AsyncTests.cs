@@ -1,3 +1,4 @@
+using System.Globalization;
 using Ipc.Conformance.Puppets;
 using Xunit;
 
@@ -37,6 +38,9 @@ public class AsyncTests
         return all;
     }
 
+    private static void RequirePrompt(string milliseconds) =>
+        Assert.InRange(int.Parse(milliseconds, CultureInfo.InvariantCulture), 0, Answer.PromptMilliseconds);
+
     private static Task Run(string transport, string side, string peer, bool listens, Func<Stage, PuppetProcess, PuppetProcess, Task> body) =>
         Stage.Run(transport, listens ? side : peer, listens ? peer : side, async stage =>
         {
@@ -63,8 +67,7 @@ public class AsyncTests
     public Task ACancelledReceiveLeavesTheChannelAsItWas(string transport, string side, string peer, bool listens) =>
         Run(transport, side, peer, listens, async (stage, asynchronous, _) =>
         {
-            var took = await asynchronous.Ok("receive-cancelled c 3 20");
-            Assert.InRange(int.Parse(took, System.Globalization.CultureInfo.InvariantCulture), 0, Answer.PromptMilliseconds);
+            RequirePrompt(await asynchronous.Ok("receive-cancelled c 3 20"));
             await stage.ExchangeBothWays();
         });
 
@@ -72,8 +75,7 @@ public class AsyncTests
     public Task ACancelledSendEnds(string transport, string side, string peer, bool listens, int size) =>
         Run(transport, side, peer, listens, async (_, asynchronous, _) =>
         {
-            var took = await asynchronous.Ok($"send-cancelled c {size} 200");
-            Assert.InRange(int.Parse(took, System.Globalization.CultureInfo.InvariantCulture), 0, Answer.PromptMilliseconds);
+            RequirePrompt(await asynchronous.Ok($"send-cancelled c {size} 200"));
         });
 
     [Theory, MemberData(nameof(Ends))]

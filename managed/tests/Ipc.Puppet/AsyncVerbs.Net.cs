@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Diagnostics;
-using System.Globalization;
 
 namespace Ipc.Puppet;
 
@@ -16,8 +15,6 @@ internal static partial class AsyncVerbs
         verbs.Add("receive-cancelled", ReceiveCancelled);
         verbs.Add("send-cancelled", SendCancelled);
     }
-
-    private static string Number(long number) => number.ToString(CultureInfo.InvariantCulture);
 
     // The worker waits; what is tried waits without it.
     private static string Waited(Task<string> task) => task.GetAwaiter().GetResult();
@@ -50,7 +47,7 @@ internal static partial class AsyncVerbs
             using var late = new CancellationTokenSource(timeout);
             var length = await channel.ReceiveAsync(buffer, late.Token).ConfigureAwait(false);
             message.RequireContent(buffer.AsSpan(0, length));
-            return Number(length);
+            return CallVerbs.Number(length);
         }
     }
 
@@ -77,7 +74,7 @@ internal static partial class AsyncVerbs
                     Interlocked.Add(ref bytes, length);
                 }
             })).ConfigureAwait(false);
-            return Number(bytes);
+            return CallVerbs.Number(bytes);
         }
     }
 
@@ -120,7 +117,7 @@ internal static partial class AsyncVerbs
             }
             catch (OperationCanceledException)
             {
-                return Number((long)Stopwatch.GetElapsedTime(start).TotalMilliseconds);
+                return CallVerbs.Number((long)Stopwatch.GetElapsedTime(start).TotalMilliseconds);
             }
             throw new WrongException("it sent without end, though cancelled");
         }
@@ -162,7 +159,7 @@ internal static partial class AsyncVerbs
                     longest = took > longest ? took : longest;
                 }
             }
-            return Number((long)longest.TotalMilliseconds);
+            return CallVerbs.Number((long)longest.TotalMilliseconds);
         }
     }
 }

@@ -20,7 +20,7 @@ internal static class CallVerbs
         verbs.Add("fail-request", FailRequest);
     }
 
-    private static string Number(int number) => number.ToString(CultureInfo.InvariantCulture);
+    public static string Number(long number) => number.ToString(CultureInfo.InvariantCulture);
 
     private static string Call(Handles handles, Command command)
     {

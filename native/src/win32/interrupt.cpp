@@ -4,6 +4,10 @@
 
 namespace ipc::win32 {
 
+bool set_or_reset(HANDLE event, bool set) {
+    return (set ? SetEvent(event) : ResetEvent(event)) != FALSE;
+}
+
 Status Interrupt::open() {
     event_.reset(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     if (!event_) return fail_windows(IPC_SYSTEM, GetLastError(), "cannot make an event");

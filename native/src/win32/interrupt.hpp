@@ -8,6 +8,9 @@
 
 namespace ipc::win32 {
 
+// False: the system refuses.
+bool set_or_reset(HANDLE event, bool set);
+
 // Wakes every thread that waits on a listener or stream, once and for good. All functions may be called from any thread.
 class Interrupt {
   public:

@@ -135,7 +135,7 @@ void PipeStream::leave() {
 }
 
 bool PipeStream::interrupt_receiving(bool on) {
-    return (on ? SetEvent(recall_event_.get()) : ResetEvent(recall_event_.get())) != FALSE;
+    return set_or_reset(recall_event_.get(), on);
 }
 
 void PipeStream::interrupt() {

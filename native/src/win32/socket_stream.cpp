@@ -88,7 +88,7 @@ Status SocketStream::write(Chunk head, Chunk body, const Deadline& deadline, siz
 }
 
 bool SocketStream::interrupt_receiving(bool on) {
-    return (on ? SetEvent(recall_event_.get()) : ResetEvent(recall_event_.get())) != FALSE;
+    return set_or_reset(recall_event_.get(), on);
 }
 
 void SocketStream::interrupt() {
