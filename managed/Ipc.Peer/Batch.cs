@@ -236,10 +236,4 @@ internal sealed class BatchService<TCodec, TRequest, TReply> : Service
         }
         Content.Spoil(_received.AsSpan(0, _length));
     }
-
-    private Failure Refuse(Failure failure)
-    {
-        Channel.FailRequest(failure.Message);
-        return failure;
-    }
 }

@@ -8,13 +8,15 @@ internal sealed record Cell(
     string Role, string Side, string Codec, string Scenario, WorkloadEntry Workload, ulong Seed, double WarmupSeconds,
     string? Address = null, int? Cpu = null, double? Seconds = null, long? Count = null, string? Samples = null,
     int Client = 0, int Clients = 1, int? Portion = null, int? Batch = null, double SettleSeconds = 0, int? InFlight = null, int? Threads = null,
-    int? PauseUs = null)
+    int? PauseUs = null, int? PoolBytes = null, string? Order = null)
 {
     /// <summary>A client's number has 7 bits in a one-way message.</summary>
     private const int MostClients = 127;
 
     /// <summary>As many as one channel has.</summary>
     private const int MostInFlight = 256;
+
+    private const int MostPoolBytes = 1 << 30;
 
     private static readonly string s_managedSide = "managed" + RuntimeFacts.SideSuffix;
     private static readonly string s_boundSide = "bound" + RuntimeFacts.SideSuffix;
@@ -76,6 +78,8 @@ internal sealed record Cell(
         Require(Portion is null or (>= 1 and <= 1_000_000), "portion", Portion, "1 to 1000000");
         Require(Batch is null or (>= 1 and <= 65_536), "batch", Batch, "1 to 65536");
         Require(InFlight is null or (>= 1 and <= MostInFlight), "in_flight", InFlight, $"1 to {MostInFlight}");
+        Require(PoolBytes is null or (>= 1 and <= MostPoolBytes), "pool_bytes", PoolBytes, $"1 to {MostPoolBytes}");
+        Require(Order is null or "random" or "memory", "order", Order, "random or memory");
         Require(PauseUs is null or (>= 0 and <= 1_000_000), "pause_us", PauseUs, "0 to 1000000");
         if (Role == "server")
             return;

@@ -132,10 +132,4 @@ internal sealed class ObjectCallService<TCodec, TRequest, TReply> : Service
         }
         Content.Spoil(_received.AsSpan(0, _length));
     }
-
-    private Failure Refuse(Failure failure)
-    {
-        Channel.FailRequest(failure.Message);
-        return failure;
-    }
 }

@@ -87,7 +87,7 @@ internal sealed class RawCallService(IpcChannel channel, RawPayloads payloads, b
         }
         _sequence++;
         if (request.Length != _received.Length)
-            throw Refuse(request.Length);
+            throw Refuse(Failure.WrongLength("request", request.Length, _received.Length));
         request.CopyTo(_received);
 
         // A request out of turn, which is then found wrong, gets its own sequence back.
@@ -104,12 +104,5 @@ internal sealed class RawCallService(IpcChannel channel, RawPayloads payloads, b
             return;
         PayloadData.Stamp(payloads.Request, sequence);
         PayloadData.Stamp(payloads.Reply, sequence);
-    }
-
-    private Failure Refuse(int length)
-    {
-        var failure = Failure.WrongLength("request", length, _received.Length);
-        Channel.FailRequest(failure.Message);
-        return failure;
     }
 }

@@ -24,6 +24,10 @@ internal static class Scenarios
                 Play(cell, control, channel => new PipelinedCall<RawForm>(channel, new RawForm(asBytes), cell.CallsInFlight),
                     channel => new RawCallService(channel, asBytes));
                 break;
+            case ("shuffled", "raw"):
+                var data = new ShuffledData(cell);
+                Play(cell, control, channel => new ShuffledCall(channel, data), channel => new ShuffledService(channel, data));
+                break;
             case ("startup", "raw"):
                 Startup.Play(cell, control);
                 break;

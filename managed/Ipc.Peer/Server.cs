@@ -28,6 +28,13 @@ internal abstract unsafe class Service(IpcChannel channel)
         Once();
     }
 
+    /// <summary>Fails the call with the words that end this process.</summary>
+    protected Failure Refuse(Failure failure)
+    {
+        Channel.FailRequest(failure.Message);
+        return failure;
+    }
+
     /// <summary>The request of this exchange.</summary>
     protected ReadOnlySpan<byte> ReceiveRequest()
     {

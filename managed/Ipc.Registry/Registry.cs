@@ -57,6 +57,8 @@ public static class Registry
             return $"transport '{transport}' has no '{side}' side";
         return entry.Sides.TryGetValue(general, out var whyNotAtAll) && whyNotAtAll.Length > 0
             ? whyNotAtAll
+            : general == "native"
+            ? $"transport '{transport}' is not played by 32-bit processes: it has no calls, or its foreign library is there for 64 bits only"
             : $"transport '{transport}' is for .NET 10: older runtimes lack what it is made with";
     }
 
@@ -104,8 +106,8 @@ public sealed record TransportEntry(
 public sealed record ModuleEntry(string Package, string? Daemon = null, string? DaemonPackage = null);
 
 /// <summary>A side. Of and Runtime: of a side that is another one run in another way, that side's id and the way (<c>netfx</c>: .NET Framework, or
-/// Mono off Windows; <c>hostfxr</c>: .NET 10 inside a native process; <c>aot</c>: compiled ahead of time, without a runtime); null where it is native or
-/// a process of .NET 10. Scenarios: those it plays; null: all.</summary>
+/// Mono off Windows; <c>hostfxr</c>: .NET 10 inside a native process; <c>aot</c>: compiled ahead of time, without a runtime; <c>x86</c>: a 32-bit
+/// process); null where it is native or a process of .NET 10. Scenarios: those it plays; null: all.</summary>
 public sealed record SideEntry(string Id, string Summary, string? Of = null, string? Runtime = null, IReadOnlyList<string>? Scenarios = null);
 
 /// <summary>A codec; Objects is false for plain bytes. Scenarios and Sides: those it is measured in and on, with every workload that has objects;
@@ -121,12 +123,15 @@ public sealed record CodecEntry(
 /// starts them. Footprint: who starts them reads their memory. InFlight: calls that the client has in flight at a time; 0: it calls and waits. Idle:
 /// who starts the processes also reads what they take while nobody calls. Last: messages are published at a rate, and each is timed until the last
 /// receiver has it. SlowClientPauseUs: microseconds that the last client pauses after every hundred messages, and which is then not timed; 0: none
-/// pauses. KillsLastClient: who starts the processes kills the last client half-way, and times the others.</summary>
+/// pauses. KillsLastClient: who starts the processes kills the last client half-way, and times the others. PoolBytes: of the messages that each process
+/// chooses from, every exchange with others; 0: all exchanges have the same. Order: in which it does, random or memory. Pairs: those it is played
+/// between; null: all.</summary>
 public sealed record ScenarioEntry(
     string Id, string Summary, bool Ipc, IReadOnlyList<string> Kinds, string? Receiver = null, int Clients = 1, int Threads = 1, int Portion = 1, int Batch = 0,
     IReadOnlyList<string>? Platforms = null, IReadOnlyList<string>? Codecs = null, string? As = null, bool OneCpu = false, bool Starts = false,
     bool Footprint = false,
-    int InFlight = 0, bool Idle = false, bool Last = false, int SlowClientPauseUs = 0, bool KillsLastClient = false)
+    int InFlight = 0, bool Idle = false, bool Last = false, int SlowClientPauseUs = 0, bool KillsLastClient = false,
+    int PoolBytes = 0, string? Order = null, IReadOnlyList<string>? Pairs = null)
 {
     /// <summary>Whether what is timed is what the last client does to the others.</summary>
     public bool TimesAllButTheLast => SlowClientPauseUs > 0 || KillsLastClient;
@@ -142,6 +147,9 @@ public sealed record ScenarioEntry(
 
     /// <summary>Whether it is played with a codec.</summary>
     public bool Takes(string codec) => Codecs?.Contains(codec) != false;
+
+    /// <summary>Whether it is played between a pair.</summary>
+    public bool IsBetween(string pair) => Pairs?.Contains(pair) != false;
 }
 
 /// <summary>A workload; N counts identifiers of object codecs, the sizes are those of the raw codec in bytes. Bucket: objects that go as one message, each of

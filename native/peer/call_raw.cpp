@@ -38,10 +38,7 @@ void RawExchange::call(ipc_channel* channel) {
 }
 
 uint64_t RawExchange::check_reply() {
-    if (status_ == IPC_BUFFER_TOO_SMALL)
-        fail_wrong_content("the reply has " + std::to_string(length_) + " bytes where " +
-                           std::to_string(payloads_.reply.size()) +
-                           " are due: check that both peers got the same workload");
+    if (status_ == IPC_BUFFER_TOO_SMALL) fail_wrong_content(wrong_length("reply", length_, payloads_.reply.size()));
     const std::span reply(received_.data(), length_);
     check_bytes("reply", reply, payloads_.reply);
     spoil(reply);
@@ -99,9 +96,7 @@ bool RawAnswers::once(ipc_channel* channel, uint64_t number) {
 // Copies the request, answers it with the prepared reply and only then looks whether it was right.
 void RawAnswers::answer(ipc_channel* channel, const RequestInPlace& request, uint64_t sequence) {
     if (request.size != received_.size())
-        refuse(channel, "WRONG_CONTENT",
-               "the request has " + std::to_string(request.size) + " bytes where " + std::to_string(received_.size()) +
-                   " are due: check that both peers got the same workload");
+        refuse(channel, "WRONG_CONTENT", wrong_length("request", request.size, received_.size()));
     if (request.size > 0) std::memcpy(received_.data(), request.data, request.size);
     // The reply was stamped while we waited; it is stamped anew only for a request out of turn, which is then found wrong.
     uint64_t asked = sequence;

@@ -10,6 +10,9 @@ namespace {
 
 using nlohmann::json;
 
+constexpr const char* own_side = sizeof(void*) == 4 ? "native-x86" : "native";
+constexpr size_t most_pool_bytes = size_t{1} << 30;
+
 // A field of the line, or `otherwise` where it is missing or null.
 template <class Value>
 Value field_or(const json& object, const char* name, Value otherwise) {
@@ -48,6 +51,12 @@ Role parse_role(const std::string& role) {
     if (role == "client") return Role::client;
     if (role == "alone") return Role::alone;
     fail_bad_cell("there is no role '" + role + "': use server, client or alone");
+}
+
+Order parse_order(const std::string& order) {
+    if (order == "random") return Order::random;
+    if (order == "memory") return Order::memory;
+    fail_bad_cell("there is no order '" + order + "': use random or memory");
 }
 
 TableQuestion parse_table(const json& table) {
@@ -100,6 +109,9 @@ void check_bounds(const Cell& cell) {
     if (cell.in_flight < 1 || cell.in_flight > IPC_MOST_IN_FLIGHT)
         fail_bad_cell("the cell has " + std::to_string(cell.in_flight) + " calls in flight: give 1 to " +
                       std::to_string(IPC_MOST_IN_FLIGHT));
+    if (cell.pool_bytes > most_pool_bytes)
+        fail_bad_cell("the cell has a pool of " + std::to_string(cell.pool_bytes) + " bytes: give at most " +
+                      std::to_string(most_pool_bytes));
     if (cell.pause_us > 1'000'000)
         fail_bad_cell("the cell's client pauses " + std::to_string(cell.pause_us) + " us: give 0 to 1000000");
     if (cell.role != Role::server && !cell.count && cell.seconds == 0)
@@ -115,8 +127,9 @@ Cell parse_cell(const std::string& line) {
             "the first line on standard input is not a JSON object: write the cell there, see docs/peer-protocol.md");
     Cell cell;
     cell.role = parse_role(field<std::string>(object, "role"));
-    if (const auto side = field_or<std::string>(object, "side", "native"); side != "native")
-        fail_bad_cell("this peer is the native side and was asked to be '" + side + "': start that side's own peer");
+    if (const auto side = field_or<std::string>(object, "side", own_side); side != own_side)
+        fail_bad_cell("this peer is side " + std::string(own_side) + " and was asked to be '" + side +
+                      "': start that side's own peer");
     cell.address = field_or<std::string>(object, "address", "");
     cell.codec = field<std::string>(object, "codec");
     cell.scenario = field<std::string>(object, "scenario");
@@ -134,6 +147,8 @@ Cell parse_cell(const std::string& line) {
     cell.threads = field_or<uint32_t>(object, "threads", 1);
     cell.in_flight = field_or<uint32_t>(object, "in_flight", 1);
     cell.pause_us = field_or<uint32_t>(object, "pause_us", 0);
+    cell.pool_bytes = field_or<uint32_t>(object, "pool_bytes", 0);
+    cell.order = parse_order(field_or<std::string>(object, "order", "random"));
     check_bounds(cell);
     return cell;
 }

@@ -34,6 +34,9 @@ constexpr uint32_t most_clients = 127;
 
 enum class Role { server, client, alone };
 
+// Of the messages that scenario `shuffled` chooses from.
+enum class Order { random, memory };
+
 // What this process has to play: the first line from the runner, docs/peer-protocol.md.
 struct Cell {
     Role role = Role::alone;
@@ -53,7 +56,9 @@ struct Cell {
     uint32_t in_flight = 1;  // calls that scenario `pipelined` has in flight
     uint32_t portion = 1000; // messages of one sample, where each is too short to be timed alone
     uint32_t batch = 64;     // messages of one batch
-    uint32_t pause_us = 0;   // how long this receiver of a broadcast pauses after every hundred messages
+    size_t pool_bytes = 0;   // of the messages that each process of scenario `shuffled` chooses from
+    Order order = Order::random;
+    uint32_t pause_us = 0; // how long this receiver of a broadcast pauses after every hundred messages
 
     bool is_text() const { return !workload.text.empty(); }
     // Of the address's transport: channel, call, queue or broadcast; empty if there is no such transport.

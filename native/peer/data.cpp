@@ -63,11 +63,14 @@ codecs::Reply make_reply(uint64_t seed, size_t rows) {
     return reply;
 }
 
+std::string wrong_length(std::string_view what, size_t found, size_t due) {
+    return "the " + std::string(what) + " has " + std::to_string(found) + " bytes where " + std::to_string(due) +
+           " are due: check that both peers got the same workload";
+}
+
 void check_bytes(std::string_view what, std::span<const uint8_t> found, std::span<const uint8_t> expected) {
     const std::string name(what);
-    if (found.size() != expected.size())
-        fail_wrong_content("the " + name + " has " + std::to_string(found.size()) + " bytes where " +
-                           std::to_string(expected.size()) + " are due: check that both peers got the same workload");
+    if (found.size() != expected.size()) fail_wrong_content(wrong_length(what, found.size(), expected.size()));
     if (found.empty() || std::memcmp(found.data(), expected.data(), found.size()) == 0) return;
     const auto at = std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin();
     fail_wrong_content(

@@ -39,6 +39,9 @@ void stamp_sequence(std::span<uint8_t> payload, uint64_t sequence);
 codecs::Request make_request(uint64_t seed, size_t ids);
 codecs::Reply make_reply(uint64_t seed, size_t rows);
 
+// What is said of a message of another length than is due; `what` is "request" or "reply".
+std::string wrong_length(std::string_view what, size_t found, size_t due);
+
 // Throws a Failure that names the first byte in which `found` differs from `expected`; `what` is "request" or "reply".
 void check_bytes(std::string_view what, std::span<const uint8_t> found, std::span<const uint8_t> expected);
 

@@ -63,6 +63,7 @@ void play(const Cell& cell, Control& control) {
     if (cell.scenario == "paced") return client ? paced_client(cell, control) : call_raw_server(cell, control);
     if (cell.scenario == "startup") return client ? startup_client(cell, control) : call_raw_server(cell, control);
     if (cell.scenario == "reconnect") return client ? reconnect_client(cell, control) : reconnect_server(cell, control);
+    if (cell.scenario == "shuffled") return client ? shuffled_client(cell, control) : shuffled_server(cell, control);
     if (cell.scenario == "oneway" || cell.scenario == "oneway-batch" || cell.scenario == "fanin")
         return client ? one_way_client(cell, control) : one_way_server(cell, control);
     if (cell.scenario == "broadcast" || cell.scenario == "broadcast-last")

@@ -16,7 +16,7 @@ struct MessageHead {
 
     static uint64_t first_of(uint32_t client) { return (uint64_t{client} << client_shift) + 1; }
     // Of an end mark: 128 and more, which no client has.
-    static uint64_t client_of(uint64_t head) { return head >> client_shift; }
+    static size_t client_of(uint64_t head) { return static_cast<size_t>(head >> client_shift); }
 };
 
 // What one-way messages of a cell say: every word is a function of the head, so that no byte of another message passes

@@ -42,7 +42,7 @@ void Arrivals::check_end_mark(const uint8_t* message, size_t length) const {
     if (length != pattern_.length()) fail_message_length(length, pattern_.length());
     const uint64_t head = head_of(message);
     const uint64_t plain = head & ~MessageHead::end_mark;
-    const uint64_t client = MessageHead::client_of(plain);
+    const size_t client = MessageHead::client_of(plain);
     if (client >= next_.size())
         fail_wrong_content("a message says it comes from client " + std::to_string(client) + " of " +
                            std::to_string(next_.size()) + ": the transport damaged it, or a stranger sends here");
@@ -74,7 +74,7 @@ uint64_t UnorderedArrivals::note(const uint8_t* message, size_t length) {
     if (length != pattern_.length()) fail_message_length(length, pattern_.length());
     const uint64_t head = head_of(message);
     const uint64_t plain = head & ~MessageHead::end_mark;
-    const uint64_t number = MessageHead::client_of(plain);
+    const size_t number = MessageHead::client_of(plain);
     if (number >= clients_.size() || plain < clients_[number].first || !pattern_.is_right(message, head))
         fail_message_content(plain);
     Client& client = clients_[number];

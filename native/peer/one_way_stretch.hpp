@@ -100,9 +100,10 @@ class Arrivals {
     // Takes messages until `most` have come or `senders` end marks; returns how many messages (end marks do not count).
     template <class Source>
     uint64_t take(Source& source, uint64_t most, uint32_t senders) {
+        constexpr uint64_t most_at_once = std::numeric_limits<size_t>::max();
         uint64_t taken = 0;
         while (taken < most) {
-            const Received received = source.next(most - taken);
+            const Received received = source.next(static_cast<size_t>(std::min<uint64_t>(most - taken, most_at_once)));
             if constexpr (Source::may_lose) skip_lost(source.lost());
             const size_t due = count_due(received);
             source.use(due);
@@ -131,7 +132,7 @@ class Arrivals {
     size_t count_due(const Received& received) {
         if (received.lengths[0] != pattern_.length()) [[unlikely]]
             return 0;
-        const uint64_t client = MessageHead::client_of(head_of(received.messages));
+        const size_t client = MessageHead::client_of(head_of(received.messages));
         if (client >= next_.size()) [[unlikely]]
             return 0;
         const size_t due = pattern_.count_right(received.messages, received.lengths, received.count, next_[client]);
@@ -230,7 +231,8 @@ class Sender {
         do {
             control_.throw_if_ended();
             const uint64_t due = std::min(Sink::burst, count - sent);
-            for (const uint64_t end = head_ + due; head_ != end;) head_ += sink_.put(pattern_, head_, end - head_);
+            for (const uint64_t end = head_ + due; head_ != end;)
+                head_ += sink_.put(pattern_, head_, static_cast<size_t>(end - head_));
             sent += due;
         } while (sent < count && now_ns() < until_ns);
         sink_.flush();

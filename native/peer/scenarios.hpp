@@ -28,6 +28,10 @@ void pipelined_client(const Cell& cell, Control& control);
 // Raw calls, so many a second, timed from when each was due; their server is call_raw_server.
 void paced_client(const Cell& cell, Control& control);
 
+// Raw calls, each with messages of its own out of many.
+void shuffled_client(const Cell& cell, Control& control);
+void shuffled_server(const Cell& cell, Control& control);
+
 // Raw calls, each over a connection of its own.
 void reconnect_client(const Cell& cell, Control& control);
 void reconnect_server(const Cell& cell, Control& control);

@@ -96,6 +96,7 @@ internal static class CellSelection
     private static IEnumerable<(IReadOnlyList<string> Transports, IReadOnlyList<string> Pairs)> Places(
         IReadOnlyList<string> transports, IReadOnlyList<string> asked, string scenario) =>
         asked.Count > 0 ? [(transports, asked)]
+        : Choices.ScenarioEntry(scenario).Pairs is { } pairs ? [(transports, pairs)]
         : !Choices.ScenarioEntry(scenario).Ipc ? [(transports, Presets.MainPairs)]
         : transports.GroupBy(t => string.Join(',', Grid.UsualPairs(t))).Select(g => ((IReadOnlyList<string>)[.. g], Grid.UsualPairs(g.First())));
 
@@ -158,6 +159,8 @@ internal static class CellSelection
             if (request.Scenarios.Count > 0 && !request.Scenarios.Intersect(workload.Scenarios).Any())
                 return $"workload '{workload.Id}' has no scenario '{string.Join(", ", request.Scenarios)}'; it takes {string.Join(", ", workload.Scenarios)}";
         }
+        if (request.Pairs.Count > 0 && request.Scenarios.Select(Choices.ScenarioEntry).FirstOrDefault(s => !request.Pairs.Any(s.IsBetween)) is { } between)
+            return $"scenario '{between.Id}' is played between {string.Join(", ", between.Pairs!)}, not between {string.Join(", ", request.Pairs)}";
         if (request.Codecs.Count > 0 && request.Scenarios.Select(Choices.ScenarioEntry).FirstOrDefault(s => !request.Codecs.Any(s.Takes)) is { } single)
             return $"scenario '{single.Id}' is played with codec {string.Join(" or ", single.Codecs!)}, not with {string.Join(", ", request.Codecs)}";
         var scenarios = request.Scenarios.Select(Choices.ScenarioEntry).Where(s => s.Ipc).ToList();

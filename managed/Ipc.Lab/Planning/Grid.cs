@@ -39,7 +39,7 @@ internal static class Grid
         where Takes(entry, scenario, codec)
         let played = Choices.ScenarioEntry(scenario)
         where played.Takes(codec)
-        from place in played.Ipc ? Between(transports.Where(t => played.Kinds.Contains(KindOf(t))), pairs) : Alone(pairs, codec)
+        from place in played.Ipc ? Between(transports.Where(t => played.Kinds.Contains(KindOf(t))), pairs.Where(played.IsBetween)) : Alone(pairs, codec)
         select new Cell(place.Transport, place.Pair, codec, scenario, workload);
 
     /// <summary>The pairs that are measured of a transport when none is named: the main ones, or what it has where it has none of their sides.</summary>

@@ -76,7 +76,7 @@ internal static class Planner
             if (Registry.WhyNotAvailable(cell.TransportId, programs.IsForeign(side) ? "native" : side) is { Length: > 0 } why)
                 return why;
             if (!programs.IsForeign(side) && Choices.SideEntry(side)?.Scenarios is { } played && !played.Contains(cell.Scenario))
-                return $"side '{side}' plays {string.Join(", ", played)}: what a handler has no part in, side '{Choices.SideEntry(side)!.Of}' measures";
+                return $"side '{side}' plays {string.Join(", ", played)}: for all others see side '{Choices.SideEntry(side)!.Of}'";
             if (programs.WhyCannotPlay(side) is { } cannot)
                 return cannot;
         }

@@ -11,6 +11,9 @@ internal static class Presets
     /// <summary>What a run of the cells of claims (`--claim`) says where others name their preset.</summary>
     public const string OfClaims = "claims";
 
+    // A message fits the first cache, the second, the last one, or hardly any.
+    private static readonly string[] s_sizesOfCaches = [.. Registry.Workloads.Where(w => w.Scenarios.Contains("shuffled")).Select(w => w.Id)];
+
     public static IReadOnlyList<Preset> All { get; } =
     [
         new("quick", "our own transports and pairs of languages at the headline sizes, in 4 to 6 minutes",
@@ -41,7 +44,7 @@ internal static class Presets
     /// <summary>The pairs of preset full.</summary>
     public static IReadOnlyList<string> FullPairs { get; } =
     [
-        .. from server in Registry.Sides from client in Registry.Sides
+        .. from server in Registry.Sides.Where(PlaysCalls) from client in Registry.Sides.Where(PlaysCalls)
            where (server.Runtime is null && client.Runtime is null) || server == client || server.Id == "native" || client.Id == "native"
            select $"{server.Id}:{client.Id}",
     ];
@@ -53,6 +56,8 @@ internal static class Presets
            where server.Runtime is null && client.Runtime is null
            select $"{server.Id}:{client.Id}",
     ];
+
+    private static bool PlaysCalls(SideEntry side) => side.Scenarios?.Contains("call") != false;
 
     public static Preset Get(string id) => All.First(p => p.Id == Choices.Check("preset", id, All.Select(q => q.Id)));
 
@@ -145,6 +150,12 @@ internal static class Presets
         return
         [
             .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["one-cpu"], ["1k-10k"]),
+            // Beside the same calls with the same data each time: what caches give.
+            .. Grid.Cross(["shm", "unix"], alike, ["raw"], ["call", "in-order", "shuffled"], s_sizesOfCaches),
+            .. Grid.Cross(["pipe", "tcp"], native, ["raw"], ["call", "in-order", "shuffled"], s_sizesOfCaches),
+            .. Grid.Cross(["shm", "unix"], Choices.ScenarioEntry("bitness").Pairs!, ["raw"], ["bitness"], ["64", "1k-10k", "100k-1000k"]),
+            .. Grid.Cross(["pipe", "tcp", "shm-event"], Choices.ScenarioEntry("bitness").Pairs!.Where(p => !p.Contains("managed", StringComparison.Ordinal)),
+                ["raw"], ["bitness"], ["64"]),
             .. Grid.Cross(["unix", "shm"], alike, ["raw"], ["footprint"], ["64"]),
             .. Grid.Cross(Grid.AllWaits, native, ["raw"], ["idle"], ["64"]),
             .. Grid.Cross(["shm", "unix"], alike, ["raw"], ["pipelined-256"], ["64"]),

@@ -20,6 +20,7 @@ internal static class ConsoleReport
             WriteGroup(console, group);
         WriteBuckets(console, results);
         WriteCallsInFlight(console, results);
+        WriteCaches(console, results);
         WriteParts(console, results);
     }
 
@@ -60,6 +61,26 @@ internal static class ConsoleReport
             var gain = curve.GainOf(InFlightCurve.Headline) is { } times ? $"{Units.Ratio(times)} x" : Units.Unknown;
             table.AddRow([Markup.Escape(curve.Transport), curve.Pair, curve.Workload, curve.Codec, .. counts.Select(n => Units.Rate(curve.At(n)?.OpsPerS)),
                 gain]);
+        }
+        console.Write(table);
+    }
+
+    private static void WriteCaches(IAnsiConsole console, RunResults results)
+    {
+        var effects = CacheEffect.Of(results.Cells);
+        if (effects.Count == 0)
+            return;
+        var table = new Table().Border(TableBorder.Simple).Title("[bold]calls with data that no cache holds, by those with the same data[/]");
+        table.Title!.Style = Style.Plain;
+        foreach (var title in (string[])["transport", "server:client", "message"])
+            table.AddColumn(new TableColumn(title) { NoWrap = true });
+        foreach (var title in (string[])["same data", "in order", "shuffled"])
+            table.AddColumn(new TableColumn(title) { Alignment = Justify.Right, NoWrap = true });
+        foreach (var effect in effects)
+        {
+            string Times(CellResult? own) => CacheEffect.RatioOf(effect.Same, own) is { } ratio ? $"{Units.Ratio(ratio)} x" : Units.Unknown;
+            table.AddRow(Markup.Escape(effect.Same.Transport), effect.Same.Pair, effect.Same.Workload, Units.Time(effect.Same.P50Ns), Times(effect.InOrder),
+                Times(effect.Shuffled));
         }
         console.Write(table);
     }

@@ -20,6 +20,7 @@ internal static class MarkdownReport
             WriteGroup(text, group);
         WriteBuckets(text, results);
         WriteCallsInFlight(text, results);
+        WriteCaches(text, results);
         WriteParts(text, results);
         if (results.Run.Preset == "seed")
             WritePublished(text, results);
@@ -143,6 +144,26 @@ internal static class MarkdownReport
         {
             Row(text, [curve.Transport, curve.Pair, curve.Workload, curve.Codec, .. counts.Select(n => Units.Rate(curve.At(n)?.OpsPerS)),
                 curve.GainTextOf(InFlightCurve.Headline)]);
+        }
+        Line(text);
+    }
+
+    private static void WriteCaches(StringBuilder text, RunResults results)
+    {
+        var effects = CacheEffect.Of(results.Cells);
+        if (effects.Count == 0)
+            return;
+        Line(text, "## What caches give");
+        Line(text);
+        Paragraph(text, "Time of a raw call (p50) that has the same data every time, and how many times as long it takes when each request and reply is "
+            + "another one of 64 MiB on either side, in the order of memory and in random order; of launches of one placement, with what the intervals of "
+            + "both leave open.");
+        Row(text, "transport", "server:client", "message", "same data", "in the order of memory", "in random order");
+        Row(text, "---", "---", "---", "---:", "---:", "---:");
+        foreach (var effect in effects)
+        {
+            Row(text, effect.Same.Transport, effect.Same.Pair, Names.Size("call", effect.Same.Workload), Units.Time(effect.Same.P50Ns),
+                effect.TextOf(effect.InOrder), effect.TextOf(effect.Shuffled));
         }
         Line(text);
     }

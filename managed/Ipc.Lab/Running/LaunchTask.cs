@@ -13,7 +13,12 @@ internal sealed record LaunchTask(
     public PeerCell ToPeerCell(string role, string side, int? cpu, string address) => new(
         role, side, address, Cell.Codec, Cell.Scene.PlayedAs, Workload.DeepClone(), Seed, cpu, Timing.WarmupSeconds,
         Cell.Count is null ? Timing.Seconds : null, Cell.Count, role == "server" ? null : Samples)
-    { SettleSeconds = Timing.SettleSeconds, InFlight = Cell.Scene.InFlight > 0 ? Cell.Scene.InFlight : null };
+    {
+        SettleSeconds = Timing.SettleSeconds,
+        InFlight = Cell.Scene.InFlight > 0 ? Cell.Scene.InFlight : null,
+        PoolBytes = Cell.Scene.PoolBytes > 0 ? Cell.Scene.PoolBytes : null,
+        Order = Cell.Scene.Order,
+    };
 
     /// <summary>The first line to the server of a one-way launch.</summary>
     public PeerCell ToOneWayServer(ScenarioEntry scenario, string address) =>

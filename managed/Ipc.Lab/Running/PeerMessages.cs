@@ -23,6 +23,9 @@ internal sealed record PeerCell(
     public int? InFlight { get; init; }
     /// <summary>How long this receiving client pauses after every hundred messages; null where it does not.</summary>
     public int? PauseUs { get; init; }
+    /// <summary>Bytes of the messages that each process chooses from, and in which order; null where all exchanges have the same.</summary>
+    public int? PoolBytes { get; init; }
+    public string? Order { get; init; }
 
     /// <summary>The cell with what its scenario's registry entry says.</summary>
     public PeerCell With(ScenarioEntry scenario) => scenario.Receiver is null ? this : this with

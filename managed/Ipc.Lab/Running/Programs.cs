@@ -1,3 +1,5 @@
+using System.ComponentModel;
+using System.Diagnostics;
 using System.Runtime.Versioning;
 using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
@@ -14,11 +16,14 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     private const string NetFxName = "ipc-peer-netfx";
     private const string NetFxVariable = "IPC_NETFX_PEER";
     private const string AotVariable = "IPC_AOT_PEER";
+    private const string X86Variable = "IPC_X86_PEER";
     private const string NoMono = "sides of runtime netfx need Mono here, and there is none in the PATH: install mono-runtime (Debian's name; "
         + "scripts/bootstrap.sh does it)";
 
     // scripts/pack.sh puts the programs into the tool's package under the paths that they have in a built tree.
     private static readonly string s_carried = Path.Combine(AppContext.BaseDirectory, "programs");
+
+    private bool? _startsX86;
 
     private string HowToBuild => root == s_carried
         ? "this package of the lab carries programs for Linux on x64 only: measure from a built source tree"
@@ -46,6 +51,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
             "netfx" => NetFxPeer(),
             "hostfxr" => HostedPeer(),
             "aot" => AotPeer(),
+            "x86" => X86Peer(),
             _ => ManagedPeer(),
         };
 
@@ -91,6 +97,14 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
         return new ProgramFile("ahead-of-time peer", path, [path], [path]);
     }
 
+    /// <summary>The native peer as a 32-bit process.</summary>
+    public ProgramFile X86Peer()
+    {
+        var path = X86Path();
+        MustExist("32-bit native peer", path, X86Variable);
+        return new ProgramFile("32-bit native peer", path, [path], [path, .. LibraryIn(Path.Combine(path, LibraryFromProgram))]);
+    }
+
     /// <summary>An error message saying why no program can play this side here, or null. Only of the sides that need what not every machine has.</summary>
     public string? WhyCannotPlay(string side)
     {
@@ -107,6 +121,13 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
                 : $"the peer compiled ahead of time '{AotPath()}' is not there: build it with scripts/native-aot.sh, or name one with the environment "
                     + $"variable {AotVariable}";
         }
+        if (runtime == "x86")
+        {
+            return !File.Exists(X86Path())
+                ? $"the 32-bit native peer '{X86Path()}' is not there: build it with `scripts/native.sh linux-x86`, or name one with the environment "
+                    + $"variable {X86Variable}"
+                : (_startsX86 ??= Starts(X86Path())) ? null : $"the 32-bit native peer '{X86Path()}' does not start: this system runs no 32-bit programs";
+        }
         if (runtime != "netfx")
             return null;
         if (!OperatingSystem.IsWindows() && Mono() is null)
@@ -121,6 +142,25 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
 
     private string AotPath() => Path.GetFullPath(
         environment(AotVariable) is { Length: > 0 } given ? given : Under($"artifacts/bin/Ipc.Peer/aot/{Executable(ManagedName)}"));
+
+    private string X86Path() => Path.GetFullPath(
+        environment(X86Variable) is { Length: > 0 } given ? given : Under($"build/linux-x86/bin/{Executable(NativeName)}"));
+
+    // Kernels may be built or confined so that only 64-bit programs run: one that only says what it is tells.
+    private static bool Starts(string path)
+    {
+        try
+        {
+            using var process = Process.Start(new ProcessStartInfo(path, "--help") { RedirectStandardOutput = true })!;
+            process.StandardOutput.ReadToEnd();
+            process.WaitForExit();
+            return process.ExitCode == 0;
+        }
+        catch (Win32Exception)
+        {
+            return false;
+        }
+    }
 
     // Beside the native peer.
     private string HostPath() => Path.Combine(

@@ -31,6 +31,9 @@ public sealed class BadCellTests
         ("\"count\":null", "\"batch\":65537", "batch"),
         ("\"count\":null", "\"in_flight\":257", "flight"),
         ("\"count\":null", "\"pause_us\":1000001", "pause"),
+        ("\"count\":null", "\"pool_bytes\":2000000000", "pool"),
+        ("\"count\":null", "\"order\":\"backwards\"", "backwards"),
+        ("\"scenario\":\"call\",", "\"scenario\":\"shuffled\",", "pool_bytes"),
         ("\"raw\",\"scenario\":\"call\"", "\"raw\",\"scenario\":\"dance\"", "dance"),
     ];
 

@@ -141,7 +141,7 @@ public sealed class PlanningTests
         string[] otherOptions = ["broadcast?policy=drop"];
         Assert.Equal(Grid.AllWaits.Concat(otherOptions).Order(), cells.Where(c => !c.IsAlone).Select(c => c.Transport).Distinct().Order());
         // Nine pairs of native, managed and bound; three of each side that is another one run in another way: hosted, two of netfx, managed-aot.
-        Assert.Equal(Presets.FullPairs.Order(), cells.Select(c => c.Pair).Distinct().Order());
+        Assert.Equal(Presets.FullPairs.Union(Choices.ScenarioEntry("bitness").Pairs!).Order(), cells.Select(c => c.Pair).Distinct().Order());
         Assert.Equal(9 + (4 * 3), Presets.FullPairs.Count);
         Assert.Equal(9, Presets.NinePairs.Count);
         foreach (var wait in Grid.AllWaits.Where(w => Grid.KindOf(w) is "channel" or "call"))
@@ -154,6 +154,20 @@ public sealed class PlanningTests
             .Where(curve => curve.Count() > 2);
         Assert.All(curves, curve => Assert.Equal(Choices.Workloads(curve.Key.Group!).Order(), curve.Select(c => c.Workload).Order()));
         Assert.InRange(preset.Schedule.BudgetSeconds!.Value, 1, 2 * 3600);
+    }
+
+    // Without a pair it means its own, and which those are is said to whoever asks for others.
+    [Fact]
+    public void BitnessNamesItsPairs()
+    {
+        var request = new RunRequest { Transports = ["unix"], Scenarios = ["bitness"], Workloads = ["64"] };
+
+        Assert.Equal(Choices.ScenarioEntry("bitness").Pairs!.Order(), PlanOf(request).Cells.Select(c => c.Cell.Pair).Order());
+        Assert.Equal("native-x86:managed", Assert.Single(PlanOf(request with { Pairs = ["native-x86:managed", "bound:bound"] }).Cells).Cell.Pair);
+        Assert.Equal("scenario 'bitness' is played between native:native, native-x86:native, native:native-x86, native-x86:native-x86, managed:managed, "
+            + "native-x86:managed, managed:native-x86, not between bound:bound", MistakeOf(request with { Pairs = ["bound:bound"] }));
+        Assert.Equal("side 'native-x86' plays bitness: for all others see side 'native'",
+            Assert.Single(PlanOf(request with { Scenarios = ["call"], Pairs = ["native-x86:native"] }).Cells).SkipReason);
     }
 
     [Fact]
@@ -323,13 +337,13 @@ public sealed class PlanningTests
         Assert.Contains("'lazy'", MistakeOf(new() { Transports = ["shm?wait=lazy"] }), StringComparison.Ordinal);
         Assert.Contains("'colour'", MistakeOf(new() { Transports = ["shm?colour=red"] }), StringComparison.Ordinal);
         Assert.Equal("pair 'native' is not of the form server:client, e.g. native:managed", MistakeOf(new() { Pairs = ["native"] }));
-        Assert.Equal("there is no side 'java'; the sides are native, managed, bound, hosted, managed-netfx, bound-netfx, managed-aot",
+        Assert.Equal("there is no side 'java'; the sides are native, managed, bound, hosted, managed-netfx, bound-netfx, managed-aot, native-x86",
             MistakeOf(new() { Pairs = ["native:java"] }));
         Assert.StartsWith("there is no workload '2k'; the workloads are 0.1k-1k, ", MistakeOf(new() { Workloads = ["2k"] }), StringComparison.Ordinal);
         Assert.Equal("there is no preset 'fast'; the presets are quick, seed, reference, full", MistakeOf(new() { Preset = "fast" }));
         Assert.Equal("workload 'push-1k' has no codec 'json'; it takes raw", MistakeOf(new() { Workloads = ["push-1k"], Codecs = ["json"] }));
-        Assert.Equal("workload '64' has no scenario 'push'; it takes call, one-cpu, reconnect, startup, footprint, idle, pipelined, pipelined-1, "
-            + "pipelined-8, pipelined-256", MistakeOf(new() { Workloads = ["64"], Scenarios = ["push"] }));
+        Assert.Equal("workload '64' has no scenario 'push'; it takes call, one-cpu, shuffled, in-order, bitness, reconnect, startup, "
+            + "footprint, idle, pipelined, pipelined-1, pipelined-8, pipelined-256", MistakeOf(new() { Workloads = ["64"], Scenarios = ["push"] }));
         Assert.StartsWith("preset 'quick' has no cell", MistakeOf(new() { Preset = "quick", Workloads = ["ping"] }), StringComparison.Ordinal);
         Assert.Equal("--launches 0 is not between 1 and 1000", MistakeOf(new() { Launches = 0 }));
         Assert.Equal("--seconds NaN is not between 0.01 and 3600", MistakeOf(new() { Seconds = double.NaN }));

@@ -28,7 +28,7 @@ public abstract class RealPeers : IDisposable
         .. ((string[])["native:managed-netfx", "managed-netfx:native", "managed-netfx:managed-netfx", "bound-netfx:bound-netfx"]).Where(IsPlayable),
     ];
 
-    private static bool IsPlayable(string pair) => pair.Split(':').All(side => Programs.OfThisTree().WhyCannotPlay(side) is null);
+    private protected static bool IsPlayable(string pair) => pair.Split(':').All(side => Programs.OfThisTree().WhyCannotPlay(side) is null);
 
     /// <summary>Where a launch may write.</summary>
     private protected string Folder => _folder.Path;

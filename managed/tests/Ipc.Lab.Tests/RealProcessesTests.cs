@@ -45,6 +45,41 @@ public sealed class RealProcessesTests : RealPeers
         }
     }
 
+    // Every exchange has messages of its own, and the two ends must choose the same. A pool of two messages comes round within the calls.
+    [Theory]
+    [MemberData(nameof(MessagePairs))]
+    public async Task EveryPairTakesItsDataInTurns(string pair)
+    {
+        const int calls = 150;
+        foreach (var (transport, scenario, workload) in ((string, string, string)[])
+            [("shm", "shuffled", "64"), ("unix", "in-order", "1k-10k"), ("tcp", "shuffled", "100k-1000k"), ("shm", "in-order", "100k-1000k")])
+        {
+            var cell = new Cell(transport, pair, "raw", scenario, workload, calls);
+            var (record, samples) = await LaunchAsync(cell);
+
+            Assert.Equal((calls, calls, calls * ((long)cell.Load.RequestBytes + cell.Load.ReplyBytes)), (record.Operations, samples.Length, record.Bytes));
+            Assert.InRange(record.ServerOperations!.Value, calls, long.MaxValue);
+        }
+    }
+
+    // Processes know it as a call; that one of them has 32 bits is the program's doing.
+    [Theory]
+    [MemberData(nameof(PairsOfTwoWordSizes))]
+    public async Task ProcessesOf32BitsCallThoseOf64(string pair)
+    {
+        const int calls = 20;
+        foreach (var transport in Registry.Transports.Where(t => Choices.ScenarioEntry("bitness").Kinds.Contains(t.Kind) && IsPlayed(t.Id, pair)))
+        {
+            var cell = new Cell(transport.Id, pair, "raw", "bitness", "1k-10k", calls);
+            var (record, samples) = await LaunchAsync(cell);
+
+            Assert.Equal((calls, calls, calls * 11_000), (record.Operations, samples.Length, record.Bytes));
+        }
+    }
+
+    public static TheoryData<string> PairsOfTwoWordSizes { get; } =
+        [.. Choices.ScenarioEntry("bitness").Pairs!.Where(pair => pair.Contains("native-x86", StringComparison.Ordinal) && IsPlayable(pair))];
+
     // Each call has a connection of its own, and the last, of nothing, tells the server that it is done.
     [Theory]
     [MemberData(nameof(Pairs))]

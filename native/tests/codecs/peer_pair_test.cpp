@@ -174,6 +174,28 @@ INSTANTIATE_TEST_SUITE_P(Codecs, WrongContent,
                                            std::pair("protobuf", "1k-10k"), std::pair("protobuf-direct", "1k-10k"),
                                            std::pair("flatbuffers", "1k-10k"), std::pair("json", "1k-10k")));
 
+// Three messages of each kind, so that twenty exchanges come round to each several times.
+TEST(PeerPair, ShuffledTakesItsMessagesInTurns) {
+    for (const char* order : {"random", "memory"})
+        for (const char* id : {"64", "1k-10k"}) {
+            const json load = workload(id);
+            const size_t bytes = load["request_bytes"].get<size_t>() + load["reply_bytes"].get<size_t>();
+            play("shm", with(with(cell("raw", "shuffled", load), "order", order), "pool_bytes", 3 * (bytes + 128)));
+        }
+}
+
+TEST(PeerPair, ShuffledNoticesThatTheEndsChooseFromOtherMessages) {
+    const json one = with(cell("raw", "shuffled", workload("64")), "pool_bytes", 64 * 1024);
+    for (const json& other :
+         {with(one, "pool_bytes", 128 * 1024), with(one, "order", "memory"), with(one, "seed", 6)}) {
+        Pair pair;
+        EXPECT_EQ(pair.warm_up(one, other)["event"], "failed");
+        EXPECT_EQ(pair.server.expect("failed")["status"], "WRONG_CONTENT") << other;
+        EXPECT_EQ(pair.client.wait(), 1);
+        EXPECT_EQ(pair.server.wait(), 1);
+    }
+}
+
 TEST(PeerPair, AMessageOfAnotherLengthIsNoticed) {
     Pair pair;
     pair.warm_up(cell("raw", "push", workload("oneway-3k")), cell("raw", "push", workload("push-1k")));
@@ -259,6 +281,12 @@ INSTANTIATE_TEST_SUITE_P(
         R"({"role":"alone","codec":"custom","scenario":"call","workload":{"id":"x","n":5},"seed":1,"seconds":1})",
         R"({"role":"server","address":"unix://x","codec":"morse","scenario":"call",)"
         R"("workload":{"id":"x","n":5},"seed":1})",
+        R"({"role":"server","address":"unix://x","codec":"raw","scenario":"shuffled",)"
+        R"("workload":{"id":"x","request_bytes":64,"reply_bytes":64},"seed":1})",
+        R"({"role":"server","address":"unix://x","codec":"raw","scenario":"shuffled","pool_bytes":4096,)"
+        R"("workload":{"id":"x","request_bytes":4,"reply_bytes":64},"seed":1})",
+        R"({"role":"server","address":"unix://x","codec":"raw","scenario":"shuffled","pool_bytes":4096,"order":"up",)"
+        R"("workload":{"id":"x","request_bytes":64,"reply_bytes":64},"seed":1})",
         R"({"role":"server","address":"unix://x","codec":"raw","scenario":"dance",)"
         R"("workload":{"id":"x"},"seed":1})",
         R"({"role":"server","address":"unix://x","codec":"raw","scenario":"call",)"

@@ -15,20 +15,9 @@ internal sealed record InFlightCurve(string Transport, string Pair, string Codec
         Compared(inFlight) is ({ OpsPerSCi: [var low, var high] }, { OpsPerSCi: [var from, var to] }) ? [from / high, to / low] : null;
 
     /// <summary>The gain in words, with the placement it is of.</summary>
-    public string GainTextOf(int inFlight)
-    {
-        if (Compared(inFlight) is not var (one, _))
-            return Units.Unknown;
-        var between = GainCiOf(inFlight) is { } ci ? $" ({Units.Ratio(ci[0])} .. {Units.Ratio(ci[1])})" : "";
-        return $"{Units.Ratio(GainOf(inFlight))} x{between}{(one.Placement is "single" or null ? "" : $", {one.Placement}")}";
-    }
+    public string GainTextOf(int inFlight) => SamePlacement.Text(GainOf(inFlight), GainCiOf(inFlight), Compared(inFlight)?.One.Placement);
 
-    // The same placement of both: processors near each other call in a third of the time of those far apart.
-    private (PlacementFigures One, PlacementFigures Many)? Compared(int inFlight) =>
-        (from one in At(1)?.Placements ?? []
-         from many in At(inFlight)?.Placements ?? []
-         where one.Placement == many.Placement && one.OpsPerS > 0 && many.OpsPerS > 0
-         select ((PlacementFigures, PlacementFigures)?)(one, many)).FirstOrDefault();
+    private (PlacementFigures One, PlacementFigures Many)? Compared(int inFlight) => SamePlacement.Of(At(1), At(inFlight), f => f.OpsPerS);
 
     /// <summary>Null where so many were not measured.</summary>
     public CellResult? At(int inFlight) => Points.FirstOrDefault(c => InFlightOf(c.Scenario) == inFlight);

@@ -73,6 +73,7 @@ internal static class Names
         "managed-netfx" => "C#, .NET Framework/Mono",
         "bound-netfx" => "C# over C library, .NET Framework/Mono",
         "managed-aot" => "C#, NativeAOT",
+        "native-x86" => "C++, 32 bits",
         _ => id,
     };
 
@@ -81,6 +82,9 @@ internal static class Names
     public static string Scenario(string id) => id switch
     {
         "one-cpu" => "call, both on one CPU",
+        "shuffled" => "call, data in random order",
+        "in-order" => "call, data in the order of memory",
+        "bitness" => "call, 32 and 64 bits",
         "startup" => "process start to first reply",
         "footprint" => "call, memory read",
         "idle" => "call, after an idle second",

@@ -17,7 +17,7 @@ internal static class PageWriter
     [
         "format", "data", "state", "decide", "charts", "sections",
         "sections.use", "sections.pairs", "sections.sizes", "sections.sweep", "sections.tails", "sections.cost", "sections.paced",
-        "sections.parts", "sections.buckets", "sections.inflight", "sections.oneway",
+        "sections.parts", "sections.buckets", "sections.inflight", "sections.caches", "sections.oneway",
         "sections.findings", "sections.published", "sections.machine", "sections.cells", "main",
     ];
 

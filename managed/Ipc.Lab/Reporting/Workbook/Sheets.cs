@@ -19,12 +19,14 @@ internal static class Sheets
             sheets.AddRange(new[]
             {
                 MeasuredSheet.Of(Named("Request"), "Calls: request and reply", machine, c =>
-                    c.Scenario is "call" or "one-cpu" or "reconnect" or "startup" || c.Scenario.StartsWith("ui-", StringComparison.Ordinal)),
+                    c.Scenario is "call" or "one-cpu" or "shuffled" or "in-order" or "bitness" or "reconnect" or "startup"
+                    || c.Scenario.StartsWith("ui-", StringComparison.Ordinal)),
                 MeasuredSheet.Of(Named("Push"), "Messages whose receiver confirms them with one byte", machine, c => c.Scenario is "push" or "push-many"),
                 MeasuredSheet.Of(Named("One-way"), "One-way messages, timed at the receiver", machine, c => Names.IsStream(c.Scenario)),
                 SerializationSheet.Of(Named("Serialization"), machine),
                 GainSheet.OfBatches.Of(Named("Batching"), machine),
                 GainSheet.OfCallsInFlight.Of(Named("In flight"), machine),
+                CachesSheet.Of(Named("Caches"), machine),
                 MeasuredSheet.Of(Named("Buckets"), "Objects in buckets, each bucket one call; figures are of one object", machine, c => c.Scenario == "batch"),
                 MeasuredSheet.Of(Named("Pipelined"), "Calls of which several are in flight on one channel, each timed from its submission", machine, c =>
                     InFlightCurve.InFlightOf(c.Scenario) > 0),

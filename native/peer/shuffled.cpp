@@ -1,0 +1,172 @@
+// Scenario `shuffled`: raw calls, each with a request and a reply of its own out of more of them than any cache holds, in
+// random order or in that of memory. What arrives is copied into memory that is as cold.
+#include "connection.hpp"
+#include "data.hpp"
+#include "failure.hpp"
+#include "measure.hpp"
+#include "scenarios.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace ipc::peer {
+namespace {
+
+constexpr size_t cache_line = 64;
+
+// So many messages of one length, one after the other in memory, none of which shares a cache line with another.
+class MessagePool {
+  public:
+    // Writes all of it, so that every page is there.
+    MessagePool(size_t count, size_t length)
+        : length_(length), lines_of_each_(lines_of(length)), lines_(count * lines_of_each_) {}
+
+    static size_t lines_of(size_t length) { return std::max<size_t>(1, (length + cache_line - 1) / cache_line); }
+
+    std::span<uint8_t> at(size_t slot) { return {lines_[slot * lines_of_each_].bytes, length_}; }
+
+  private:
+    struct alignas(cache_line) Line {
+        uint8_t bytes[cache_line];
+    };
+
+    size_t length_;
+    size_t lines_of_each_;
+    std::vector<Line> lines_;
+};
+
+// Which slot each exchange uses: every slot once, then from the beginning.
+class Turns {
+  public:
+    Turns(const Cell& cell, size_t slots) : slots_(slots) {
+        std::iota(slots_.begin(), slots_.end(), uint32_t{0});
+        if (cell.order == Order::memory) return;
+        Generator generator(cell.seed + 2);
+        for (size_t last = slots - 1; last > 0; --last)
+            std::swap(slots_[last], slots_[static_cast<size_t>(generator.next() % (last + 1))]);
+    }
+
+    size_t slots() const { return slots_.size(); }
+
+    uint32_t next() {
+        if (at_ == slots_.size()) at_ = 0;
+        return slots_[at_++];
+    }
+
+  private:
+    std::vector<uint32_t> slots_;
+    size_t at_ = 0;
+};
+
+// A message of a slot says which one it is where those of `call` have their sequence.
+uint64_t number_of(uint32_t slot) {
+    return uint64_t{slot} + 1;
+}
+
+MessagePool filled(size_t slots, std::span<uint8_t> payload) {
+    MessagePool pool(slots, payload.size());
+    for (size_t slot = 0; slot < slots; ++slot) {
+        stamp_sequence(payload, slot + 1);
+        std::copy(payload.begin(), payload.end(), pool.at(slot).begin());
+    }
+    return pool;
+}
+
+// As many slots as fit the cell's pool with both messages: what each process touches.
+size_t slots_of(const Cell& cell) {
+    const Workload& workload = cell.workload;
+    if (cell.pool_bytes == 0) fail_bad_cell("the cell has no pool_bytes: scenario shuffled needs bytes to choose from");
+    if (workload.request_bytes < sizeof(uint64_t) || workload.reply_bytes < sizeof(uint64_t))
+        fail_bad_cell("workload '" + workload.id +
+                      "' has messages of less than 8 bytes: scenario shuffled could not tell them apart");
+    const size_t lines = MessagePool::lines_of(workload.request_bytes) + MessagePool::lines_of(workload.reply_bytes);
+    return std::max<size_t>(2, cell.pool_bytes / (lines * cache_line));
+}
+
+class ShuffledCall final : public Operation {
+  public:
+    ShuffledCall(const Cell& cell, Control& control)
+        : request_(raw_payload(cell.seed, cell.workload.request_bytes)),
+          due_(raw_payload(cell.seed + 1, cell.workload.reply_bytes)), turns_(cell, slots_of(cell)),
+          requests_(filled(turns_.slots(), request_)), received_(turns_.slots(), due_.size()),
+          connection_(Connection::connect(cell, control)) {}
+
+    Timing once() override {
+        const uint32_t slot = turns_.next();
+        const auto request = requests_.at(slot);
+        const auto place = received_.at(slot);
+        size_t length = 0;
+        const int64_t begin_ns = now_ns();
+        const ipc_status status = ipc_call(connection_.channel(), request.data(), request.size(), place.data(),
+                                           place.size(), &length, IPC_FOREVER);
+        const int64_t end_ns = now_ns();
+        if (status == IPC_BUFFER_TOO_SMALL) fail_wrong_content(wrong_length("reply", length, place.size()));
+        check(status);
+        stamp_sequence(due_, number_of(slot));
+        check_bytes("reply", place.first(length), due_);
+        spoil(place);
+        return {end_ns, end_ns - begin_ns, request.size() + length};
+    }
+
+  private:
+    std::vector<uint8_t> request_;
+    std::vector<uint8_t> due_;
+    Turns turns_;
+    MessagePool requests_;
+    MessagePool received_;
+    Connection connection_;
+};
+
+class ShuffledAnswers {
+  public:
+    explicit ShuffledAnswers(const Cell& cell)
+        : due_(raw_payload(cell.seed, cell.workload.request_bytes)),
+          reply_(raw_payload(cell.seed + 1, cell.workload.reply_bytes)), turns_(cell, slots_of(cell)),
+          replies_(filled(turns_.slots(), reply_)), received_(turns_.slots(), due_.size()) {}
+
+    // Answers with the reply that the request asks for; only then it looks whether it was the one that is due.
+    void answer(ipc_channel* channel, const RequestInPlace& request) {
+        const uint32_t slot = turns_.next();
+        const auto place = received_.at(slot);
+        if (request.size != place.size())
+            refuse(channel, "WRONG_CONTENT", wrong_length("request", request.size, place.size()));
+        std::memcpy(place.data(), request.data, request.size);
+        uint64_t asked = 0;
+        std::memcpy(&asked, place.data(), sizeof asked);
+        if (asked - 1 >= turns_.slots())
+            refuse(channel, "WRONG_CONTENT",
+                   "the request asks for reply " + std::to_string(asked) + " of " + std::to_string(turns_.slots()) +
+                       ": check that both peers got the same workload and pool_bytes");
+        const auto reply = replies_.at(static_cast<size_t>(asked - 1));
+        check(ipc_reply(channel, reply.data(), reply.size(), IPC_FOREVER));
+        stamp_sequence(due_, number_of(slot));
+        check_bytes("request", place, due_);
+        spoil(place);
+    }
+
+  private:
+    std::vector<uint8_t> due_;
+    std::vector<uint8_t> reply_;
+    Turns turns_;
+    MessagePool replies_;
+    MessagePool received_;
+};
+
+} // namespace
+
+void shuffled_client(const Cell& cell, Control& control) {
+    play_client<ShuffledCall>(cell, control);
+}
+
+void shuffled_server(const Cell& cell, Control& control) {
+    ShuffledAnswers answers(cell);
+    serve_requests(cell, control, [&](ipc_channel* channel, const RequestInPlace& request, uint64_t) {
+        answers.answer(channel, request);
+    });
+}
+
+} // namespace ipc::peer
