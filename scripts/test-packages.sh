@@ -194,6 +194,9 @@ empty_folder() {
     "$root/scripts/native.sh" release --target ipc ipc_static || return 1
     for component in runtime development; do cmake --install "$root/build/release" --prefix "$prefix" --component "$component" || return 1; done
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib
+    # The server is ended by a signal, so the folder of its name goes with the test.
+    export XDG_RUNTIME_DIR=$work/names
+    mkdir -m 700 "$XDG_RUNTIME_DIR" || return 1
     started=$(date +%s%N)
     make_program nothing Ipc || return 1
     block "$root/README.md" c 1 | sed "s/prices\"/$name\"/" >prices_server.c
