@@ -61,6 +61,9 @@ windows_lab() {
     lab_suite windows-matrix --scenario call --workload 0.1k-1k,100k-1000k \
         --transport pipe,tcp,shm,shm-event,mailslot,wm-copydata,com,msrpc-alpc,msrpc-np \
         --pair native:native,native:managed,native:bound,managed:native,managed:managed,managed:bound,bound:native,bound:managed,bound:bound
+    lab_suite windows-shuffled --scenario shuffled --workload 64 \
+        --transport pipe,tcp,shm,shm-event,mailslot,wm-copydata,com,msrpc-alpc,msrpc-np --pair native:native,managed:managed
+    lab_suite windows-hosted --scenario call --workload 0.1k-1k --transport pipe,shm,com,msrpc-alpc --pair hosted:native,native:hosted,hosted:hosted
     lab_suite windows-ui --scenario ui-idle,ui-busy,ui-blocked --workload 0.1k-1k \
         --transport pipe,shm,wm-copydata --pair native:native,managed:managed,bound:bound
 }

@@ -146,15 +146,16 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     private string X86Path() => Path.GetFullPath(
         environment(X86Variable) is { Length: > 0 } given ? given : Under($"build/linux-x86/bin/{Executable(NativeName)}"));
 
-    // Kernels may be built or confined so that only 64-bit programs run: one that only says what it is tells.
+    // Kernels may be built or confined so that only 64-bit programs run, and a Wine without its 32-bit half ends them at once with 0: one that says
+    // what it is tells.
     private static bool Starts(string path)
     {
         try
         {
             using var process = Process.Start(new ProcessStartInfo(path, "--help") { RedirectStandardOutput = true })!;
-            process.StandardOutput.ReadToEnd();
+            var help = process.StandardOutput.ReadToEnd();
             process.WaitForExit();
-            return process.ExitCode == 0;
+            return process.ExitCode == 0 && help.Length > 0;
         }
         catch (Win32Exception)
         {

@@ -5,7 +5,6 @@ namespace Ipc.Conformance;
 
 /// <summary>Side `hosted` with the others: .NET inside a native process, whose handlers C++ calls and whose clients call the C ABI. What the other
 /// classes ask of sides that are processes of .NET or of C++, as far as it could be different there.</summary>
-[Trait("system", "linux")] // cross-built for Windows, and not run under Wine yet
 public class HostedTests
 {
     private static readonly string[] s_transports = ["pipe", "unix", "tcp", "shm", "fifo", "shm-event"];

@@ -45,16 +45,17 @@ public sealed class RealProcessesTests : RealPeers
         }
     }
 
-    // Every exchange has messages of its own, and the two ends must choose the same. A pool of two messages comes round within the calls.
+    // Every exchange has messages of its own, and the two ends must choose the same, also when 150 calls come round to the first of 61 again.
     [Theory]
     [MemberData(nameof(MessagePairs))]
     public async Task EveryPairTakesItsDataInTurns(string pair)
     {
         const int calls = 150;
-        foreach (var (transport, scenario, workload) in ((string, string, string)[])
-            [("shm", "shuffled", "64"), ("unix", "in-order", "1k-10k"), ("tcp", "shuffled", "100k-1000k"), ("shm", "in-order", "100k-1000k")])
+        string[] transports = [.. Registry.Transports.Where(t => t.Module is null && t.Kind == "channel" && IsPlayed(t.Id, pair)).Select(t => t.Id)];
+        Assert.NotEmpty(transports);
+        for (var i = 0; i < transports.Length; i++)
         {
-            var cell = new Cell(transport, pair, "raw", scenario, workload, calls);
+            var cell = new Cell(transports[i], pair, "raw", i % 2 == 0 ? "shuffled" : "in-order", i % 3 == 0 ? "100k-1000k" : "64", calls);
             var (record, samples) = await LaunchAsync(cell);
 
             Assert.Equal((calls, calls, calls * ((long)cell.Load.RequestBytes + cell.Load.ReplyBytes)), (record.Operations, samples.Length, record.Bytes));
