@@ -30,6 +30,9 @@ internal abstract partial class FramedChannel
         return false;
     }
 
+    /// <summary>Whether there is nothing that NextFrame would find now, neither a frame nor an end; false where that is not known without a look.</summary>
+    protected virtual bool HasNothingNow() => false;
+
     /// <summary>NextFrame and ViewFrame in one if what comes next is a frame of this kind: within a moment if it is
     /// <paramref name="awaited"/>, otherwise at once.</summary>
     protected virtual bool TryViewNext(FrameKind kind, bool awaited, out ReadOnlySpan<byte> payload, out uint id)

@@ -79,10 +79,13 @@ internal abstract partial class FramedChannel(int limit) : IpcChannel
         if (_gate.Doors.Receiver.TryEnter())
         {
             length = 0;
-            var received = MayReceive(timeoutMilliseconds) && TryTakeNext(FrameKind.Message, 0, false, buffer, out length);
+            var may = MayReceive(timeoutMilliseconds);
+            var received = may && TryTakeNext(FrameKind.Message, 0, false, buffer, out length);
+            // Who polls mostly finds nothing: that is told without going in a second time.
+            var nothing = may && !received && timeoutMilliseconds == 0 && HasNothingNow();
             _gate.Doors.Receiver.Leave();
-            if (received)
-                return true;
+            if (received || nothing)
+                return received;
         }
         return TryReceiveOrWait(buffer, out length, timeoutMilliseconds);
     }
@@ -117,20 +120,24 @@ internal abstract partial class FramedChannel(int limit) : IpcChannel
     }
 
     public sealed override ReadOnlySpan<byte> Peek(int timeoutMilliseconds) =>
-        PeekNow(timeoutMilliseconds, out var message) ? message : PeekOrWait(timeoutMilliseconds);
+        PeekNow(timeoutMilliseconds, out var message, out _) ? message : PeekOrWait(timeoutMilliseconds);
 
     public sealed override bool TryPeek(out ReadOnlySpan<byte> message, int timeoutMilliseconds) =>
-        PeekNow(timeoutMilliseconds, out message) || TryPeekOrWait(out message, timeoutMilliseconds);
+        PeekNow(timeoutMilliseconds, out message, out var nothing) || (!nothing && TryPeekOrWait(out message, timeoutMilliseconds));
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool PeekNow(int timeoutMilliseconds, out ReadOnlySpan<byte> message)
+    private bool PeekNow(int timeoutMilliseconds, out ReadOnlySpan<byte> message, out bool nothing)
     {
         message = default;
+        nothing = false;
         if (!_gate.Doors.Receiver.TryEnter())
             return false;
-        var seen = MayReceive(timeoutMilliseconds) && TryViewNext(FrameKind.Message, timeoutMilliseconds != 0, out message, out _);
+        var may = MayReceive(timeoutMilliseconds);
+        var seen = may && TryViewNext(FrameKind.Message, timeoutMilliseconds != 0, out message, out _);
         if (seen)
             _holding = Holding.Message;
+        else
+            nothing = may && timeoutMilliseconds == 0 && HasNothingNow();
         _gate.Doors.Receiver.Leave();
         return seen;
     }

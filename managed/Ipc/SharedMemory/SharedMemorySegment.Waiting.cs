@@ -57,6 +57,10 @@ internal sealed unsafe partial class SharedMemorySegment
             Wake(Incoming.ReaderParked);
     }
 
+    /// <summary>Whether neither side is known to have ended, and the look whether the peer lives is not due yet.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool NeedsNoLook() => !_closedHere && !PeerHasClosed && !_lastLook.HasPassed();
+
     // A peer that only spins says so before its first wait, and never changes its mind.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool PeerSpins() => _peerSpins || (_peerSpins = Volatile.Read(ref *Incoming.WaitsBy) == SharedMemoryLayout.WaitsBySpinning);

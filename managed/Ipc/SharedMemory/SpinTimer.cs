@@ -11,10 +11,12 @@ internal struct SpinTimer
     /// <summary>Whether the last look was some time ago; it then counts as done now.</summary>
     public bool IsDue()
     {
-        var now = Environment.TickCount64;
-        if (now - Volatile.Read(ref _last) < IntervalMilliseconds)
+        if (!HasPassed())
             return false;
-        Volatile.Write(ref _last, now);
+        Volatile.Write(ref _last, Environment.TickCount64);
         return true;
     }
+
+    /// <summary>The same without counting it as done.</summary>
+    public bool HasPassed() => Environment.TickCount64 - Volatile.Read(ref _last) >= IntervalMilliseconds;
 }

@@ -20,8 +20,8 @@ internal static class CachesSheet
             return null;
         var sheet = new Sheet(name) { Widths = [28, 22, 22, 12, .. Enumerable.Repeat(14.0, s_head.Length - 4)], Frozen = (3, 0) };
         sheet.Add(new Value($"What caches give: {machine.Label}", Look.Title));
-        sheet.Add(new Value("p50 of raw calls with the same data every time, and with each request and reply another one of 64 MiB on either side. Ratios are of "
-            + "launches of one placement, their range is what the intervals of both leave open.", Look.Note));
+        sheet.Add(new Value("p50 of raw calls with the same data every time, and with each request and reply another one of 64 MiB on either side. "
+            + "Ratios are of launches of one placement, their range is what the intervals of both leave open.", Look.Note));
         sheet.AddHead(s_head);
         var drawn = new List<Series>();
         foreach (var line in effects.GroupBy(e => (e.Same.Pair, e.Same.Transport)))
@@ -32,17 +32,18 @@ internal static class CachesSheet
             List<CacheEffect> shuffled = [.. line.Where(e => CacheEffect.RatioOf(e.Same, e.Shuffled) is not null)];
             if (line.Key.Pair != Question.UsualPair(machine) || shuffled.Count < 2 || shuffled.Count < line.Count())
                 continue;
+            List<(double? Ratio, double[]? Range)> ratios =
+                [.. shuffled.Select(e => (CacheEffect.RatioOf(e.Same, e.Shuffled), CacheEffect.RatioCiOf(e.Same, e.Shuffled)))];
             drawn.Add(new Series($"{line.Key.Transport}, shuffled", sheet.Reference(4, first, sheet.Count),
-                [.. line.Select(e => (object?)Names.BytesOf(e.Same.Workload))], sheet.Reference(11, first, sheet.Count),
-                [.. line.Select(e => CacheEffect.RatioOf(e.Same, e.Shuffled))],
-                Whiskers.At(sheet, 14, first, sheet.Count, line.Select(e => (CacheEffect.RatioOf(e.Same, e.Shuffled), CacheEffect.RatioCiOf(e.Same, e.Shuffled))))));
+                [.. shuffled.Select(e => (object?)Names.BytesOf(e.Same.Workload))], sheet.Reference(11, first, sheet.Count),
+                [.. ratios.Select(r => r.Ratio)], Whiskers.At(sheet, 14, first, sheet.Count, ratios)));
         }
         sheet.Table = (3, sheet.Count, s_head.Length);
         sheet.Names.Add((Sheets.NameOf(sheet, "table"), $"'{name}'!$A$3:${Sheet.Column(s_head.Length)}${sheet.Count}"));
         if (drawn.Count > 0)
         {
-            sheet.Charts.Add(new Chart(ChartKind.Lines, $"Calls with data of their own, {Names.Pair(Question.UsualPair(machine))}", "0.0", "0", [.. drawn.Take(12)],
-                (16, 4, 11, 24), "times as long as with the same data", "bytes of request and reply"));
+            sheet.Charts.Add(new Chart(ChartKind.Lines, $"Calls with data of their own, {Names.Pair(Question.UsualPair(machine))}", "0.0", "0",
+                [.. drawn.Take(12)], (16, 4, 11, 24), "times as long as with the same data", "bytes of request and reply"));
         }
         return sheet;
     }

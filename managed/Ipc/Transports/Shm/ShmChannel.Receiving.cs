@@ -61,6 +61,8 @@ internal sealed unsafe partial class ShmChannel
         return false;
     }
 
+    protected override bool HasNothingNow() => !_hasFrame && _toSkip == 0 && _reader.HasNothingNow();
+
     protected override bool TryViewNext(FrameKind kind, bool awaited, out ReadOnlySpan<byte> payload, out uint id)
     {
         if (_hasFrame || _toSkip != 0 || !_reader.TryLook((uint)kind, awaited, MaxMessageLength))

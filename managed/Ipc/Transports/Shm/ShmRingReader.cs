@@ -110,6 +110,10 @@ internal sealed unsafe partial class ShmRingReader
         return true;
     }
 
+    /// <summary>Whether there is no record, nothing to give back to the writer, and no sign of its end that a look would have to confirm.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool HasNothingNow() => _slotsGivenBack == _slotPosition && _segment.NeedsNoLook() && !LookForIt(_slot, 1, out _);
+
     /// <summary>Gives back what is due. After what was awaited it is left for this: who awaits an answer has something better to do when it has
     /// come, and nothing when it has sent its next question.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -10,10 +10,11 @@ public sealed class CacheEffectTests
     [Fact]
     public void RatiosAreOfOneSizeAndOnePlacement()
     {
-        CellResult call = Cell("call", "64", Of("far", 200, [190, 210]), Of("near", 100, [95, 105])), shuffled = Cell("shuffled", "64", Of("near", 150, [140, 160]));
+        var call = Cell("call", "64", Of("far", 200, [190, 210]), Of("near", 100, [95, 105]));
+        var shuffled = Cell("shuffled", "64", Of("near", 150, [140, 160]));
         var effects = CacheEffect.Of([
-            call, shuffled, Cell("in-order", "64", Of("far", 210, null)), Cell("call", "1k-10k", Of("near", 900, null)), Cell("call", "10k-100k", Of("near", 5000, null)),
-            Cell("shuffled", "10k-100k", Of("far", 9000, null)),
+            call, shuffled, Cell("in-order", "64", Of("far", 210, null)), Cell("call", "1k-10k", Of("near", 900, null)),
+            Cell("call", "10k-100k", Of("near", 5000, null)), Cell("shuffled", "10k-100k", Of("far", 9000, null)),
         ]);
 
         Assert.Equal(["64", "10k-100k"], effects.Select(e => e.Same.Workload));
