@@ -126,7 +126,42 @@ internal sealed partial class IpcServerService(
         LogLeft(name);
     }
 
-    private async ValueTask AnswerAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken)
+    // While nobody listens to the telemetry and the handler answers at once, nothing but a count comes between channel and handler.
+    private ValueTask AnswerAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken)
+    {
+        if (IpcTelemetry.IsListenedTo)
+            return AnswerMeasuredAsync(request, reply, cancellationToken);
+        Interlocked.Increment(ref _busy);
+        ValueTask answering;
+        try
+        {
+            answering = handler(request, reply, cancellationToken);
+        }
+        catch
+        {
+            Interlocked.Decrement(ref _busy);
+            throw;
+        }
+        if (!answering.IsCompletedSuccessfully)
+            return EndAsync(answering);
+        answering.GetAwaiter().GetResult(); // what it completed from may be used again
+        Interlocked.Decrement(ref _busy);
+        return default;
+    }
+
+    private async ValueTask EndAsync(ValueTask answering)
+    {
+        try
+        {
+            await answering.ConfigureAwait(false);
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _busy);
+        }
+    }
+
+    private async ValueTask AnswerMeasuredAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken)
     {
         Interlocked.Increment(ref _busy);
         var start = IpcTelemetry.Begin();

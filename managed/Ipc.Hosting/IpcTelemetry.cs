@@ -17,6 +17,9 @@ public static class IpcTelemetry
             "From a request's arrival at the handler to its answer; error.type names the exception of one that failed.");
     private static readonly UpDownCounter<long> s_clients = s_meter.CreateUpDownCounter<long>("ipc.server.active_clients", "{client}", "Clients connected.");
 
+    /// <summary>Whether anybody has asked for the duration of requests or for traces.</summary>
+    internal static bool IsListenedTo => s_duration.Enabled || s_source.HasListeners();
+
     internal static void ClientConnected(string server) => s_clients.Add(1, new KeyValuePair<string, object?>("ipc.server", server));
     internal static void ClientLeft(string server) => s_clients.Add(-1, new KeyValuePair<string, object?>("ipc.server", server));
 

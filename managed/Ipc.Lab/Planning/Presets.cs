@@ -11,7 +11,7 @@ internal static class Presets
     /// <summary>What a run of the cells of claims (`--claim`) says where others name their preset.</summary>
     public const string OfClaims = "claims";
 
-    // A message fits the first cache, the second, the last one, or hardly any.
+    // From what fits a cache line to what fills the second cache, by tens.
     private static readonly string[] s_sizesOfCaches = [.. Registry.Workloads.Where(w => w.Scenarios.Contains("shuffled")).Select(w => w.Id)];
 
     public static IReadOnlyList<Preset> All { get; } =

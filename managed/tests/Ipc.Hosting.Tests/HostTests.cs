@@ -102,14 +102,24 @@ public sealed class HostTests
         Assert.True(status is IpcStatus.HandlerFailed or IpcStatus.PeerClosed, $"{status}");
     }
 
-    [Fact]
-    public async Task AHandlersFailureIsLoggedAndEndsNothing()
+    // Nor does it leave anything in progress that stopping would wait for.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task AHandlersFailureIsLoggedAndEndsNothing(bool later)
     {
+        static async ValueTask FailLater()
+        {
+            await Task.Yield();
+            throw new InvalidOperationException("no such price");
+        }
+
         var log = new ConcurrentQueue<string>();
         var address = NewAddress();
         var builder = NewHost(address, log);
-        builder.Services.AddIpcServer("prices", _ => (request, _, _) => request.Length == 1 ? throw new InvalidOperationException("no such price") : default)
-            .Bind(builder.Configuration.GetSection("Prices"));
+        builder.Configuration["Prices:StopTimeout"] = "00:01:00";
+        builder.Services.AddIpcServer("prices", _ => (request, _, _) => request.Length != 1 ? default
+            : later ? FailLater() : throw new InvalidOperationException("no such price")).Bind(builder.Configuration.GetSection("Prices"));
         using var host = builder.Build();
         await host.StartAsync().WaitAsync(s_patience);
         using var client = ManagedIpc.Connect(address, 1000);
