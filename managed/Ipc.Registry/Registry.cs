@@ -57,8 +57,10 @@ public static class Registry
             return $"transport '{transport}' has no '{side}' side";
         return entry.Sides.TryGetValue(general, out var whyNotAtAll) && whyNotAtAll.Length > 0
             ? whyNotAtAll
+            : general == "native" && entry.Module is null
+            ? $"transport '{transport}' has no calls, which are all that the lab plays with 32-bit processes"
             : general == "native"
-            ? $"transport '{transport}' is not played by 32-bit processes: it has no calls, or its foreign library is there for 64 bits only"
+            ? $"transport '{transport}' is built over a foreign library, which is there in the machine's own word size only"
             : $"transport '{transport}' is for .NET 10: older runtimes lack what it is made with";
     }
 
