@@ -5,6 +5,8 @@ internal abstract partial class SharedMemoryChannel
 {
     private protected override ChannelReadiness? CreateReadiness() => Segment.CreateReadiness(new PeerWatch(this));
 
+    internal sealed override long SpinTicks => Segment.SpinTicks;
+
     // For threads that block because there is nothing to wait for: on Windows, with wait=spin, and on older kernels.
     internal override bool InterruptReceiving(bool on)
     {

@@ -14,6 +14,9 @@ internal sealed unsafe partial class SharedMemorySegment
     /// <summary>How often this side looks before it first reads the clock; 1 if it does not spin.</summary>
     public int SpinIterations => _policy.Mode == WaitMode.Block || _policy.OneProcessor ? 1 : SharedMemoryWait.SpinIterations;
 
+    /// <summary>How long an asynchronous operation spins, in ticks of the clock; 0 where this side is to sleep, or has one processor.</summary>
+    public long SpinTicks => _policy.Mode == WaitMode.Spin && !_policy.OneProcessor ? _policy.SpinTicks : 0;
+
     /// <summary>Waits until the condition is met.</summary>
     /// <param name="condition">What is waited for.</param>
     /// <param name="parked">The word this side sleeps on.</param>

@@ -250,6 +250,9 @@ public abstract partial class IpcChannel
     /// <summary>What tells when to try again; null: nothing does, and a thread of its own blocks.</summary>
     internal virtual Readiness? ReadinessOf(bool sending) => null;
 
+    /// <summary>Where that is null: how long, in ticks of the clock, an operation spins on its caller's thread before it blocks another one.</summary>
+    internal virtual long SpinTicks => 0;
+
     /// <summary>Until it is turned off again, receiving gives up at once, as at the end of a time-out, on whatever thread it waits. False: this channel
     /// cannot do that.</summary>
     internal virtual bool InterruptReceiving(bool on) => false;

@@ -47,6 +47,33 @@ public sealed class BlockingThreadTests
             client.Dispose();
     }
 
+    // Ten seconds of spinning: what comes meanwhile is there when the method returns, and a token ends it as it ends every wait.
+    [Theory]
+    [InlineData("shm?wait=spin&spin=10000000")]
+    [InlineData("shm-event?wait=spin&spin=10000000")]
+    public async Task WhoWaitsBySpinningSpinsBeforeAThreadIsBlocked(string transport)
+    {
+        if (Environment.ProcessorCount == 1)
+            return; // nobody spins there
+        using var pair = new Pair(transport);
+        var buffer = new byte[1];
+        var sending = Aside.Run(() =>
+        {
+            Thread.Sleep(50);
+            pair.Client.Send([7]);
+            return true;
+        });
+        var receiving = pair.Server.ReceiveAsync(buffer);
+        Assert.True(receiving.IsCompletedSuccessfully, "the message came while the caller was to spin, and another thread was given it");
+        Assert.Equal((1, 7), (await receiving, buffer[0]));
+        Assert.True(sending.Join());
+
+        using var cancellation = new CancellationTokenSource(50);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => pair.Server.ReceiveAsync(buffer, cancellation.Token).AsTask().WaitAsync(s_patience));
+        pair.Client.Send([8]);
+        Assert.Equal((1, 8), (pair.Server.Receive(buffer, Pair.Patience), buffer[0]));
+    }
+
     private static void AssertThePoolIsFree()
     {
         using var done = new ManualResetEventSlim();
