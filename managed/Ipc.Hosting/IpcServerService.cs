@@ -129,13 +129,11 @@ internal sealed partial class IpcServerService(
     // While nobody listens to the telemetry and the handler answers at once, nothing but a count comes between channel and handler.
     private ValueTask AnswerAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken)
     {
-        if (IpcTelemetry.IsListenedTo)
-            return AnswerMeasuredAsync(request, reply, cancellationToken);
         Interlocked.Increment(ref _busy);
         ValueTask answering;
         try
         {
-            answering = handler(request, reply, cancellationToken);
+            answering = IpcTelemetry.IsListenedTo ? MeasureAsync(request, reply, cancellationToken) : handler(request, reply, cancellationToken);
         }
         catch
         {
@@ -161,9 +159,8 @@ internal sealed partial class IpcServerService(
         }
     }
 
-    private async ValueTask AnswerMeasuredAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken)
+    private async ValueTask MeasureAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken)
     {
-        Interlocked.Increment(ref _busy);
         var start = IpcTelemetry.Begin();
         using var activity = IpcTelemetry.StartServing(name, request.Length);
         string? failure = null;
@@ -180,7 +177,6 @@ internal sealed partial class IpcServerService(
         finally
         {
             IpcTelemetry.Served(name, start, failure);
-            Interlocked.Decrement(ref _busy);
         }
     }
 

@@ -51,8 +51,6 @@ internal sealed class ShuffledData
     }
 
     public int Slots { get; }
-    public int RequestLength => _request.Length;
-    public int ReplyLength => _reply.Length;
 
     public int Next()
     {
@@ -63,8 +61,8 @@ internal sealed class ShuffledData
 
     public MessagePool Requests() => Filled(_request);
     public MessagePool Replies() => Filled(_reply);
-    public MessagePool PlacesForRequests() => new(Slots, RequestLength);
-    public MessagePool PlacesForReplies() => new(Slots, ReplyLength);
+    public MessagePool PlacesForRequests() => new(Slots, _request.Length);
+    public MessagePool PlacesForReplies() => new(Slots, _reply.Length);
 
     /// <summary>That these bytes are the request of the slot; makes its place unlike it.</summary>
     public void CheckRequest(Span<byte> found, int slot) => Check("request", found, _request, slot);

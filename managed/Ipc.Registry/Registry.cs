@@ -55,13 +55,13 @@ public static class Registry
             return why;
         if (Sides.FirstOrDefault(s => s.Id == side) is not { Of: { } general })
             return $"transport '{transport}' has no '{side}' side";
-        return entry.Sides.TryGetValue(general, out var whyNotAtAll) && whyNotAtAll.Length > 0
-            ? whyNotAtAll
-            : general == "native" && entry.Module is null
+        if (entry.Sides.TryGetValue(general, out var whyNotAtAll) && whyNotAtAll.Length > 0)
+            return whyNotAtAll;
+        if (general != "native")
+            return $"transport '{transport}' is for .NET 10: older runtimes lack what it is made with";
+        return entry.Module is null
             ? $"transport '{transport}' has no calls, which are all that the lab plays with 32-bit processes"
-            : general == "native"
-            ? $"transport '{transport}' is built over a foreign library, which is there in the machine's own word size only"
-            : $"transport '{transport}' is for .NET 10: older runtimes lack what it is made with";
+            : $"transport '{transport}' is built over a foreign library, which is there in the machine's own word size only";
     }
 
     /// <summary>What must stand beside every figure of a transport on this system, or null.</summary>

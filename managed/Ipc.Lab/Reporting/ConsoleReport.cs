@@ -29,12 +29,7 @@ internal static class ConsoleReport
         var curves = BucketCurve.Of(results.Cells);
         if (curves.Count == 0)
             return;
-        var table = new Table().Border(TableBorder.Simple).Title("[bold]which bucket is best[/]");
-        table.Title!.Style = Style.Plain;
-        foreach (var title in (string[])["transport", "server:client", "codec"])
-            table.AddColumn(new TableColumn(title) { NoWrap = true });
-        foreach (var title in (string[])["one by one", "bucket", "each", "gain"])
-            table.AddColumn(new TableColumn(title) { Alignment = Justify.Right, NoWrap = true });
+        var table = TableOf("which bucket is best", ["transport", "server:client", "codec"], ["one by one", "bucket", "each", "gain"]);
         foreach (var curve in curves)
         {
             var single = curve.Points.FirstOrDefault(c => BucketCurve.BucketOf(c) == 1);
@@ -50,12 +45,8 @@ internal static class ConsoleReport
         if (curves.Count == 0)
             return;
         int[] counts = [.. curves.SelectMany(c => c.Points).Select(c => InFlightCurve.InFlightOf(c.Scenario)).Distinct().Order()];
-        var table = new Table().Border(TableBorder.Simple).Title("[bold]calls a second, by how many are in flight[/]");
-        table.Title!.Style = Style.Plain;
-        foreach (var title in (string[])["transport", "server:client", "message", "codec"])
-            table.AddColumn(new TableColumn(title) { NoWrap = true });
-        foreach (var title in counts.Select(n => $"{n}").Append($"gain of {InFlightCurve.Headline}"))
-            table.AddColumn(new TableColumn(title) { Alignment = Justify.Right, NoWrap = true });
+        var table = TableOf("calls a second, by how many are in flight", ["transport", "server:client", "message", "codec"],
+            [.. counts.Select(n => $"{n}").Append($"gain of {InFlightCurve.Headline}")]);
         foreach (var curve in curves)
         {
             var gain = curve.GainOf(InFlightCurve.Headline) is { } times ? $"{Units.Ratio(times)} x" : Units.Unknown;
@@ -70,19 +61,26 @@ internal static class ConsoleReport
         var effects = CacheEffect.Of(results.Cells);
         if (effects.Count == 0)
             return;
-        var table = new Table().Border(TableBorder.Simple).Title("[bold]calls with data that no cache holds, by those with the same data[/]");
-        table.Title!.Style = Style.Plain;
-        foreach (var title in (string[])["transport", "server:client", "message"])
-            table.AddColumn(new TableColumn(title) { NoWrap = true });
-        foreach (var title in (string[])["same data", "in order", "shuffled"])
-            table.AddColumn(new TableColumn(title) { Alignment = Justify.Right, NoWrap = true });
+        var table = TableOf("calls with data that no cache holds, by those with the same data", ["transport", "server:client", "message"],
+            ["same data", "in order", "shuffled"]);
         foreach (var effect in effects)
         {
-            string Times(CellResult? own) => CacheEffect.RatioOf(effect.Same, own) is { } ratio ? $"{Units.Ratio(ratio)} x" : Units.Unknown;
+            string Times(CellResult? own) => effect.RatioOf(own) is { } ratio ? $"{Units.Ratio(ratio)} x" : Units.Unknown;
             table.AddRow(Markup.Escape(effect.Same.Transport), effect.Same.Pair, effect.Same.Workload, Units.Time(effect.Same.P50Ns), Times(effect.InOrder),
                 Times(effect.Shuffled));
         }
         console.Write(table);
+    }
+
+    private static Table TableOf(string title, string[] texts, string[] figures)
+    {
+        var table = new Table().Border(TableBorder.Simple).Title($"[bold]{title}[/]");
+        table.Title!.Style = Style.Plain;
+        foreach (var text in texts)
+            table.AddColumn(new TableColumn(text) { NoWrap = true });
+        foreach (var figure in figures)
+            table.AddColumn(new TableColumn(figure) { Alignment = Justify.Right, NoWrap = true });
+        return table;
     }
 
     /// <summary>One line per cell, fields separated by tabs: fit for grep and cut.</summary>

@@ -17,6 +17,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     private const string NetFxVariable = "IPC_NETFX_PEER";
     private const string AotVariable = "IPC_AOT_PEER";
     private const string X86Variable = "IPC_X86_PEER";
+    private const string FloorsVariable = "IPC_FLOORS";
     private const string NoMono = "sides of runtime netfx need Mono here, and there is none in the PATH: install mono-runtime (Debian's name; "
         + "scripts/bootstrap.sh does it)";
 
@@ -55,9 +56,9 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
             _ => ManagedPeer(),
         };
 
-    public ProgramFile NativePeer() => Native("native peer", NativeVariable, NativeName);
+    public ProgramFile NativePeer() => Native("native peer", NativeVariable, NativePath());
 
-    public ProgramFile Floors() => Native("floors program", "IPC_FLOORS", "ipc-floors");
+    public ProgramFile Floors() => Native("floors program", FloorsVariable, PathOf(FloorsVariable, $"build/release/bin/{Executable("ipc-floors")}"));
 
     public ProgramFile ManagedPeer()
     {
@@ -98,12 +99,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     }
 
     /// <summary>The native peer as a 32-bit process.</summary>
-    public ProgramFile X86Peer()
-    {
-        var path = X86Path();
-        MustExist("32-bit native peer", path, X86Variable);
-        return new ProgramFile("32-bit native peer", path, [path], [path, .. LibraryIn(Path.Combine(path, LibraryFromProgram))]);
-    }
+    public ProgramFile X86Peer() => Native("32-bit native peer", X86Variable, X86Path());
 
     /// <summary>An error message saying why no program can play this side here, or null. Only of the sides that need what not every machine has.</summary>
     public string? WhyCannotPlay(string side)
@@ -140,11 +136,11 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
 
     private static string? RuntimeOf(string side) => Choices.SideEntry(side)?.Runtime;
 
-    private string AotPath() => Path.GetFullPath(
-        environment(AotVariable) is { Length: > 0 } given ? given : Under($"artifacts/bin/Ipc.Peer/aot/{Executable(ManagedName)}"));
+    private string AotPath() => PathOf(AotVariable, $"artifacts/bin/Ipc.Peer/aot/{Executable(ManagedName)}");
 
-    private string X86Path() => Path.GetFullPath(
-        environment(X86Variable) is { Length: > 0 } given ? given : Under($"build/linux-x86/bin/{Executable(NativeName)}"));
+    private string NativePath() => PathOf(NativeVariable, $"build/release/bin/{Executable(NativeName)}");
+
+    private string X86Path() => PathOf(X86Variable, $"build/linux-x86/bin/{Executable(NativeName)}");
 
     // Kernels may be built or confined so that only 64-bit programs run, and a Wine without its 32-bit half ends them at once with 0: one that says
     // what it is tells.
@@ -165,16 +161,14 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
 
     // Beside the native peer.
     private string HostPath() => Path.Combine(
-        Path.GetDirectoryName(Path.GetFullPath(environment(NativeVariable) is { Length: > 0 } given ? given : Under($"build/release/bin/{NativeName}")))!,
-        Executable("ipc-hosted"));
+        Path.GetDirectoryName(NativePath())!, Executable("ipc-hosted"));
 
     private string HostedCode() => Path.ChangeExtension(ManagedPath(), ".dll");
 
     private string ManagedPath() => Path.GetFullPath(environment(ManagedVariable) is { Length: > 0 } given ? given
         : FirstThatExists(Under($"artifacts/bin/Ipc.Peer/release/{Executable(ManagedName)}"), Under($"artifacts/bin/Ipc.Peer/release/{ManagedName}.dll")));
 
-    private string NetFxPath() => Path.GetFullPath(
-        environment(NetFxVariable) is { Length: > 0 } given ? given : Under($"artifacts/bin/Ipc.Peer.NetFx/release/{NetFxName}.exe"));
+    private string NetFxPath() => PathOf(NetFxVariable, $"artifacts/bin/Ipc.Peer.NetFx/release/{NetFxName}.exe");
 
     // By its own name: installing Mono may let the system start .exe files by it, but then Windows programs of Wine, too.
     private string? Mono() => (environment("PATH") ?? "").Split(Path.PathSeparator)
@@ -183,8 +177,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     /// <summary>Where the native peer's library lies and its modules beside it; null while there is no such folder.</summary>
     public string? LibraryFolder()
     {
-        var peer = environment(NativeVariable) is { Length: > 0 } given ? given : Under($"build/release/bin/{Executable(NativeName)}");
-        var folder = Path.GetFullPath(Path.Combine(peer, LibraryFromProgram));
+        var folder = Path.GetFullPath(Path.Combine(NativePath(), LibraryFromProgram));
         return LibraryIn(folder).Length > 0 ? folder : null;
     }
 
@@ -199,9 +192,8 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
         return new ProgramFile($"peer {peer.Side}", peer.Command, words, [.. words.Where(File.Exists).Select(Path.GetFullPath)]);
     }
 
-    private ProgramFile Native(string name, string variable, string file)
+    private ProgramFile Native(string name, string variable, string path)
     {
-        var path = Path.GetFullPath(environment(variable) is { Length: > 0 } given ? given : Under($"build/release/bin/{Executable(file)}"));
         MustExist(name, path, variable);
         if (root == s_carried && !OperatingSystem.IsWindows())
             MakeExecutable(path);
@@ -251,6 +243,10 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
 
     // Windows finds a program's libraries beside it.
     private static string LibraryFromProgram => OperatingSystem.IsWindows() ? ".." : "../../lib";
+
+    // Where a variable says, or else below the root.
+    private string PathOf(string variable, string relative) =>
+        Path.GetFullPath(environment(variable) is { Length: > 0 } given ? given : Under(relative));
 
     private string Under(string relative) => Path.Combine(root ?? ".", relative);
 

@@ -7,16 +7,16 @@ namespace Ipc.Lab.Reporting.Model;
 internal sealed record CacheEffect(CellResult Same, CellResult? InOrder, CellResult? Shuffled)
 {
     /// <summary>How many times as long as with the same data, of launches of one placement; null where that was not measured.</summary>
-    public static double? RatioOf(CellResult same, CellResult? own) => Compared(same, own) is var (a, b) ? b.P50Ns / a.P50Ns : null;
+    public double? RatioOf(CellResult? own) => Compared(own) is var (a, b) ? b.P50Ns / a.P50Ns : null;
 
     /// <summary>By the intervals of both: the least and the most that the ratio may be.</summary>
-    public static double[]? RatioCiOf(CellResult same, CellResult? own) =>
-        Compared(same, own) is ({ P50Ci: [var low, var high] }, { P50Ci: [var from, var to] }) ? [from / high, to / low] : null;
+    public double[]? RatioCiOf(CellResult? own) =>
+        Compared(own) is ({ P50Ci: [var low, var high] }, { P50Ci: [var from, var to] }) ? [from / high, to / low] : null;
 
     /// <summary>The ratio in words.</summary>
-    public string TextOf(CellResult? own) => SamePlacement.Text(RatioOf(Same, own), RatioCiOf(Same, own), Compared(Same, own)?.A.Placement);
+    public string TextOf(CellResult? own) => SamePlacement.Text(RatioOf(own), RatioCiOf(own), Compared(own)?.A.Placement);
 
-    private static (PlacementFigures A, PlacementFigures B)? Compared(CellResult same, CellResult? own) => SamePlacement.Of(same, own, f => f.P50Ns);
+    private (PlacementFigures A, PlacementFigures B)? Compared(CellResult? own) => SamePlacement.Of(Same, own, f => f.P50Ns);
 
     /// <summary>What both kinds were measured of, the smallest messages of each transport and pair first.</summary>
     public static IReadOnlyList<CacheEffect> Of(IEnumerable<CellResult> cells) =>

@@ -29,11 +29,11 @@ internal static class CachesSheet
             var first = sheet.Count + 1;
             foreach (var effect in line)
                 sheet.Add([.. Row(effect)]);
-            List<CacheEffect> shuffled = [.. line.Where(e => CacheEffect.RatioOf(e.Same, e.Shuffled) is not null)];
+            List<CacheEffect> shuffled = [.. line.Where(e => e.RatioOf(e.Shuffled) is not null)];
             if (line.Key.Pair != Question.UsualPair(machine) || shuffled.Count < 2 || shuffled.Count < line.Count())
                 continue;
             List<(double? Ratio, double[]? Range)> ratios =
-                [.. shuffled.Select(e => (CacheEffect.RatioOf(e.Same, e.Shuffled), CacheEffect.RatioCiOf(e.Same, e.Shuffled)))];
+                [.. shuffled.Select(e => (e.RatioOf(e.Shuffled), e.RatioCiOf(e.Shuffled)))];
             drawn.Add(new Series($"{line.Key.Transport}, shuffled", sheet.Reference(4, first, sheet.Count),
                 [.. shuffled.Select(e => (object?)Names.BytesOf(e.Same.Workload))], sheet.Reference(11, first, sheet.Count),
                 [.. ratios.Select(r => r.Ratio)], Whiskers.At(sheet, 14, first, sheet.Count, ratios)));
@@ -51,21 +51,21 @@ internal static class CachesSheet
     private static IEnumerable<Value> Row(CacheEffect effect)
     {
         var same = effect.Same;
-        var (below, above) = Whiskers.Of(CacheEffect.RatioOf(same, effect.Shuffled), CacheEffect.RatioCiOf(same, effect.Shuffled));
+        var (below, above) = Whiskers.Of(effect.RatioOf(effect.Shuffled), effect.RatioCiOf(effect.Shuffled));
         return
         [
             Value.Text(Names.Pair(same.Pair)), Value.Text(same.Transport), Value.Text(Names.Size(same.Scenario, same.Workload)),
-            new Value(Names.BytesOf(same.Workload), Look.Count), Value.Time(same.P50Ns), .. Beside(same, effect.InOrder), .. Beside(same, effect.Shuffled),
+            new Value(Names.BytesOf(same.Workload), Look.Count), Value.Time(same.P50Ns), .. Beside(effect, effect.InOrder), .. Beside(effect, effect.Shuffled),
             new Value(below, Look.Ratio), new Value(above, Look.Ratio),
         ];
     }
 
-    private static Value[] Beside(CellResult same, CellResult? own)
+    private static Value[] Beside(CacheEffect effect, CellResult? own)
     {
-        var range = CacheEffect.RatioCiOf(same, own);
+        var range = effect.RatioCiOf(own);
         return
         [
-            Value.Time(own?.P50Ns), new Value(CacheEffect.RatioOf(same, own), Look.Ratio), new Value(range?[0], Look.Ratio), new Value(range?[1], Look.Ratio),
+            Value.Time(own?.P50Ns), new Value(effect.RatioOf(own), Look.Ratio), new Value(range?[0], Look.Ratio), new Value(range?[1], Look.Ratio),
         ];
     }
 }

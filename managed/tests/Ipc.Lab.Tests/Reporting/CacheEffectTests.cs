@@ -18,8 +18,8 @@ public sealed class CacheEffectTests
         ]);
 
         Assert.Equal(["64", "10k-100k"], effects.Select(e => e.Same.Workload));
-        Assert.Equal(1.5, CacheEffect.RatioOf(call, shuffled));
-        Assert.Equal([1.33, 1.68], CacheEffect.RatioCiOf(call, shuffled)!.Select(r => Math.Round(r, 2)));
+        Assert.Equal(1.5, effects[0].RatioOf(shuffled));
+        Assert.Equal([1.33, 1.68], effects[0].RatioCiOf(shuffled)!.Select(r => Math.Round(r, 2)));
         Assert.Equal("1.50 x (1.33 .. 1.68), near", effects[0].TextOf(effects[0].Shuffled));
         Assert.Equal("1.05 x, far", effects[0].TextOf(effects[0].InOrder));
         Assert.Null(effects[1].InOrder);
