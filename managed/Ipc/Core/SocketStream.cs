@@ -9,8 +9,10 @@ namespace Ipc;
 /// <param name="longestSend">How long, in milliseconds, a call that sends blocks before it looks if the peer has closed. Over TCP a peer that closes and
 /// keeps its socket only says that it sends no more, which wakes nobody who waits for room.</param>
 [SupportedOSPlatform("linux")]
-internal sealed unsafe class SocketStream(Descriptor socket, Action<Deadline>? peerGone = null, int longestSend = Timeout.Infinite) : ByteStream
+internal unsafe class SocketStream(Descriptor socket, Action<Deadline>? peerGone = null, int longestSend = Timeout.Infinite) : ByteStream
 {
+    protected Descriptor Socket => socket;
+
     private int _receiveTimeout = Timeout.Infinite;
     private int _sendTimeout = Timeout.Infinite;
 

@@ -78,6 +78,43 @@ public sealed class TcpTests
     }
 
     [Fact]
+    public void AMessageSentByAClientThatIsGoneIsStillAccepted()
+    {
+        using var listener = ManagedIpc.Listen("tcp://0");
+        var sending = Aside.Run(() =>
+        {
+            using var client = ManagedIpc.Connect(listener.Address, Pair.Patience);
+            client.Send([1, 2, 3]);
+        });
+        Thread.Sleep(50);
+        using var server = listener.Accept(Pair.Patience);
+        sending.Join();
+        Assert.Equal(3, server.Receive(new byte[3], Pair.Patience));
+    }
+
+    // Between accepting a client and asking whose it is, a server may stand still for as long as it likes.
+    [Fact]
+    public void AClientThatHasOnlySentStaysUntilItsOwnerIsKnown()
+    {
+        using var listening = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        listening.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        listening.Listen();
+        var client = ManagedIpc.Connect($"tcp://{((IPEndPoint)listening.LocalEndPoint!).Port}", Pair.Patience);
+        client.Send([1, 2, 3]);
+        using var accepted = listening.Accept();
+        var gone = false;
+        var leaving = Aside.Run(() =>
+        {
+            client.Dispose();
+            Volatile.Write(ref gone, true);
+        });
+        Thread.Sleep(100);
+        Assert.False(Volatile.Read(ref gone), "the client's socket was closed before the server could know whose it was");
+        accepted.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
+        leaving.Join();
+    }
+
+    [Fact]
     public void AnIPv6ServerThatServesIPv4IsFound()
     {
         if (!Socket.OSSupportsIPv6)

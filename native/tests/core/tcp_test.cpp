@@ -78,11 +78,12 @@ TEST(Tcp, AMessageSentByAClientThatIsGoneIsStillAccepted) {
         EXPECT_EQ(test::send(*client, test::pattern(100)), IPC_OK);
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    EXPECT_EQ(test::accept(*listener, &server), IPC_OK) << last_error();
+    const Status accepted = test::accept(*listener, &server);
+    sender.join();
+    ASSERT_EQ(accepted, IPC_OK) << last_error();
     std::vector<std::byte> arrived;
     EXPECT_EQ(test::receive(*server, &arrived), IPC_OK) << last_error();
     EXPECT_TRUE(arrived == test::pattern(100));
-    sender.join();
 }
 
 TEST(TcpEnd, KnowsLoopback) {

@@ -15,13 +15,20 @@ internal sealed class LinuxTcpOwners : TcpOwners
 
     public override string? OwnerOf(IPEndPoint local, IPEndPoint remote, out bool isSure)
     {
-        var answer = _query.Ask(local, remote, out var user);
+        var answer = _query.Ask(local, remote, out var row);
         isSure = answer != TcpAnswer.Unknown;
-        return isSure ? Text(user) : _table.OwnerOf(local, remote, out _);
+        return isSure ? Text(row.User) : _table.OwnerOf(local, remote, out _);
     }
 
+    public override bool IsToBeAdmitted(IPEndPoint local, IPEndPoint remote) => _query.Ask(local, remote, out var row) switch
+    {
+        TcpAnswer.Found => row.IsToBeAdmitted,
+        TcpAnswer.Absent => false,
+        _ => _table.IsToBeAdmitted(local, remote),
+    };
+
     public override string? OwnerOfListener(IPEndPoint at) =>
-        _query.AskListener(at, out var user) == TcpAnswer.Unknown ? _table.OwnerOfListener(at) : Text(user);
+        _query.AskListener(at, out var row) == TcpAnswer.Unknown ? _table.OwnerOfListener(at) : Text(row.User);
 
     private static string? Text(uint? user) => user is null ? null : "user " + user.Value.ToString(CultureInfo.InvariantCulture);
 }

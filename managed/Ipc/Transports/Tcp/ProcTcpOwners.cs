@@ -9,7 +9,6 @@ namespace Ipc;
 /// tells no owners; there the users of the system under it are the ones that count.</summary>
 internal sealed class ProcTcpOwners(string proc) : TcpOwners
 {
-    private const string Listening = "0A";
     private const string ProcUnderWine = @"\\?\unix\proc";
 
     /// <summary>Null on Windows itself.</summary>
@@ -25,13 +24,15 @@ internal sealed class ProcTcpOwners(string proc) : TcpOwners
         {
             foreach (var line in Lines(table))
             {
-                // A socket without a file (inode 0) has been closed, or is not accepted yet.
-                if (line.Local == localKey && line.Remote == remoteKey && line.Inode != "0")
-                    return "user " + line.User;
+                if (line.Local == localKey && line.Remote == remoteKey && line.Row.User is { } user)
+                    return Text(user);
             }
         }
         return null;
     }
+
+    public override bool IsToBeAdmitted(IPEndPoint local, IPEndPoint remote) =>
+        Keys(local, remote).Any(keys => Lines(keys.Table).Any(line => line.Local == keys.Local && line.Remote == keys.Remote && line.Row.IsToBeAdmitted));
 
     public override string? OwnerOfListener(IPEndPoint at)
     {
@@ -43,8 +44,8 @@ internal sealed class ProcTcpOwners(string proc) : TcpOwners
             {
                 foreach (var line in Lines(table))
                 {
-                    if (line.State == Listening && line.Local == key)
-                        return "user " + line.User;
+                    if (line.Row is { State: TcpRow.Listening, User: { } user } && line.Local == key)
+                        return Text(user);
                 }
             }
         }
@@ -74,7 +75,9 @@ internal sealed class ProcTcpOwners(string proc) : TcpOwners
         return FormattableString.Invariant($"{string.Concat(words)}:{port:X4}");
     }
 
-    private static IEnumerable<(string Local, string Remote, string State, string User, string Inode)> Lines(string table)
+    private static string Text(uint user) => "user " + user.ToString(CultureInfo.InvariantCulture);
+
+    private static IEnumerable<(string Local, string Remote, TcpRow Row)> Lines(string table)
     {
         if (!File.Exists(table))
             yield break;
@@ -83,9 +86,15 @@ internal sealed class ProcTcpOwners(string proc) : TcpOwners
             // number, local, remote, state, queues, timer, retransmits, user, time-out, inode ...
             var fields = line.Split(s_space, StringSplitOptions.RemoveEmptyEntries);
             if (fields.Length > 9)
-                yield return (fields[1], fields[2], fields[3], fields[7], fields[9]);
+                yield return (fields[1], fields[2], RowOf(fields));
         }
     }
+
+    // A socket without a file (inode 0) has been closed, or is not accepted yet. A timer is its kind and when it ends: 02:000AFC67.
+    private static TcpRow RowOf(string[] fields) => new(
+        byte.Parse(fields[3], NumberStyles.HexNumber, CultureInfo.InvariantCulture),
+        !fields[5].StartsWith("00", StringComparison.Ordinal),
+        fields[9] == "0" ? null : uint.Parse(fields[7], CultureInfo.InvariantCulture));
 
     private static readonly char[] s_space = [' '];
 }

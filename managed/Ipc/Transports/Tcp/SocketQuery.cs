@@ -15,6 +15,19 @@ internal enum TcpAnswer
     Unknown,
 }
 
+/// <summary>A line of the system's table of sockets.</summary>
+/// <param name="State">Linux include/net/tcp_states.h.</param>
+/// <param name="HasTimer">A timer of the system's runs for it: that of keep-alive, when nothing is under way.</param>
+/// <param name="User">Null when no process has it any more, or none yet.</param>
+internal readonly record struct TcpRow(byte State, bool HasTimer, uint? User)
+{
+    public const byte Established = 1, CloseWait = 8, Listening = 10;
+
+    /// <inheritdoc cref="TcpOwners.IsToBeAdmitted"/>
+    // In any other state it has been accepted and closed.
+    public bool IsToBeAdmitted => (State is Established or CloseWait) && !(User is not null && HasTimer);
+}
+
 /// <summary>Asks Linux for a single socket over netlink, sock_diag(7), in some microseconds. Any number of threads may ask. Keeps a descriptor,
 /// so that it is not at a loss when there are no more.</summary>
 [SupportedOSPlatform("linux")]
@@ -23,8 +36,7 @@ internal sealed unsafe class SocketQuery
     // struct nlmsghdr (16 bytes), then struct inet_diag_req_v2 (56) or inet_diag_msg (72), or a struct nlmsgerr.
     private const int HeaderBytes = 16, QuestionBytes = 56, AnswerBytes = 72, EndsAt = 8;
     private const ushort SockDiagByFamily = 20, NetlinkError = 2, NetlinkRequest = 1;
-    private const int StateAt = 1, UserAt = 64, InodeAt = 68;
-    private const byte ListeningState = 10;
+    private const int StateAt = 1, TimerAt = 2, UserAt = 64, InodeAt = 68;
 
     private readonly Descriptor? _netlink = Libc.NetlinkSocket(Libc.NETLINK_SOCK_DIAG);
     private readonly object _gate = new(); // one question at a time
@@ -38,15 +50,15 @@ internal sealed unsafe class SocketQuery
             LocalSocket.SetTimeout(_netlink, Libc.SO_RCVTIMEO, 100);
     }
 
-    /// <summary>The user of the socket with these ends; null when no process has it any more, or none yet.</summary>
-    public TcpAnswer Ask(IPEndPoint local, IPEndPoint remote, out uint? user) => Ask(local, remote, listening: false, out user);
+    /// <summary>The socket with these ends.</summary>
+    public TcpAnswer Ask(IPEndPoint local, IPEndPoint remote, out TcpRow row) => Ask(local, remote, listening: false, out row);
 
-    /// <summary>The user of the socket that listens there.</summary>
-    public TcpAnswer AskListener(IPEndPoint at, out uint? user) => Ask(at, new IPEndPoint(at.Address, 0), listening: true, out user);
+    /// <summary>The socket that listens there.</summary>
+    public TcpAnswer AskListener(IPEndPoint at, out TcpRow row) => Ask(at, new IPEndPoint(at.Address, 0), listening: true, out row);
 
-    private TcpAnswer Ask(IPEndPoint local, IPEndPoint remote, bool listening, out uint? user)
+    private TcpAnswer Ask(IPEndPoint local, IPEndPoint remote, bool listening, out TcpRow row)
     {
-        user = null;
+        row = default;
         Span<byte> answer = stackalloc byte[AnswerBytes];
         switch (Exchange(local, remote, answer))
         {
@@ -59,10 +71,10 @@ internal sealed unsafe class SocketQuery
                 return TcpAnswer.Unknown;
         }
         _hasFound = true;
-        if (listening && answer[StateAt] != ListeningState)
+        if (listening && answer[StateAt] != TcpRow.Listening)
             return TcpAnswer.Absent;
-        if (MemoryMarshal.Read<uint>(answer[InodeAt..]) != 0)
-            user = MemoryMarshal.Read<uint>(answer[UserAt..]);
+        var isOwned = MemoryMarshal.Read<uint>(answer[InodeAt..]) != 0;
+        row = new TcpRow(answer[StateAt], answer[TimerAt] != 0, isOwned ? MemoryMarshal.Read<uint>(answer[UserAt..]) : null);
         return TcpAnswer.Found;
     }
 

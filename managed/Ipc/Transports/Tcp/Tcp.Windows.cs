@@ -117,6 +117,8 @@ internal sealed unsafe class WindowsTcpListener : IpcListener
                 || TcpUsers.IsOwnClient(client.RemoteEndPoint as IPEndPoint, (IPEndPoint)client.LocalEndPoint!, () => WindowsTcpSocket.HasEnded(client)))
             {
                 client.NoDelay = true;
+                // Tells a client under Wine that its owner is no longer needed: TcpOwners.IsToBeAdmitted.
+                client.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
                 return new StreamChannel(new WindowsSocketStream(client), _address);
             }
         }

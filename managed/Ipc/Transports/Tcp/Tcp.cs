@@ -39,7 +39,8 @@ internal sealed class TcpTransport : Transport
         {
             if (TcpReach.ChecksUsers(address))
                 TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => LocalSocket.PeerHasEnded(socket));
-            return new StreamChannel(new SocketStream(socket, longestSend: LongestSend), address);
+            var stream = IPAddress.IsLoopback(server.Address) ? new CheckedClientStream(socket, LongestSend) : new SocketStream(socket, longestSend: LongestSend);
+            return new StreamChannel(stream, address);
         }
         catch
         {

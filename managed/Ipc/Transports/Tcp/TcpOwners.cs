@@ -18,6 +18,10 @@ internal abstract class TcpOwners
     /// <paramref name="isSure"/>: another look would tell the same, as long as nothing happens to the connection.</summary>
     public abstract string? OwnerOf(IPEndPoint local, IPEndPoint remote, out bool isSure);
 
+    /// <summary>Whether the server's end <paramref name="local"/> of a connection is still to be accepted, or its client's owner still to be looked at. A
+    /// server tells that it has looked by turning keep-alive on, whose timer everybody sees in the system's table.</summary>
+    public virtual bool IsToBeAdmitted(IPEndPoint local, IPEndPoint remote) => false; // Windows counts it as the listener's from the beginning
+
     /// <summary>Whose the socket is that listens there.</summary>
     public abstract string? OwnerOfListener(IPEndPoint at);
 }

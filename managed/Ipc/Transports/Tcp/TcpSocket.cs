@@ -72,11 +72,12 @@ internal static unsafe class TcpSocket
     {
         // A frame is complete when it is sent: nothing is gained by waiting for more.
         SetOption(socket, Libc.IPPROTO_TCP, Libc.TCP_NODELAY, 1);
+        // Tells a client that its owner is no longer needed: CheckedClientStream.
+        SetOption(socket, Libc.SOL_SOCKET, Libc.SO_KEEPALIVE, 1);
         // Another machine that vanished without a word is given up after some 25 s, busy or idle. This one cannot vanish, and the last of these options would
         // also end connections whose reader has taken nothing for so long: a process that is stopped, in a debugger for example.
         if (RemoteEndPoint(socket) is not { } peer || IPAddress.IsLoopback(peer.Address) || peer.Address.Equals(LocalEndPoint(socket).Address))
             return;
-        SetOption(socket, Libc.SOL_SOCKET, Libc.SO_KEEPALIVE, 1);
         SetOption(socket, Libc.IPPROTO_TCP, Libc.TCP_KEEPIDLE, 10);
         SetOption(socket, Libc.IPPROTO_TCP, Libc.TCP_KEEPINTVL, 5);
         SetOption(socket, Libc.IPPROTO_TCP, Libc.TCP_KEEPCNT, 3);

@@ -6,13 +6,13 @@
 namespace ipc {
 
 // A client whose server will look for its owner. The system forgets the owner of a socket that is closed, so one that
-// has only sent waits with that until the server has accepted it; an answer tells the same for nothing.
+// has only sent waits with that until the server has looked; an answer tells the same for nothing.
 template <class SocketStream>
 class CheckedClientStream final : public SocketStream {
   public:
     using SocketStream::SocketStream;
     ~CheckedClientStream() override {
-        if (sent_ && !answered_) wait_until_accepted(this->socket(), 1000);
+        if (sent_ && !answered_) wait_until_admitted(this->socket(), 1000);
     }
     Status read(void* buffer, size_t capacity, ByteStream::Fill fill, const Deadline& deadline,
                 size_t* count) override {

@@ -106,16 +106,17 @@ std::vector<Client> check_loopback_clients(const std::vector<SocketNumber>& conn
     return clients;
 }
 
-void wait_until_accepted(SocketNumber connection, int limit_ms) {
+void wait_until_admitted(SocketNumber connection, int limit_ms) {
     const Deadline deadline(limit_ms);
     SocketQuery query;
     TcpEnds ends;
     if (!ends_of(connection, &ends)) return;
     while (!deadline.expired()) {
         bool waiting = false;
-        // In any other state without an owner it has been accepted and closed.
+        // In any other state it has been accepted and closed.
         const auto look = [&](const TcpRow& row) {
-            waiting = !row.owned && (row.state == TcpState::established || row.state == TcpState::close_wait);
+            const bool admitted = row.owned && row.timed;
+            waiting = !admitted && (row.state == TcpState::established || row.state == TcpState::close_wait);
         };
         TcpRow asked;
         const Answer answer = query.ask(ends.peer, ends.self, &asked);

@@ -17,8 +17,9 @@ Status check_loopback_server(SocketNumber connection, const std::string& address
 enum class Client { ours, not_ours };
 std::vector<Client> check_loopback_clients(const std::vector<SocketNumber>& connections, SocketQuery& query);
 
-// Waits, at most `limit_ms`, until the server has accepted this loopback connection or refused it. Returns at once where
-// the system counts a connection as the listener's from the beginning (Windows).
-void wait_until_accepted(SocketNumber connection, int limit_ms);
+// Waits, at most `limit_ms`, until the server has accepted this loopback connection and knows whose it is, or has refused it. A server tells that
+// it knows by turning keep-alive on, whose timer everybody sees in the system's table. Returns at once where the system counts a connection as
+// the listener's from the beginning (Windows).
+void wait_until_admitted(SocketNumber connection, int limit_ms);
 
 } // namespace ipc

@@ -28,13 +28,15 @@ bool parse_row(const char* line, TcpRow* row) {
     char local[64];
     char remote[64];
     unsigned state = 0;
+    unsigned timer = 0;
     unsigned long inode = 0; // 0: no process has it, or not yet
     *row = {};
-    if (std::sscanf(line, " %*d: %63s %63s %X %*s %*s %*s %lu %*d %lu", local, remote, &state, &row->owner, &inode) !=
-        5)
+    if (std::sscanf(line, " %*d: %63s %63s %X %*s %X:%*s %*s %lu %*d %lu", local, remote, &state, &timer, &row->owner,
+                    &inode) != 6)
         return false;
     row->state = tcp_state_of_linux(state);
     row->owned = inode != 0;
+    row->timed = timer != 0;
     return parse_end(local, &row->local) && parse_end(remote, &row->remote);
 }
 

@@ -116,6 +116,7 @@ Answer SocketQuery::ask(const TcpEnd& local, const TcpEnd& remote, TcpRow* row) 
     row->state = tcp_state_of_linux(answer.idiag_state);
     row->owner = answer.idiag_uid;
     row->owned = answer.idiag_inode != 0; // 0: no process has it, or not yet
+    row->timed = answer.idiag_timer != 0;
     return Answer::found;
 }
 

@@ -35,10 +35,11 @@ bool is_on_this_machine(int connection) {
 void prepare(int socket) {
     // A frame is complete when it is sent: nothing is gained by waiting for more.
     set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+    // Tells a client that its owner is no longer needed: wait_until_admitted.
+    set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
     // Another machine that vanished without a word is given up after some 25 s, busy or idle. This one cannot vanish, and the last of these options
     // would also end connections whose reader has taken nothing for so long: a process that is stopped, in a debugger for example.
     if (is_on_this_machine(socket)) return;
-    set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
     set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 10);
     set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);
     set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);

@@ -20,6 +20,7 @@ struct TcpRow {
     TcpState state = TcpState::other;
     unsigned long owner = 0; // a user's number; on Windows a process's
     bool owned = false;      // some process has it
+    bool timed = false;      // a timer of the system's runs for it: that of keep-alive, when nothing is under way
 };
 
 // The whole table. It is no snapshot: a socket can be missed while others come and go.

@@ -62,7 +62,9 @@ TcpEnd end_of(const UCHAR (&address)[16], DWORD port) {
 
 template <class Row>
 TcpRow row_of(const Row& row, TcpEnd local, TcpEnd remote) {
-    return {local, remote, state_of(row.dwState), row.dwOwningPid, row.dwOwningPid != 0};
+    // Timers are not told. A connection counts as the listener's from the beginning, so nobody waits for one.
+    const bool owned = row.dwOwningPid != 0;
+    return {local, remote, state_of(row.dwState), row.dwOwningPid, owned, owned};
 }
 
 // The system's table of one family; empty when it cannot be had.
