@@ -1,11 +1,11 @@
 namespace Ipc.Native;
 
 /// <summary>Asynchronous operations over the C ABI. What receives waits for the descriptor that the library gives to event loops, where there is one;
-/// what sends and calls has no form in the ABI that goes on where it ended, and blocks a thread of its own unless it goes at once.</summary>
+/// what sends has no form in the ABI that goes on where it ended, and blocks a thread of its own unless it goes at once.</summary>
 internal sealed unsafe partial class BoundChannel
 {
-    // A socket or pipe that says it is writable takes so much without waiting.
-    private const int LongestAtOnce = 4096;
+    // A socket or pipe that says it is writable takes a page without waiting, which a frame's header is part of.
+    private const int LongestAtOnce = 4096 - 16;
 
     private readonly Lock _readinessLock = new();
     private Descriptor? _descriptor; // our own of the library's
@@ -17,21 +17,12 @@ internal sealed unsafe partial class BoundChannel
     private byte* _heldRequest;
     private nuint _heldLength;
 
-    // On Windows there are transports of kind call, which have one call at a time. Looked up at the first asynchronous call: 0 before.
-    private const int OneCall = 1, ManyCalls = 2;
-    private int _callsAtOnce;
+    private TransportEntry? _transport; // looked up at the first asynchronous operation
 
-    private protected override bool HasCallsInFlight
-    {
-        get
-        {
-            if (OperatingSystem.IsLinux())
-                return true;
-            if (_callsAtOnce == 0)
-                _callsAtOnce = Registry.Transport(_address[.._address.IndexOf(':')]).Kind == "channel" ? ManyCalls : OneCall;
-            return _callsAtOnce == ManyCalls;
-        }
-    }
+    private TransportEntry Transport => _transport ??= Registry.Transport(_address[.._address.IndexOf(':')]);
+
+    // On Windows there are transports of kind call, which have one call at a time.
+    private protected override bool HasCallsInFlight => OperatingSystem.IsLinux() || Transport.Kind == "channel";
 
     partial void TakeKept(Span<byte> reply, ref int length)
     {
@@ -92,7 +83,8 @@ internal sealed unsafe partial class BoundChannel
     {
         OperationKind.Receive => AttemptReceive(operation, timeoutMilliseconds),
         OperationKind.ReceiveRequest => AttemptRequest(operation, timeoutMilliseconds),
-        OperationKind.Send or OperationKind.Submit when timeoutMilliseconds == 0 => AttemptSend(operation),
+        OperationKind.Send or OperationKind.Submit or OperationKind.Answer or OperationKind.AnswerDeferred when timeoutMilliseconds == 0 =>
+            TrySendWhole(operation),
         _ => base.Attempt(operation, timeoutMilliseconds),
     };
 
@@ -105,25 +97,40 @@ internal sealed unsafe partial class BoundChannel
         NativeStatus.Check(status);
     }
 
-    private bool AttemptSend(ChannelOperation operation)
+    // What is short goes whole or not at all: through a descriptor that says there is room, and through shared memory, which never cuts it.
+    private bool TrySendWhole(ChannelOperation operation)
     {
-        ReadinessOf(sending: false); // looks for the descriptor
-        if (operation.Outgoing.Length > LongestAtOnce || !OperatingSystem.IsLinux() || _descriptor is not { } descriptor)
+        if (operation.Outgoing.Length > LongestAtOnce)
             return false;
+        if (!Transport.ZeroCopy)
+        {
+            if (!IsWritable())
+                return false;
+            CarryOut(operation, Timeout.Infinite);
+            return true;
+        }
         try
         {
-            if ((Libc.Poll(descriptor, Libc.POLLOUT, 0) & Libc.POLLOUT) == 0)
-                return false;
+            CarryOut(operation, 0);
+            return true;
+        }
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut)
+        {
+            return false; // a channel that is broken says so again
+        }
+    }
+
+    private bool IsWritable()
+    {
+        ReadinessOf(sending: false); // looks for the descriptor
+        try
+        {
+            return OperatingSystem.IsLinux() && _descriptor is { } descriptor && (Libc.Poll(descriptor, Libc.POLLOUT, 0) & Libc.POLLOUT) != 0;
         }
         catch (ObjectDisposedException)
         {
-            // Closed meanwhile, which Send says.
+            return true; // closed meanwhile, which sending says
         }
-        if (operation.Kind == OperationKind.Submit)
-            Submit(operation.Outgoing.Span, operation.Tag);
-        else
-            Send(operation.Outgoing.Span);
-        return true;
     }
 
     private bool AttemptReceive(ChannelOperation operation, int timeoutMilliseconds)

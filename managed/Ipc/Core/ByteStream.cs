@@ -28,10 +28,6 @@ internal abstract class ByteStream : IDisposable
     /// now. From any thread. False: this stream cannot.</summary>
     public virtual bool InterruptSending(bool on) => false;
 
-    /// <summary>Where descriptors tell nothing: from on = true to on = false Receive returns <see cref="TimedOut"/> instead of waiting, and whoever waits
-    /// in it now is called back. From any thread. False: this stream cannot.</summary>
-    public virtual bool InterruptReceiving(bool on) => false;
-
     /// <summary>The peer ended the stream: a client may find its server dead and clear its name away. Never throws, nor outlasts the deadline by more
     /// than some milliseconds.</summary>
     public virtual void PeerGone(Deadline deadline) { }

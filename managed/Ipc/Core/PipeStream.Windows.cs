@@ -5,20 +5,17 @@ namespace Ipc;
 /// <summary>A connected, overlapped named pipe; owns it. In message mode each Send is one message of the pipe, and receiving does not
 /// care where messages end: frames say so themselves. Twin of native/src/win32/pipe_stream.cpp.</summary>
 [SupportedOSPlatform("windows")]
-internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteStream
+internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : OverlappedStream
 {
     // One write takes at most so much, because the system may have to keep all of it in memory of its own.
     private const int LargestFragment = 1024 * 1024;
 
-    private readonly Win32Handle _interrupt = Win32.CreateEvent();
-    private readonly Win32Handle _recall = Win32.CreateEvent();   // set while nobody is to wait in Receive
-    private readonly Win32Handle _giveUp = Win32.CreateEvent();   // set while nobody is to wait in Send
-    private readonly Win32Handle _received = Win32.CreateEvent(); // the receiving thread's
-    private readonly Win32Handle _sent = Win32.CreateEvent();     // the sending thread's
-    private byte[] _message = [];                                 // the sending thread's: a message's fragments side by side
-    private bool _cut;                                            // the sending thread's: what was sent last may have been read in part
+    private readonly Win32Handle _giveUp = Win32.CreateEvent(); // set while nobody is to wait in Send
+    private readonly Win32Handle _sent = Win32.CreateEvent();   // the sending thread's
+    private byte[] _message = [];                               // the sending thread's: a message's fragments side by side
+    private bool _cut;                                          // the sending thread's: what was sent last may have been read in part
 
-    public override int Receive(Span<byte> buffer, bool all, Deadline deadline)
+    protected override int ReceiveNow(byte* buffer, int length, ReceiveOperation* operation, Deadline deadline)
     {
         if (!pipe.TryAddRef())
             return 0; // closed here
@@ -27,7 +24,8 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
             // A write of nothing at all arrives as nothing, and is not the end.
             while (true)
             {
-                if (ReceiveOnce(buffer, deadline) is var count && count != 0)
+                var error = BeginReceive(buffer, length, operation);
+                if (Finish(&operation->Overlapped, error, deadline, Receiving, null) is var count && count != 0)
                     return count > 0 ? count : count == Ended ? 0 : TimedOut;
             }
         }
@@ -40,25 +38,48 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
     // What an operation came to, when it was not a number of bytes.
     private const int Ended = -2;
 
-    private int ReceiveOnce(Span<byte> buffer, Deadline deadline)
+    protected internal override int BeginReceive(byte* buffer, int length, ReceiveOperation* operation)
     {
-        fixed (byte* p = buffer)
+        if (!pipe.TryAddRef())
+            return Win32.ERROR_PIPE_NOT_CONNECTED; // closed here
+        var error = Win32.ReadFile(pipe, buffer, (uint)length, null, &operation->Overlapped) != 0 ? 0 : Win32.LastError;
+        pipe.DangerousRelease();
+        return error;
+    }
+
+    protected internal override int ResultOf(ReceiveOperation* operation)
+    {
+        if (!pipe.TryAddRef())
+            return 0; // closed here
+        try
         {
-            var operation = new NativeOverlapped { EventHandle = _received.DangerousGetHandle() };
-            var error = Win32.ReadFile(pipe, p, (uint)buffer.Length, null, &operation) != 0 ? 0 : Win32.LastError;
-            return Finish(&operation, error, deadline, "receive from", _recall);
+            // A write of nothing at all arrives as nothing, and is not the end.
+            return ResultOf(&operation->Overlapped, Receiving) is var count && count > 0 ? count : count == Ended ? 0 : TimedOut;
+        }
+        finally
+        {
+            pipe.DangerousRelease();
         }
     }
 
-    // Waits for an operation that was begun with this result: a number of bytes, TimedOut or Ended. When the time is over, the
-    // stream interrupted or the wait called back the operation is cancelled; one that was done by then counts.
-    private int Finish(NativeOverlapped* operation, int error, Deadline deadline, string tried, Win32Handle recall)
+    protected internal override void CancelReceive(ReceiveOperation* operation)
     {
-        var waited = Win32.WAIT_OBJECT_0 + 1;
+        if (!pipe.TryAddRef())
+            return; // closed here, which cancels it
+        _ = Win32.CancelIoEx(pipe, &operation->Overlapped);
+        pipe.DangerousRelease();
+    }
+
+    // Waits for an operation that was begun with this result: a number of bytes, TimedOut or Ended. When the time is over, the
+    // stream interrupted or `giveUp` set the operation is cancelled; one that was done by then counts.
+    private int Finish(NativeOverlapped* operation, int error, Deadline deadline, string tried, Win32Handle? giveUp)
+    {
+        var isInterrupted = false;
         if (error == Win32.ERROR_IO_PENDING)
         {
-            var events = stackalloc nint[] { _interrupt.DangerousGetHandle(), operation->EventHandle, recall.DangerousGetHandle() };
-            waited = Win32.WaitForAny(events, 3, deadline);
+            var events = stackalloc nint[] { Interrupted.DangerousGetHandle(), operation->EventHandle, giveUp?.DangerousGetHandle() ?? default };
+            var waited = Win32.WaitForAny(events, giveUp is null ? 2 : 3, deadline);
+            isInterrupted = waited == Win32.WAIT_OBJECT_0;
             if (waited != Win32.WAIT_OBJECT_0 + 1)
                 _ = Win32.CancelIoEx(pipe, operation);
         }
@@ -66,15 +87,22 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
         {
             return Failed(error, tried);
         }
+        var count = ResultOf(operation, tried);
+        return count == TimedOut && isInterrupted ? Ended : count;
+    }
+
+    // Of an operation that is over or will be at once: a number of bytes, TimedOut if it was cancelled, or Ended.
+    private int ResultOf(NativeOverlapped* operation, string tried)
+    {
         uint count;
         if (Win32.GetOverlappedResult(pipe, operation, &count, 1) != 0)
             return (int)count;
-        error = Win32.LastError;
-        if (error == Win32.ERROR_MORE_DATA)
-            return (int)count; // the message's rest is read next
-        if (error != Win32.ERROR_OPERATION_ABORTED)
-            return Failed(error, tried);
-        return waited == Win32.WAIT_OBJECT_0 ? Ended : TimedOut;
+        return Win32.LastError switch
+        {
+            Win32.ERROR_MORE_DATA => (int)count, // the message's rest is read next
+            Win32.ERROR_OPERATION_ABORTED => TimedOut,
+            var error => Failed(error, tried),
+        };
     }
 
     private static int Failed(int error, string tried) =>
@@ -145,12 +173,6 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
         }
     }
 
-    public override bool InterruptReceiving(bool on)
-    {
-        Win32.SetOrReset(_recall, on);
-        return true;
-    }
-
     public override bool GoesOnSending => false;
 
     public override bool InterruptSending(bool on)
@@ -162,17 +184,15 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : ByteS
     public override void Interrupt()
     {
         // A pipe has no shutdown: its end comes when the last thread has left it.
-        Win32.SetOrReset(_interrupt, set: true);
+        base.Interrupt();
         pipe.Dispose();
     }
 
     public override void Dispose()
     {
+        base.Dispose();
         pipe.Dispose();
-        _interrupt.Dispose();
-        _recall.Dispose();
         _giveUp.Dispose();
-        _received.Dispose();
         _sent.Dispose();
     }
 }

@@ -42,9 +42,9 @@ internal static class Registry
 /// <summary>One option of an address. Kind: choice (one of Choices, comma-separated), size (bytes with k, M, G) or count.</summary>
 internal sealed record OptionEntry(string Name, string Kind, string Default, string? Choices = null);
 
-/// <summary>A transport. Sides: side id to "" or the reason it is missing.</summary>
+/// <summary>A transport. ZeroCopy: through memory that both ends share. Sides: side id to "" or the reason it is missing.</summary>
 internal sealed record TransportEntry(
-    string Id, string Kind, IReadOnlyList<string> Platforms, string LargestMessage, IReadOnlyDictionary<string, string> Sides,
+    string Id, string Kind, IReadOnlyList<string> Platforms, bool ZeroCopy, string LargestMessage, IReadOnlyDictionary<string, string> Sides,
     IReadOnlyList<OptionEntry> Options);
 
 internal sealed record RegistryFile(IReadOnlyList<OptionEntry> CommonOptions, IReadOnlyList<TransportEntry> Transports);

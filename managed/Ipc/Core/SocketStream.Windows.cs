@@ -6,16 +6,11 @@ namespace Ipc;
 /// <summary>A connected stream socket; owns it. Receiving is overlapped; sending does not wait in the system, so that it is known what
 /// has left, but for the event that tells of room. Twin of native/src/win32/socket_stream.cpp.</summary>
 [SupportedOSPlatform("windows")]
-internal sealed unsafe class WindowsSocketStream : ByteStream
+internal sealed unsafe class WindowsSocketStream : OverlappedStream
 {
-    private const int IoPending = 997, Aborted = 995; // WSA_IO_PENDING, WSA_OPERATION_ABORTED
-
     private readonly Socket _socket;
     private readonly nint _handle;
-    private readonly Win32Handle _interrupt = Win32.CreateEvent();
-    private readonly Win32Handle _recall = Win32.CreateEvent();   // set while nobody is to wait in Receive
-    private readonly Win32Handle _received = Win32.CreateEvent(); // the receiving thread's
-    private readonly Win32Handle _room = Win32.CreateEvent();     // the sending thread's
+    private readonly Win32Handle _room = Win32.CreateEvent(); // the sending thread's
     private int _interrupted;
 
     public WindowsSocketStream(Socket socket)
@@ -27,37 +22,49 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
             throw Win32.Failure(IpcStatus.System, "cannot watch a socket", Win32.LastError);
     }
 
-    public override int Receive(Span<byte> buffer, bool all, Deadline deadline)
+    protected override int ReceiveNow(byte* buffer, int length, ReceiveOperation* operation, Deadline deadline)
     {
         if (Volatile.Read(ref _interrupted) != 0)
             return 0;
-        fixed (byte* p = buffer)
+        var isInterrupted = false;
+        var error = BeginReceive(buffer, length, operation);
+        if (error == Win32.ERROR_IO_PENDING)
         {
-            var room = new Win32.SocketBuffer { Length = (uint)buffer.Length, Data = p };
-            var operation = new NativeOverlapped { EventHandle = _received.DangerousGetHandle() };
-            uint flags = 0;
-            var waited = Win32.WAIT_OBJECT_0 + 1;
-            if (Win32.ReceiveSocket(_handle, &room, 1, null, &flags, &operation, null) != 0)
-            {
-                var error = Win32.LastError;
-                if (error != IoPending)
-                    return Failed(error, "receive from");
-                waited = WaitFor(operation.EventHandle, deadline);
-                if (waited != Win32.WAIT_OBJECT_0 + 1)
-                    _ = Win32.CancelSocket(_handle, &operation);
-            }
-            uint count;
-            if (Win32.GetSocketResult(_handle, &operation, &count, 1, &flags) != 0)
-                return (int)count;
-            var failure = Win32.LastError;
-            return failure != Aborted ? Failed(failure, "receive from") : waited == Win32.WAIT_OBJECT_0 ? 0 : TimedOut;
+            var events = stackalloc nint[] { Interrupted.DangerousGetHandle(), operation->Overlapped.EventHandle };
+            var waited = Win32.WaitForAny(events, 2, deadline);
+            isInterrupted = waited == Win32.WAIT_OBJECT_0;
+            if (waited != Win32.WAIT_OBJECT_0 + 1)
+                CancelReceive(operation);
         }
+        else if (error != 0)
+        {
+            return Failed(error, Receiving);
+        }
+        var count = ResultOf(operation);
+        return count == TimedOut && isInterrupted ? 0 : count;
     }
+
+    protected internal override int BeginReceive(byte* buffer, int length, ReceiveOperation* operation)
+    {
+        var room = new Win32.SocketBuffer { Length = (uint)length, Data = buffer };
+        operation->Flags = 0;
+        return Win32.ReceiveSocket(_handle, &room, 1, null, &operation->Flags, &operation->Overlapped, null) == 0 ? 0 : Win32.LastError;
+    }
+
+    protected internal override int ResultOf(ReceiveOperation* operation)
+    {
+        uint count;
+        if (Win32.GetSocketResult(_handle, &operation->Overlapped, &count, 1, &operation->Flags) != 0)
+            return (int)count;
+        return Win32.LastError is var error && error != Win32.ERROR_OPERATION_ABORTED ? Failed(error, Receiving) : TimedOut;
+    }
+
+    protected internal override void CancelReceive(ReceiveOperation* operation) => _ = Win32.CancelSocket(_handle, &operation->Overlapped);
 
     public override int Send(ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, Deadline deadline)
     {
         var pieces = stackalloc Win32.SocketBuffer[2];
-        var events = stackalloc nint[] { _interrupt.DangerousGetHandle(), _room.DangerousGetHandle() };
+        var events = stackalloc nint[] { Interrupted.DangerousGetHandle(), _room.DangerousGetHandle() };
         fixed (byte* h = head)
         fixed (byte* b = body)
         {
@@ -79,12 +86,6 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
         }
     }
 
-    private uint WaitFor(nint happened, Deadline deadline)
-    {
-        var events = stackalloc nint[] { _interrupt.DangerousGetHandle(), happened, _recall.DangerousGetHandle() };
-        return Win32.WaitForAny(events, 3, deadline);
-    }
-
     private static int Failed(int error, string tried) => (SocketError)error switch
     {
         SocketError.ConnectionReset or SocketError.ConnectionAborted or SocketError.NetworkReset or SocketError.Shutdown or SocketError.Disconnecting or
@@ -92,17 +93,11 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
         _ => throw Win32.Failure(IpcStatus.System, $"cannot {tried} the peer", error),
     };
 
-    public override bool InterruptReceiving(bool on)
-    {
-        Win32.SetOrReset(_recall, on);
-        return true;
-    }
-
     public override void Interrupt()
     {
         if (Interlocked.Exchange(ref _interrupted, 1) != 0)
             return;
-        _ = Win32.SetEvent(_interrupt);
+        base.Interrupt();
         try
         {
             _socket.Shutdown(SocketShutdown.Both);
@@ -115,10 +110,8 @@ internal sealed unsafe class WindowsSocketStream : ByteStream
 
     public override void Dispose()
     {
+        base.Dispose();
         _socket.Dispose();
-        _interrupt.Dispose();
-        _recall.Dispose();
-        _received.Dispose();
         _room.Dispose();
     }
 }

@@ -4,10 +4,11 @@ namespace Ipc;
 internal sealed partial class StreamChannel
 {
     private protected override ChannelReadiness? CreateReadiness() =>
-        OperatingSystem.IsLinux() && _stream.Descriptors is var (receiving, sending) ? new DescriptorReadiness(receiving, sending) : null;
+        OperatingSystem.IsLinux() && _stream.Descriptors is var (receiving, sending) ? new DescriptorReadiness(receiving, sending)
+        : OperatingSystem.IsWindows() && _stream is OverlappedStream stream ? new OverlappedReadiness(stream.MakeReadiness())
+        : null;
 
     // For threads that block because there is nothing to wait for: on Windows. The stream outlives its channel's end.
-    internal override bool InterruptReceiving(bool on) => _stream.InterruptReceiving(on);
     internal override bool InterruptSending(bool on) => _stream.InterruptSending(on);
 
     private protected override bool GoesOnSending => _stream.GoesOnSending;

@@ -38,6 +38,9 @@ public class AsyncTests
         return all;
     }
 
+    /// <summary>Those of both systems over which nobody who waits to receive holds a thread.</summary>
+    public static TheoryData<string> WithoutThreads => [.. Pairs.Transports.Select(transport => transport.Id).Where(id => id is "unix" or "pipe" or "tcp")];
+
     private static void RequirePrompt(string milliseconds) =>
         Assert.InRange(int.Parse(milliseconds, CultureInfo.InvariantCulture), 0, Answer.PromptMilliseconds);
 
@@ -76,6 +79,15 @@ public class AsyncTests
         Run(transport, side, peer, listens, async (_, asynchronous, _) =>
         {
             RequirePrompt(await asynchronous.Ok($"send-cancelled c {size} 200"));
+        });
+
+    [Theory, MemberData(nameof(WithoutThreads))]
+    public Task ManyChannelsWaitWithoutThreads(string transport) =>
+        Stage.Run(transport, "managed", "managed", async stage =>
+        {
+            // Windows: .NET's own, one for each 63. A few more come and go with the pool.
+            var threads = int.Parse(await stage.Server.Ok($"wait-many {stage.Address} 100"), CultureInfo.InvariantCulture);
+            Assert.InRange(threads, -20, 20);
         });
 
     [Theory, MemberData(nameof(Ends))]

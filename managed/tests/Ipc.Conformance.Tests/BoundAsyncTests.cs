@@ -54,6 +54,25 @@ public class BoundAsyncTests
         Assert.Equal(IpcStatus.PeerClosed, (await Assert.ThrowsAsync<IpcException>(() => last.WaitAsync(s_patience))).Status);
     }
 
+    // Not fifo, whose descriptor is that of what comes.
+    [Theory]
+    [InlineData("unix")]
+    [InlineData("tcp")]
+    [InlineData("pipe")]
+    [InlineData("shm")]
+    [InlineData("shm-event")]
+    public async Task WhatIsShortGoesOutAtOnce(string transport)
+    {
+        using var ends = await Connect(transport);
+        var (client, server) = ends;
+        var buffer = new byte[100];
+        var calling = client.CallAsync(new byte[10], new byte[100]).AsTask();
+        Assert.Equal(10, await server.ReceiveRequestAsync(buffer).AsTask().WaitAsync(s_patience));
+        var replying = server.ReplyAsync(new byte[20]);
+        Assert.True(replying.IsCompletedSuccessfully, "a reply for which there was room was handed over to another thread");
+        Assert.Equal(20, await calling.WaitAsync(s_patience));
+    }
+
     // Where a thread waits it waits until it is interrupted, at whatever moment that comes.
     [Theory]
     [MemberData(nameof(Transports))]

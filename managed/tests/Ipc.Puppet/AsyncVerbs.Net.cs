@@ -14,6 +14,7 @@ internal static partial class AsyncVerbs
         verbs.Add("serve-async", Serve);
         verbs.Add("receive-cancelled", ReceiveCancelled);
         verbs.Add("send-cancelled", SendCancelled);
+        verbs.Add("wait-many", WaitMany);
     }
 
     // The worker waits; what is tried waits without it.
@@ -93,6 +94,45 @@ internal static partial class AsyncVerbs
             }, atOnce).ConfigureAwait(false);
             return "";
         }
+    }
+
+    // COUNT channels in pure .NET with both ends here, each of which waits for a message and then gets one. Answers how many threads that took.
+    private static string WaitMany(Handles handles, Command command)
+    {
+        var (address, count) = (command.Word(), command.Size());
+        using var listener = ManagedIpc.Listen(address);
+        var (servers, clients) = (new List<IpcChannel>(), new List<IpcChannel>());
+        try
+        {
+            for (var i = 0; i < count; i++)
+            {
+                var connecting = Task.Run(() => ManagedIpc.Connect(listener.Address, 10_000));
+                servers.Add(listener.Accept(10_000));
+                clients.Add(connecting.GetAwaiter().GetResult());
+            }
+            var before = ThreadCount();
+            var waiting = servers.ConvertAll(server => server.ReceiveAsync(new byte[100]).AsTask());
+            var threads = ThreadCount() - before;
+            for (var i = 0; i < count; i++)
+                clients[i].Send(new byte[i % 100]);
+            for (var i = 0; i < count; i++)
+            {
+                if (waiting[i].GetAwaiter().GetResult() is var length && length != i % 100)
+                    throw new WrongException($"channel {i} received {length} bytes instead of {i % 100}");
+            }
+            return CallVerbs.Number(threads);
+        }
+        finally
+        {
+            clients.ForEach(client => client.Dispose());
+            servers.ForEach(server => server.Dispose());
+        }
+    }
+
+    private static int ThreadCount()
+    {
+        using var self = Process.GetCurrentProcess();
+        return self.Threads.Count;
     }
 
     // Sends until nobody takes any more, and is cancelled. Answers how long it took from then on.

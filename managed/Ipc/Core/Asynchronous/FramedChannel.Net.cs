@@ -235,7 +235,9 @@ internal abstract partial class FramedChannel
 internal abstract class ChannelReadiness : IDisposable
 {
     public abstract Readiness ToReceive { get; }
-    public abstract Readiness ToSend { get; }
+
+    /// <summary>Null: by a thread.</summary>
+    public abstract Readiness? ToSend { get; }
 
     /// <summary>The channel is closed: nothing is waited for any more, nor looked at.</summary>
     public abstract void Dispose();

@@ -204,27 +204,39 @@ public abstract partial class IpcChannel
                 return operation.Owner!.HandOut(timeoutMilliseconds);
             case var _ when timeoutMilliseconds == 0:
                 return false;
-            case OperationKind.Submit:
-                Submit(operation.Outgoing.Span, operation.Tag);
-                return true;
-            case OperationKind.AnswerDeferred when operation.AnswerKind == FrameKind.Fault:
-                FailDeferred(operation.Tag, Encoding.UTF8.GetString(operation.Outgoing.Span));
-                return true;
-            case OperationKind.AnswerDeferred:
-                ReplyDeferred(operation.Tag, operation.Outgoing.Span);
-                return true;
-            case OperationKind.Send:
-                Send(operation.Outgoing.Span);
-                return true;
             case OperationKind.Call:
                 operation.Result = Call(operation.Outgoing.Span, operation.Incoming.Span);
                 return true;
-            case var _ when operation.AnswerKind == FrameKind.Fault:
-                FailRequest(Encoding.UTF8.GetString(operation.Outgoing.Span));
-                return true;
             default:
-                Reply(operation.Outgoing.Span);
+                CarryOut(operation, Timeout.Infinite);
                 return true;
+        }
+    }
+
+    /// <summary>Does what only sends, by the blocking functions.</summary>
+    internal void CarryOut(ChannelOperation operation, int timeoutMilliseconds)
+    {
+        var bytes = operation.Outgoing.Span;
+        switch (operation.Kind)
+        {
+            case OperationKind.Send:
+                Send(bytes, timeoutMilliseconds);
+                return;
+            case OperationKind.Submit:
+                Submit(bytes, operation.Tag, timeoutMilliseconds);
+                return;
+            case OperationKind.AnswerDeferred when operation.AnswerKind == FrameKind.Fault:
+                FailDeferred(operation.Tag, Encoding.UTF8.GetString(bytes), timeoutMilliseconds);
+                return;
+            case OperationKind.AnswerDeferred:
+                ReplyDeferred(operation.Tag, bytes, timeoutMilliseconds);
+                return;
+            case var _ when operation.AnswerKind == FrameKind.Fault:
+                FailRequest(Encoding.UTF8.GetString(bytes), timeoutMilliseconds);
+                return;
+            default:
+                Reply(bytes, timeoutMilliseconds);
+                return;
         }
     }
 
