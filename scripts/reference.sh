@@ -38,6 +38,8 @@ measure reference-broadcast "$root/scripts/ipc" --transport 'broadcast,broadcast
 # What six launches cannot decide: thirty of each, half an hour.
 measure reference-claims "$root/scripts/ipc" \
     --claim managed-client,managed-server,pipes-beat-events,streaming,cloudtoid-time,cloudtoid-allocations
+# And what they may not decide, where launches come in two placements.
+measure reference-claims-more "$root/scripts/ipc" --claim lists-against-arrays,osipc-small,json-in-ping,socket-against-events
 if [ -f "$root/artifacts/windows/Ipc.Lab/ipc-lab.exe" ]; then
     measure reference-wine "$root/scripts/ipc-windows" "${short[@]}" \
         --transport pipe,wm-copydata,msrpc-np,msrpc-alpc,msrpc-tcp --pair native:native --codec raw --scenario call --workload 0.1k-1k,1k-10k,50k-500k
