@@ -39,7 +39,9 @@ internal sealed class TcpTransport : Transport
         {
             if (TcpReach.ChecksUsers(address))
                 TcpUsers.CheckServer(TcpSocket.LocalEndPoint(socket), server, address, () => LocalSocket.PeerHasEnded(socket));
-            var stream = IPAddress.IsLoopback(server.Address) ? new CheckedClientStream(socket, LongestSend) : new SocketStream(socket, longestSend: LongestSend);
+            var stream = IPAddress.IsLoopback(server.Address)
+                ? new CheckedClientStream(socket, LongestSend)
+                : new SocketStream(socket, longestSend: LongestSend);
             return new StreamChannel(stream, address);
         }
         catch
