@@ -8,7 +8,7 @@ internal sealed partial class StreamChannel
         : OperatingSystem.IsWindows() && _stream is OverlappedStream stream ? new OverlappedReadiness(stream.MakeReadiness())
         : null;
 
-    // For threads that block because there is nothing to wait for: on Windows. The stream outlives its channel's end.
+    // For threads that block because there is nothing to wait for: what sends on Windows. The stream outlives its channel's end.
     internal override bool InterruptSending(bool on) => _stream.InterruptSending(on);
 
     private protected override bool GoesOnSending => _stream.GoesOnSending;

@@ -111,13 +111,24 @@ internal static partial class AsyncVerbs
                 clients.Add(connecting.GetAwaiter().GetResult());
             }
             var before = ThreadCount();
-            var waiting = servers.ConvertAll(server => server.ReceiveAsync(new byte[100]).AsTask());
+            // Nothing but the wait itself keeps the channels that wait.
+            var waiting = servers.ConvertAll(server =>
+            {
+                var received = new TaskCompletionSource<int>();
+                _ = ReceiveAsync(server, received);
+                return received.Task;
+            });
+            servers.Clear();
             var threads = ThreadCount() - before;
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
             for (var i = 0; i < count; i++)
                 clients[i].Send(new byte[i % 100]);
             for (var i = 0; i < count; i++)
             {
-                if (waiting[i].GetAwaiter().GetResult() is var length && length != i % 100)
+                if (!waiting[i].Wait(10_000))
+                    throw new WrongException($"channel {i} has received nothing");
+                if (waiting[i].Result is var length && length != i % 100)
                     throw new WrongException($"channel {i} received {length} bytes instead of {i % 100}");
             }
             return CallVerbs.Number(threads);
@@ -127,6 +138,12 @@ internal static partial class AsyncVerbs
             clients.ForEach(client => client.Dispose());
             servers.ForEach(server => server.Dispose());
         }
+    }
+
+    private static async Task ReceiveAsync(IpcChannel channel, TaskCompletionSource<int> received)
+    {
+        using (channel)
+            received.SetResult(await channel.ReceiveAsync(new byte[100]).ConfigureAwait(false));
     }
 
     private static int ThreadCount()

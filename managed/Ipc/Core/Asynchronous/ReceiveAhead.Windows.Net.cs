@@ -20,7 +20,7 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
     private readonly ReceiveOperation* _operation; // and behind it the room; the system writes to both
     private readonly Lock _endLock = new(); // guards the next
     private bool _isFreed;
-    private ChannelOperation? _waiting;
+    private readonly Edge _edge = new();
     private bool _begun; // its result has not been taken
     private int _from;   // what has come and was not taken stands in the room, up to the next
     private int _to;
@@ -30,12 +30,8 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
         _stream = stream;
         _operation = (ReceiveOperation*)NativeMemory.AllocZeroed((nuint)(sizeof(ReceiveOperation) + RoomSize));
         _operation->Overlapped.EventHandle = _over.SafeWaitHandle.DangerousGetHandle();
-        // The wait keeps nobody alive.
-        _registration = ThreadPool.UnsafeRegisterWaitForSingleObject(_over, static (ahead, _) =>
-        {
-            if (((WeakReference<ReceiveAhead>)ahead!).TryGetTarget(out var target))
-                Volatile.Read(ref target._waiting)?.Wake();
-        }, new WeakReference<ReceiveAhead>(this), Timeout.Infinite, executeOnlyOnce: false);
+        _registration = ThreadPool.UnsafeRegisterWaitForSingleObject(
+            _over, static (edge, _) => Volatile.Read(ref ((Edge)edge!).Operation)?.Wake(), _edge, Timeout.Infinite, executeOnlyOnce: false);
     }
 
     ~ReceiveAhead() => End();
@@ -50,7 +46,7 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
         if (!channel.TryEnterBeside())
             return true;
         // Named before it is seen whether something is under way: whatever ends later finds it.
-        Interlocked.Exchange(ref _waiting, operation);
+        Interlocked.Exchange(ref _edge.Operation, operation);
         // Of what is over already nobody may tell any more.
         var isOver = !IsBegun();
         if (isOver)
@@ -72,7 +68,7 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
         return _begun && IsUnderWay;
     }
 
-    public override void Disarm(ChannelOperation operation) => Interlocked.Exchange(ref _waiting, null);
+    public override void Disarm(ChannelOperation operation) => Interlocked.Exchange(ref _edge.Operation, null);
 
     /// <summary>As <see cref="ByteStream.Receive"/>, of what has come; null: there is nothing, nor anything under way.</summary>
     public int? Take(Span<byte> buffer, Deadline deadline)
@@ -139,6 +135,13 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
             }
         }
         _over.Dispose();
+    }
+
+    /// <summary>All that the thread that waits knows: who is to be woken, only while that waits, so that an operation lives until it is over and a
+    /// forgotten channel does not.</summary>
+    private sealed class Edge
+    {
+        public ChannelOperation? Operation;
     }
 }
 

@@ -11,7 +11,6 @@ internal sealed class CheckedClientStream(Descriptor socket, int longestSend) : 
 
     private bool _hasSent;     // the sending thread's
     private bool _wasAnswered; // the receiving thread's
-    private bool _isDisposed;
 
     public override int Receive(Span<byte> buffer, bool all, Deadline deadline)
     {
@@ -32,9 +31,8 @@ internal sealed class CheckedClientStream(Descriptor socket, int longestSend) : 
 
     public override void Dispose()
     {
-        if (_hasSent && !_wasAnswered && !_isDisposed)
+        if (_hasSent && !_wasAnswered && !Socket.IsClosed)
             WaitUntilAdmitted();
-        _isDisposed = true;
         base.Dispose();
     }
 

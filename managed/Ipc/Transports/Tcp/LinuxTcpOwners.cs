@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Net;
 using System.Runtime.Versioning;
 
@@ -17,7 +16,7 @@ internal sealed class LinuxTcpOwners : TcpOwners
     {
         var answer = _query.Ask(local, remote, out var row);
         isSure = answer != TcpAnswer.Unknown;
-        return isSure ? Text(row.User) : _table.OwnerOf(local, remote, out _);
+        return isSure ? row.Owner : _table.OwnerOf(local, remote, out _);
     }
 
     public override bool IsToBeAdmitted(IPEndPoint local, IPEndPoint remote) => _query.Ask(local, remote, out var row) switch
@@ -28,7 +27,5 @@ internal sealed class LinuxTcpOwners : TcpOwners
     };
 
     public override string? OwnerOfListener(IPEndPoint at) =>
-        _query.AskListener(at, out var row) == TcpAnswer.Unknown ? _table.OwnerOfListener(at) : Text(row.User);
-
-    private static string? Text(uint? user) => user is null ? null : "user " + user.Value.ToString(CultureInfo.InvariantCulture);
+        _query.AskListener(at, out var row) == TcpAnswer.Unknown ? _table.OwnerOfListener(at) : row.Owner;
 }

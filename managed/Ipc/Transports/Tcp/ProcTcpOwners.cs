@@ -24,8 +24,8 @@ internal sealed class ProcTcpOwners(string proc) : TcpOwners
         {
             foreach (var line in Lines(table))
             {
-                if (line.Local == localKey && line.Remote == remoteKey && line.Row.User is { } user)
-                    return Text(user);
+                if (line.Local == localKey && line.Remote == remoteKey && line.Row.Owner is { } owner)
+                    return owner;
             }
         }
         return null;
@@ -44,8 +44,8 @@ internal sealed class ProcTcpOwners(string proc) : TcpOwners
             {
                 foreach (var line in Lines(table))
                 {
-                    if (line.Row is { State: TcpRow.Listening, User: { } user } && line.Local == key)
-                        return Text(user);
+                    if (line.Row is { State: TcpRow.Listening, Owner: { } owner } && line.Local == key)
+                        return owner;
                 }
             }
         }
@@ -74,8 +74,6 @@ internal sealed class ProcTcpOwners(string proc) : TcpOwners
         var words = Enumerable.Range(0, bytes.Length / 4).Select(i => BitConverter.ToUInt32(bytes, 4 * i).ToString("X8", CultureInfo.InvariantCulture));
         return FormattableString.Invariant($"{string.Concat(words)}:{port:X4}");
     }
-
-    private static string Text(uint user) => "user " + user.ToString(CultureInfo.InvariantCulture);
 
     private static IEnumerable<(string Local, string Remote, TcpRow Row)> Lines(string table)
     {
