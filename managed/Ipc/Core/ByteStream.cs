@@ -24,10 +24,6 @@ internal abstract class ByteStream : IDisposable
     /// <summary>Whether it is known after a time-out how much of a Send has gone, so that the next one can go on.</summary>
     public virtual bool GoesOnSending => true;
 
-    /// <summary>Of a stream that does not go on: from on = true to on = false Send gives up, as at the end of its time-out, and so does whoever waits in it
-    /// now. From any thread. False: this stream cannot.</summary>
-    public virtual bool InterruptSending(bool on) => false;
-
     /// <summary>The peer ended the stream: a client may find its server dead and clear its name away. Never throws, nor outlasts the deadline by more
     /// than some milliseconds.</summary>
     public virtual void PeerGone(Deadline deadline) { }

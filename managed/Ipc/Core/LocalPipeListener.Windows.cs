@@ -6,7 +6,7 @@ namespace Ipc;
 /// <summary>A listening named pipe: `pipe`, and the handover of shared memory. Only this user may open it (its DACL, which the
 /// system enforces), only from this machine. Accept and Close may come from any thread.</summary>
 [SupportedOSPlatform("windows")]
-internal sealed unsafe class LocalPipeListener : IDisposable
+internal sealed unsafe partial class LocalPipeListener : IDisposable
 {
     private const uint BufferSize = 64 * 1024;
     // So many clients may come at once without being asked to try again.
@@ -129,12 +129,9 @@ internal sealed unsafe class LocalPipeListener : IDisposable
                 events[i + 1] = _waiting[i].Event.DangerousGetHandle();
             while (true)
             {
-                var client = TakeConnected();
-                uint process;
-                if (client is not null && (Win32.GetNamedPipeClientProcessId(client, &process) == 0 || !LocalPipe.IsForeign(process)))
+                if (TakeOwnClient() is { } client)
                     return client;
-                client?.Dispose();
-                if (client is null && Win32.WaitForAny(events, Backlog + 1, deadline) == Win32.WAIT_TIMEOUT)
+                if (Win32.WaitForAny(events, Backlog + 1, deadline) == Win32.WAIT_TIMEOUT)
                     throw new IpcException(IpcStatus.TimedOut, $"no client came to {_name.Address} within the time-out");
             }
         }
@@ -157,6 +154,19 @@ internal sealed unsafe class LocalPipeListener : IDisposable
     }
 
     private IpcException ClosedHere() => new(IpcStatus.Closed, $"the listener at {_name.Address} was closed here");
+
+    // The next that has come; null if there is none.
+    private Win32Handle? TakeOwnClient()
+    {
+        while (TakeConnected() is { } client)
+        {
+            uint process;
+            if (Win32.GetNamedPipeClientProcessId(client, &process) == 0 || !LocalPipe.IsForeign(process))
+                return client;
+            client.Dispose();
+        }
+        return null;
+    }
 
     // A client that has come, its place given to a new instance; null if there is none.
     private Win32Handle? TakeConnected()

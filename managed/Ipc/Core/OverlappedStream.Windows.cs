@@ -18,7 +18,7 @@ internal struct ReceiveOperation
 internal abstract unsafe partial class OverlappedStream : ByteStream
 {
     /// <summary>What was tried, for an error message.</summary>
-    protected const string Receiving = "receive from";
+    protected const string Receiving = "receive from", Sending = "send to";
 
     private readonly Win32Handle _received = Win32.CreateEvent(); // the receiving thread's
 

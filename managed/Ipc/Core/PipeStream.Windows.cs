@@ -5,12 +5,11 @@ namespace Ipc;
 /// <summary>A connected, overlapped named pipe; owns it. In message mode each Send is one message of the pipe, and receiving does not
 /// care where messages end: frames say so themselves. Twin of native/src/win32/pipe_stream.cpp.</summary>
 [SupportedOSPlatform("windows")]
-internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : OverlappedStream
+internal sealed unsafe partial class PipeStream(Win32Handle pipe, PipeMode mode) : OverlappedStream
 {
     // One write takes at most so much, because the system may have to keep all of it in memory of its own.
     private const int LargestFragment = 1024 * 1024;
 
-    private readonly Win32Handle _giveUp = Win32.CreateEvent(); // set while nobody is to wait in Send
     private readonly Win32Handle _sent = Win32.CreateEvent();   // the sending thread's
     private byte[] _message = [];                               // the sending thread's: a message's fragments side by side
     private bool _cut;                                          // the sending thread's: what was sent last may have been read in part
@@ -25,7 +24,7 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : Overl
             while (true)
             {
                 var error = BeginReceive(buffer, length, operation);
-                if (Finish(&operation->Overlapped, error, deadline, Receiving, null) is var count && count != 0)
+                if (Finish(&operation->Overlapped, error, deadline, Receiving) is var count && count != 0)
                     return count > 0 ? count : count == Ended ? 0 : TimedOut;
             }
         }
@@ -62,23 +61,25 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : Overl
         }
     }
 
-    protected internal override void CancelReceive(ReceiveOperation* operation)
+    protected internal override void CancelReceive(ReceiveOperation* operation) => Cancel(&operation->Overlapped);
+
+    private void Cancel(NativeOverlapped* operation)
     {
         if (!pipe.TryAddRef())
             return; // closed here, which cancels it
-        _ = Win32.CancelIoEx(pipe, &operation->Overlapped);
+        _ = Win32.CancelIoEx(pipe, operation);
         pipe.DangerousRelease();
     }
 
-    // Waits for an operation that was begun with this result: a number of bytes, TimedOut or Ended. When the time is over, the
-    // stream interrupted or `giveUp` set the operation is cancelled; one that was done by then counts.
-    private int Finish(NativeOverlapped* operation, int error, Deadline deadline, string tried, Win32Handle? giveUp)
+    // Waits for an operation that was begun with this result: a number of bytes, TimedOut or Ended. When the time is over, or the
+    // stream interrupted, the operation is cancelled; one that was done by then counts.
+    private int Finish(NativeOverlapped* operation, int error, Deadline deadline, string tried)
     {
         var isInterrupted = false;
         if (error == Win32.ERROR_IO_PENDING)
         {
-            var events = stackalloc nint[] { Interrupted.DangerousGetHandle(), operation->EventHandle, giveUp?.DangerousGetHandle() ?? default };
-            var waited = Win32.WaitForAny(events, giveUp is null ? 2 : 3, deadline);
+            var events = stackalloc nint[] { Interrupted.DangerousGetHandle(), operation->EventHandle };
+            var waited = Win32.WaitForAny(events, 2, deadline);
             isInterrupted = waited == Win32.WAIT_OBJECT_0;
             if (waited != Win32.WAIT_OBJECT_0 + 1)
                 _ = Win32.CancelIoEx(pipe, operation);
@@ -167,7 +168,7 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : Overl
         {
             var operation = new NativeOverlapped { EventHandle = _sent.DangerousGetHandle() };
             var error = Win32.WriteFile(pipe, p, (uint)fragment.Length, null, &operation) != 0 ? 0 : Win32.LastError;
-            var count = Finish(&operation, error, deadline, "send to", _giveUp);
+            var count = Finish(&operation, error, deadline, Sending);
             _cut = count == TimedOut;
             return count;
         }
@@ -175,24 +176,25 @@ internal sealed unsafe class PipeStream(Win32Handle pipe, PipeMode mode) : Overl
 
     public override bool GoesOnSending => false;
 
-    public override bool InterruptSending(bool on)
-    {
-        Win32.SetOrReset(_giveUp, on);
-        return true;
-    }
+    /// <summary>Cancels what nobody waits for. Any thread.</summary>
+    partial void CancelSendAhead();
+
+    /// <summary>Ends it, and waits for its end.</summary>
+    partial void EndSendAhead();
 
     public override void Interrupt()
     {
         // A pipe has no shutdown: its end comes when the last thread has left it.
         base.Interrupt();
+        CancelSendAhead();
         pipe.Dispose();
     }
 
     public override void Dispose()
     {
+        EndSendAhead();
         base.Dispose();
         pipe.Dispose();
-        _giveUp.Dispose();
         _sent.Dispose();
     }
 }

@@ -6,7 +6,7 @@ namespace Ipc;
 /// <summary>A connected stream socket; owns it. Receiving is overlapped; sending does not wait in the system, so that it is known what
 /// has left, but for the event that tells of room. Twin of native/src/win32/socket_stream.cpp.</summary>
 [SupportedOSPlatform("windows")]
-internal sealed unsafe class WindowsSocketStream : OverlappedStream
+internal sealed unsafe partial class WindowsSocketStream : OverlappedStream
 {
     private readonly Socket _socket;
     private readonly nint _handle;
@@ -78,7 +78,7 @@ internal sealed unsafe class WindowsSocketStream : OverlappedStream
                     return (int)sent;
                 var error = Win32.LastError;
                 if (error != (int)SocketError.WouldBlock)
-                    return Failed(error, "send to");
+                    return Failed(error, Sending);
                 if (!Win32.WaitForSocket(events, 2, deadline))
                     return TimedOut;
             }
@@ -108,8 +108,12 @@ internal sealed unsafe class WindowsSocketStream : OverlappedStream
         }
     }
 
+    /// <summary>Nobody waits for room any more.</summary>
+    partial void EndRoom();
+
     public override void Dispose()
     {
+        EndRoom();
         base.Dispose();
         _socket.Dispose();
         _room.Dispose();

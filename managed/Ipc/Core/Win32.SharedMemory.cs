@@ -83,6 +83,17 @@ internal static unsafe partial class Win32
         return number <= uint.MaxValue && DuplicateHandle(process, (nint)number, GetCurrentProcess(), &made, access, 0, 0) != 0 ? new Win32Handle(made) : null;
     }
 
+    /// <summary>A second handle for what one of this process's own stands for; throws.</summary>
+    public static nint CopyOwnHandle(Win32Handle handle)
+    {
+        const uint SameAccess = 2;
+        nint made = 0;
+        using var process = new Win32Handle(GetCurrentProcess());
+        return DuplicateHandle(process, handle.DangerousGetHandle(), GetCurrentProcess(), &made, 0, 0, SameAccess) != 0
+            ? made
+            : throw Failure(IpcStatus.System, "cannot copy a handle", LastError);
+    }
+
     /// <summary>The size of a view of a whole section; 0 if touching any of it could end this process: pages that are only reserved, or
     /// whose file's disk may fail (the page file is no file in this sense).</summary>
     public static ulong BytesOfSoundView(void* view)

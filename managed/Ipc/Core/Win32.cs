@@ -41,6 +41,9 @@ internal static unsafe partial class Win32
         ERROR_NO_DATA = 232, ERROR_PIPE_NOT_CONNECTED = 233, ERROR_MORE_DATA = 234, ERROR_PIPE_CONNECTED = 535, ERROR_OPERATION_ABORTED = 995,
         ERROR_IO_PENDING = 997;
 
+    /// <summary>What an operation's InternalLow is while it is under way (HasOverlappedIoCompleted).</summary>
+    public const nint STATUS_PENDING = 0x103;
+
     // Waiting.
     public const uint INFINITE = uint.MaxValue, WAIT_OBJECT_0 = 0, WAIT_TIMEOUT = 258, WAIT_FAILED = uint.MaxValue;
 

@@ -21,7 +21,7 @@ internal sealed unsafe class FutexThread
     private static readonly List<FutexThread> s_threads = [];
     private static readonly Lazy<bool> s_available = new(Try);
 
-    private readonly List<SharedMemoryReadiness.ParkedWord> _words = [];
+    private readonly List<FutexWord> _words = [];
     private readonly uint* _changes = (uint*)NativeMemory.AlignedAlloc(64, 64);
 
     private FutexThread() => *_changes = 0;
@@ -39,7 +39,7 @@ internal sealed unsafe class FutexThread
     }
 
     /// <summary>Gives the word to a thread that has room for one more; false: its channel is closed.</summary>
-    public static bool TryJoin(SharedMemoryReadiness.ParkedWord word)
+    public static bool TryJoin(FutexWord word)
     {
         lock (s_lock)
         {
@@ -62,7 +62,7 @@ internal sealed unsafe class FutexThread
     }
 
     /// <summary>The word is not looked at any more once this returns.</summary>
-    public static void Leave(SharedMemoryReadiness.ParkedWord word)
+    public static void Leave(FutexWord word)
     {
         lock (s_lock)
         {

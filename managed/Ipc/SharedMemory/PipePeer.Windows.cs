@@ -7,7 +7,7 @@ namespace Ipc;
 /// and the client copies those handles out of the server's process: nobody puts anything into another process, and a client that dies
 /// half-way leaves nothing behind.</summary>
 [SupportedOSPlatform("windows")]
-internal sealed unsafe class PipePeer : SharedMemoryPeer
+internal sealed unsafe partial class PipePeer : SharedMemoryPeer
 {
     private const int Words = 4; // of one sleeper each
 
@@ -22,6 +22,7 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
     private byte* _memory;
     private bool _watched;
     private bool _hungUp;
+    private volatile bool _isGone; // the peer, as far as anybody has looked
     private bool _disposed;
 
     [StructLayout(LayoutKind.Sequential)]
@@ -144,10 +145,10 @@ internal sealed unsafe class PipePeer : SharedMemoryPeer
             uint got = 0;
             if (_hungUp || !_watched || Win32.GetOverlappedResult(_pipe, _watching, &got, 0) != 0 ||
                 Win32.LastError != Win32.ERROR_OPERATION_ABORTED)
-                return true;
+                return _isGone = true;
             // The system cancels what a thread began when that thread ends, as the one that accepted may have: begin anew.
             Watch();
-            return !_watched;
+            return _isGone = !_watched;
         }
     }
 

@@ -7,7 +7,7 @@ internal abstract partial class SharedMemoryChannel
 
     internal sealed override long SpinTicks => Segment.SpinTicks;
 
-    // For threads that block because there is nothing to wait for: on Windows, with wait=spin, and on older kernels.
+    // For threads that block because there is nothing to wait for: with wait=spin, and on older kernels.
     internal override bool InterruptReceiving(bool on)
     {
         // Of a channel that is gone nobody waits any more.
@@ -19,7 +19,7 @@ internal abstract partial class SharedMemoryChannel
     }
 
     /// <summary>Told that the peer may have died; keeps the channel of nobody alive.</summary>
-    private sealed class PeerWatch(SharedMemoryChannel channel) : IEpollTarget
+    private sealed class PeerWatch(SharedMemoryChannel channel) : IReadyTarget
     {
         private readonly WeakReference<SharedMemoryChannel> _channel = new(channel);
 

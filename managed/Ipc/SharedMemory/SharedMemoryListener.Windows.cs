@@ -7,7 +7,7 @@ namespace Ipc;
 /// <param name="listener">Owned.</param>
 /// <param name="welcome">Makes a channel of a client, whom it then owns; null when the client is gone again.</param>
 [SupportedOSPlatform("windows")]
-internal sealed class SharedMemoryListener(IpcAddress address, LocalPipeListener listener, Func<SharedMemoryPeer, IpcChannel?> welcome) : IpcListener
+internal sealed partial class SharedMemoryListener(IpcAddress address, LocalPipeListener listener, Func<SharedMemoryPeer, IpcChannel?> welcome) : IpcListener
 {
     public override string Address { get; } = address.ToString();
 

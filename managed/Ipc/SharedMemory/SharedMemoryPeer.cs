@@ -2,7 +2,7 @@ namespace Ipc;
 
 /// <summary>The other process, as far as it shows outside the mapping: the connection both met over, which hands the memory over and ends
 /// when the peer closes or dies. Nothing else is ever sent over it.</summary>
-internal abstract unsafe class SharedMemoryPeer : IDisposable
+internal abstract unsafe partial class SharedMemoryPeer : IDisposable
 {
     /// <summary>The server's end, once: memory of zeros that nobody can resize, mapped; unmapped by <see cref="Unmap"/>.</summary>
     public abstract byte* Make(ref ulong bytes, bool hugePages);

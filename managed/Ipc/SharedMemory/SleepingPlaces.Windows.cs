@@ -14,6 +14,8 @@ internal sealed unsafe class SleepingPlace
     public uint* WakesOfAll { get; init; }
     /// <summary>Ends every sleep for as long as it is set, as if the time were over.</summary>
     public Win32Handle? Alarm { get; init; }
+    /// <summary>What a sleeper waits for instead, from when on somebody else waits for <see cref="WakeUps"/> and passes them on.</summary>
+    public Win32Handle? Relay { get; set; }
 }
 
 /// <summary>Windows has no futex that reaches into other processes. In its place each word that somebody may sleep on has a kernel
@@ -31,6 +33,14 @@ internal static unsafe class SleepingPlaces
 
     public static void Remove(uint* word) => s_places.TryRemove((nint)word, out _);
 
+    /// <summary>From now on a thread sleeps on <paramref name="relay"/>, and the caller waits for the event returned. Nobody may be asleep.</summary>
+    public static Win32Handle BeginRelay(uint* word, Win32Handle relay)
+    {
+        var place = s_places[(nint)word];
+        place.Relay = relay;
+        return place.WakeUps;
+    }
+
     public static bool SleepOn(uint* word, uint value, int milliseconds)
     {
         if (!s_places.TryGetValue((nint)word, out var place))
@@ -41,7 +51,7 @@ internal static unsafe class SleepingPlaces
         if (Volatile.Read(ref *word) != value)
             return true;
         var ends = stackalloc nint[2];
-        ends[0] = place.WakeUps.DangerousGetHandle(); // whoever sleeps is inside an object that owns them
+        ends[0] = (place.Relay ?? place.WakeUps).DangerousGetHandle(); // whoever sleeps is inside an object that owns them
         ends[1] = place.Alarm is null ? default : place.Alarm.DangerousGetHandle();
         var how = Win32.WaitForMultipleObjects(place.Alarm is null ? 1u : 2u, ends, 0, (uint)milliseconds);
         if (how == Win32.WAIT_FAILED)

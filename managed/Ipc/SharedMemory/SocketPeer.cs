@@ -7,7 +7,7 @@ namespace Ipc;
 /// <param name="socket">Owned.</param>
 /// <param name="server">For a client: the name it connected to, and removes should its server die.</param>
 [SupportedOSPlatform("linux")]
-internal sealed unsafe class SocketPeer(Descriptor socket, LocalName? server) : SharedMemoryPeer
+internal sealed unsafe partial class SocketPeer(Descriptor socket, LocalName? server) : SharedMemoryPeer
 {
     private Descriptor? _file; // until it is handed over
 

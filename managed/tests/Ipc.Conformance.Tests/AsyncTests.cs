@@ -39,17 +39,63 @@ public class AsyncTests
     }
 
     /// <summary>Those of both systems over which nobody who waits to receive holds a thread.</summary>
-    public static TheoryData<string> WithoutThreads => [.. Pairs.Transports.Select(transport => transport.Id).Where(id => id is "unix" or "pipe" or "tcp")];
+    public static TheoryData<string> WithoutThreads => [.. Pairs.Transports.Select(transport => transport.Id)
+        .Where(id => id is "unix" or "pipe" or "tcp" or "shm" or "shm-event")];
+
+    /// <summary>Those in pure .NET whose threads sleep on words of the shared memory.</summary>
+    public static TheoryData<string, string, string, bool> PureShared()
+    {
+        var all = new TheoryData<string, string, string, bool>();
+        foreach (var row in Ends())
+        {
+            if ((string)row[0] is "shm" or "shm-event" && (string)row[1] == "managed")
+                all.Add((string)row[0], (string)row[1], (string)row[2], (bool)row[3]);
+        }
+        return all;
+    }
 
     private static void RequirePrompt(string milliseconds) =>
         Assert.InRange(int.Parse(milliseconds, CultureInfo.InvariantCulture), 0, Answer.PromptMilliseconds);
 
-    private static Task Run(string transport, string side, string peer, bool listens, Func<Stage, PuppetProcess, PuppetProcess, Task> body) =>
+    private static Task Run(
+        string transport, string side, string peer, bool listens, Func<Stage, PuppetProcess, PuppetProcess, Task> body, string options = "") =>
         Stage.Run(transport, listens ? side : peer, listens ? peer : side, async stage =>
         {
-            await stage.Open();
+            await stage.Open(options, options);
             await (listens ? body(stage, stage.Server, stage.Client) : body(stage, stage.Client, stage.Server));
         });
+
+    /// <summary>Whatever listens and has asynchronous members, with each side as its client.</summary>
+    public static TheoryData<string, string, string> Listening()
+    {
+        var all = new TheoryData<string, string, string>();
+        foreach (var row in Pairs.Callable())
+        {
+            if ((string)row[1] != "native")
+                all.Add((string)row[0], (string)row[1], (string)row[2]);
+        }
+        return all;
+    }
+
+    [Theory, MemberData(nameof(Listening))]
+    public Task AcceptsThoughCancelledBefore(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    {
+        await stage.Listen();
+        RequirePrompt(await stage.Server.Ok("accept-cancelled l 3 20"));
+        for (var i = 0; i < 2; i++)
+        {
+            // The one waits before the client comes, the other finds it there.
+            var accepting = i == 0 ? stage.Server.Give("accept", "accept-async l c0 10000") : null;
+            var connecting = stage.Client.Give("connect", $"connect c{i} {stage.Address} 10000");
+            await Task.Delay(20);
+            (await (accepting ?? stage.Server.Give("accept", "accept-async l c1 10000"))).Ok();
+            (await connecting).Ok();
+        }
+        var waiting = stage.Server.Give("accept", "accept-async l c2 10000");
+        await Task.Delay(20);
+        await stage.Server.Ok("close l");
+        (await waiting).Refused(IpcStatus.Closed);
+    });
 
     [Theory, MemberData(nameof(Ends))]
     public Task EverySizeBothWays(string transport, string side, string peer, bool listens) =>
@@ -72,6 +118,34 @@ public class AsyncTests
         {
             RequirePrompt(await asynchronous.Ok("receive-cancelled c 3 20"));
             await stage.ExchangeBothWays();
+        });
+
+    [Theory, MemberData(nameof(PureShared))]
+    public Task ABlockingReceiveAfterACancelledOneIsWoken(string transport, string side, string peer, bool listens) =>
+        Run(transport, side, peer, listens, async (_, asynchronous, other) =>
+        {
+            await asynchronous.Ok("receive-cancelled c 1 20");
+            var shortest = TimeSpan.MaxValue;
+            for (var i = 0; i < 10; i++)
+            {
+                var receiving = asynchronous.Give("receive", "receive c 100 7 1 10000");
+                await Task.Delay(20);
+                await other.Ok("send c 100 7 1 10000");
+                var answer = await receiving;
+                answer.Ok(100);
+                shortest = answer.Elapsed < shortest ? answer.Elapsed : shortest;
+            }
+            // Who is not woken looks after 200 ms, each time.
+            Assert.InRange(shortest.TotalMilliseconds, 0, 190);
+        }, "wait=block");
+
+    [Theory, MemberData(nameof(Ends))]
+    public Task APeerThatIsKilledEndsAReceive(string transport, string side, string peer, bool listens) =>
+        Run(transport, side, peer, listens, async (_, asynchronous, other) =>
+        {
+            var receiving = asynchronous.Give("receive", "receive-async c 100 7 1 20000");
+            await Task.Delay(20);
+            await DeathTests.Killed(other, receiving, IpcStatus.PeerClosed);
         });
 
     [Theory, MemberData(nameof(PureEnds))]

@@ -8,6 +8,8 @@ internal static partial class AsyncVerbs
 {
     static partial void Add(Dictionary<string, Verb> verbs)
     {
+        verbs.Add("accept-async", Accept);
+        verbs.Add("accept-cancelled", AcceptCancelled);
         verbs.Add("send-async", Send);
         verbs.Add("receive-async", Receive);
         verbs.Add("call-async", Call);
@@ -19,6 +21,19 @@ internal static partial class AsyncVerbs
 
     // The worker waits; what is tried waits without it.
     private static string Waited(Task<string> task) => task.GetAwaiter().GetResult();
+
+    private static string Accept(Handles handles, Command command)
+    {
+        var (listener, name, timeout) = (handles.Listener(command.Word()), command.Word(), command.Timeout());
+        return Waited(AcceptAsync());
+
+        async Task<string> AcceptAsync()
+        {
+            using var late = new CancellationTokenSource(timeout);
+            handles.Add(name, await listener.AcceptAsync(late.Token).ConfigureAwait(false));
+            return "";
+        }
+    }
 
     private static string Send(Handles handles, Command command)
     {
@@ -96,7 +111,8 @@ internal static partial class AsyncVerbs
         }
     }
 
-    // COUNT channels in pure .NET with both ends here, each of which waits for a message and then gets one. Answers how many threads that took.
+    // COUNT channels in pure .NET with both ends here, each of which waits for a message and then gets one; every other one sends meanwhile what nobody
+    // takes. Answers how many threads that took.
     private static string WaitMany(Handles handles, Command command)
     {
         var (address, count) = (command.Word(), command.Size());
@@ -118,7 +134,15 @@ internal static partial class AsyncVerbs
                 _ = ReceiveAsync(server, received);
                 return received.Task;
             });
+            long sent = 0;
+            var filling = servers.Where((_, i) => i % 2 == 0)
+                .Select(server => FillAsync(server, new byte[100_000], () => Interlocked.Increment(ref sent))).ToList();
             servers.Clear();
+            // Until all are stuck.
+            for (var seen = -1L; Volatile.Read(ref sent) is var now && now != seen; seen = now)
+                Thread.Sleep(300);
+            if (filling.Exists(sending => sending.IsCompleted))
+                throw new WrongException("a channel whose peer takes nothing has stopped sending");
             var threads = ThreadCount() - before;
             GC.Collect();
             GC.WaitForPendingFinalizers();
@@ -162,7 +186,7 @@ internal static partial class AsyncVerbs
         async Task<string> CancelAsync()
         {
             using var cancellation = new CancellationTokenSource();
-            var sending = FillAsync(cancellation.Token);
+            var sending = FillAsync(channel, message, () => { }, cancellation.Token);
             await Task.Delay(patience).ConfigureAwait(false);
             if (sending.IsCompleted)
                 await sending.ConfigureAwait(false); // throws
@@ -178,18 +202,33 @@ internal static partial class AsyncVerbs
             }
             throw new WrongException("it sent without end, though cancelled");
         }
+    }
 
-        async Task FillAsync(CancellationToken token)
+    private static async Task FillAsync(IpcChannel channel, byte[] message, Action sent, CancellationToken token = default)
+    {
+        while (true)
         {
-            while (true)
-                await channel.SendAsync(message, token).ConfigureAwait(false);
+            await channel.SendAsync(message, token).ConfigureAwait(false);
+            sent();
         }
     }
 
-    // Waits TIMES times for what does not come, and is cancelled. Answers how long the longest took from then on.
+    // Waits TIMES times for a client that does not come, and is cancelled. Answers how long the longest took from then on.
+    private static string AcceptCancelled(Handles handles, Command command)
+    {
+        var listener = handles.Listener(command.Word());
+        return Cancelled(command, "an accept", token => listener.AcceptAsync(token).AsTask());
+    }
+
+    // The same, for what does not come.
     private static string ReceiveCancelled(Handles handles, Command command)
     {
         var channel = handles.Channel(command.Word());
+        return Cancelled(command, "a receive", token => channel.ReceiveAsync(new byte[100], token).AsTask());
+    }
+
+    private static string Cancelled(Command command, string what, Func<CancellationToken, Task> begin)
+    {
         var (times, patience) = (command.Size(), command.Timeout());
         return Waited(CancelAsync());
 
@@ -199,16 +238,16 @@ internal static partial class AsyncVerbs
             for (var i = 0; i < times; i++)
             {
                 using var cancellation = new CancellationTokenSource();
-                var receiving = channel.ReceiveAsync(new byte[100], cancellation.Token).AsTask();
+                var waiting = begin(cancellation.Token);
                 await Task.Delay(patience).ConfigureAwait(false);
-                if (receiving.IsCompleted)
-                    throw new WrongException("a receive of what nobody sent has ended");
+                if (waiting.IsCompleted)
+                    throw new WrongException($"{what} has ended though nothing came");
                 var start = Stopwatch.GetTimestamp();
                 await cancellation.CancelAsync().ConfigureAwait(false);
                 try
                 {
-                    await receiving.ConfigureAwait(false);
-                    throw new WrongException("a receive that was cancelled has received");
+                    await waiting.ConfigureAwait(false);
+                    throw new WrongException($"{what} that was cancelled has succeeded");
                 }
                 catch (OperationCanceledException)
                 {

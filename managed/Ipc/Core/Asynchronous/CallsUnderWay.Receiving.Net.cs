@@ -72,7 +72,9 @@ internal sealed partial class CallsUnderWay
             // Of a channel that has failed nothing comes; a call that is still being sent is told so by sending.
             again = _receiving = failure is null && InFlight > 0;
         }
-        lost?.ForEach(call => call.Complete(0, failure, inline: false));
+        // Not by a lambda, whose captured variable every call would allocate.
+        for (var i = 0; i < lost?.Count; i++)
+            lost[i].Complete(0, failure, inline: false);
         last?.Complete(outcome.Length, outcome.Failure, inline: !again);
         return again;
     }

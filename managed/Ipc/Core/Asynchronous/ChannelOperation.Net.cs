@@ -35,8 +35,7 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
 
     private int _state;
     private readonly Lock _blockingLock = new(); // guards the state while it is Blocking, and the next
-    private bool _interrupts; // the channel is told to interrupt whoever receives ...
-    private bool _interruptsSending; // ... and whoever sends
+    private bool _interrupts; // the channel is told to interrupt whoever receives
     private volatile bool _cancelled;
     private CancellationToken _token;
     private CancellationTokenRegistration _registration;
@@ -153,7 +152,7 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
         }
     }
 
-    // What calls sends first and receives in the end.
+    // What sends is not interrupted; what calls receives in the end.
     private bool TryInterrupt()
     {
         lock (_blockingLock)
@@ -162,8 +161,6 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
                 return false;
             if (!Sends || Kind == OperationKind.Call)
                 _interrupts = channel.InterruptReceiving(on: true);
-            if (Sends)
-                _interruptsSending = channel.InterruptSending(on: true);
             return true;
         }
     }
@@ -175,9 +172,7 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
         {
             if (_interrupts)
                 channel.InterruptReceiving(on: false);
-            if (_interruptsSending)
-                channel.InterruptSending(on: false);
-            _interrupts = _interruptsSending = false;
+            _interrupts = false;
             Volatile.Write(ref _state, state);
         }
     }
@@ -274,8 +269,8 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
                 EndInterrupt(Blocking);
             }
         }
-        // What blocked without end, and was interrupted.
-        catch (IpcException e) when (e.Status == IpcStatus.TimedOut && _cancelled && (Sends || Kind == OperationKind.Call))
+        // A call that blocked without end, and was interrupted.
+        catch (IpcException e) when (e.Status == IpcStatus.TimedOut && Kind == OperationKind.Call && _cancelled)
         {
         }
         catch (Exception e)

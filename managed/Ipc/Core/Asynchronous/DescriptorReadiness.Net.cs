@@ -92,7 +92,7 @@ internal sealed class DescriptorReadiness : ChannelReadiness
         }
     }
 
-    private sealed class Edge : IEpollTarget
+    private sealed class Edge : IReadyTarget
     {
         public int Came;
         public ChannelOperation? Operation;

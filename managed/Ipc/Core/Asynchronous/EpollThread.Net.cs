@@ -3,12 +3,6 @@ using System.Runtime.Versioning;
 
 namespace Ipc;
 
-/// <summary>Is told of what happens to a descriptor, on the thread of <see cref="EpollThread"/>: must not wait.</summary>
-internal interface IEpollTarget
-{
-    void Ready(uint events);
-}
-
 /// <summary>One thread of the process waits for all descriptors that asynchronous operations wait for. It begins with the first of them and ends
 /// some seconds after the last is gone; it is a background thread.</summary>
 /// <remarks>Edge-triggered: a channel is added once, and waiting again costs no system call. The table holds targets, not channels: a target that is
@@ -20,14 +14,14 @@ internal static class EpollThread
     private const int MostEvents = 128;
 
     private static readonly Lock s_lock = new(); // guards the thread's beginning and end
-    private static readonly ConcurrentDictionary<long, IEpollTarget> s_targets = new();
+    private static readonly ConcurrentDictionary<long, IReadyTarget> s_targets = new();
     private static Descriptor? s_epoll;
     private static long s_lastId;
     private static bool s_running;
 
     /// <summary>Waits for events on a descriptor from now on; what is there already is told, too. The number that Change and Remove need.
     /// Throws when the system refuses.</summary>
-    public static long Add(Descriptor descriptor, uint events, IEpollTarget target)
+    public static long Add(Descriptor descriptor, uint events, IReadyTarget target)
     {
         var id = Interlocked.Increment(ref s_lastId);
         s_targets[id] = target;

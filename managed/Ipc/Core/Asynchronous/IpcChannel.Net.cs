@@ -269,9 +269,6 @@ public abstract partial class IpcChannel
     /// cannot do that.</summary>
     internal virtual bool InterruptReceiving(bool on) => false;
 
-    /// <summary>The same for whoever sends what cannot be sent in parts; the channel may be broken by it.</summary>
-    internal virtual bool InterruptSending(bool on) => false;
-
     /// <summary>The operation ends because its token was cancelled; it is not being tried.</summary>
     internal virtual void Cancelled(ChannelOperation operation) { }
 

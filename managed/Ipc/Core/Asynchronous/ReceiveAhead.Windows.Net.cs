@@ -5,22 +5,20 @@ namespace Ipc;
 
 /// <summary>A receive that goes on in the system while no thread waits for it. What it brings lies here until the stream is asked for it. The receiving
 /// half's, but for what says otherwise.</summary>
-/// <remarks>One of the threads on which .NET waits, for 63 such events each, tells of its end. The system gives an operation up when the thread that
-/// began it ends, as threads of the pool do: that is told as any end is, nothing has come, and the next wait begins another one.</remarks>
+/// <remarks>The system gives an operation up when the thread that began it ends, as threads of the pool do: that is told as any end is, nothing has come,
+/// and the next wait begins another one.</remarks>
 [SupportedOSPlatform("windows")]
 internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
 {
     private const int RoomSize = 4096;
-    private const nint StatusPending = 0x103; // by which HasOverlappedIoCompleted tells
-    private const int LongestEndMilliseconds = 1000;
 
     private readonly OverlappedStream _stream;
-    private readonly AutoResetEvent _over = new(false);
-    private readonly RegisteredWaitHandle _registration;
+    private readonly Win32Handle _over = Win32.CreateAutoResetEvent();
+    private readonly EventWait? _wait;
     private readonly ReceiveOperation* _operation; // and behind it the room; the system writes to both
     private readonly Lock _endLock = new(); // guards the next
     private bool _isFreed;
-    private readonly Edge _edge = new();
+    private readonly WaitingOperation _waiting = new();
     private bool _begun; // its result has not been taken
     private int _from;   // what has come and was not taken stands in the room, up to the next
     private int _to;
@@ -29,16 +27,15 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
     {
         _stream = stream;
         _operation = (ReceiveOperation*)NativeMemory.AllocZeroed((nuint)(sizeof(ReceiveOperation) + RoomSize));
-        _operation->Overlapped.EventHandle = _over.SafeWaitHandle.DangerousGetHandle();
-        _registration = ThreadPool.UnsafeRegisterWaitForSingleObject(
-            _over, static (edge, _) => Volatile.Read(ref ((Edge)edge!).Operation)?.Wake(), _edge, Timeout.Infinite, executeOnlyOnce: false);
+        _operation->Overlapped.EventHandle = _over.DangerousGetHandle();
+        _wait = new EventWait(_over, static waiting => ((WaitingOperation)waiting!).Take()?.Wake(), _waiting, once: false);
     }
 
     ~ReceiveAhead() => End();
 
     private byte* Room => (byte*)(_operation + 1);
 
-    private bool IsUnderWay => Volatile.Read(ref _operation->Overlapped.InternalLow) == StatusPending;
+    private bool IsUnderWay => Volatile.Read(ref _operation->Overlapped.InternalLow) == Win32.STATUS_PENDING;
 
     public override bool Arm(ChannelOperation operation)
     {
@@ -46,7 +43,7 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
         if (!channel.TryEnterBeside())
             return true;
         // Named before it is seen whether something is under way: whatever ends later finds it.
-        Interlocked.Exchange(ref _edge.Operation, operation);
+        _waiting.Set(operation);
         // Of what is over already nobody may tell any more.
         var isOver = !IsBegun();
         if (isOver)
@@ -60,7 +57,7 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
     {
         if (_begun || _from < _to)
             return _begun && IsUnderWay;
-        _operation->Overlapped.InternalLow = StatusPending;
+        _operation->Overlapped.InternalLow = Win32.STATUS_PENDING;
         var error = _stream.BeginReceive(Room, RoomSize, _operation);
         _begun = error is 0 or Win32.ERROR_MORE_DATA or Win32.ERROR_IO_PENDING;
         if (!_begun)
@@ -68,7 +65,7 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
         return _begun && IsUnderWay;
     }
 
-    public override void Disarm(ChannelOperation operation) => Interlocked.Exchange(ref _edge.Operation, null);
+    public override void Disarm(ChannelOperation operation) => _waiting.Take();
 
     /// <summary>As <see cref="ByteStream.Receive"/>, of what has come; null: there is nothing, nor anything under way.</summary>
     public int? Take(Span<byte> buffer, Deadline deadline)
@@ -110,7 +107,7 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
         }
     }
 
-    private bool IsOverSoon() => SpinWait.SpinUntil(() => !IsUnderWay, LongestEndMilliseconds);
+    private bool IsOverSoon() => SpinWait.SpinUntil(() => !IsUnderWay, OverlappedStream.LongestEndMilliseconds);
 
     /// <summary>Nobody receives any more.</summary>
     public void Dispose()
@@ -121,9 +118,9 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
 
     private void End()
     {
-        if (_registration is null)
+        if (_wait is null)
             return; // it was not made whole
-        _registration.Unregister(null);
+        _wait.Dispose();
         Cancel();
         // What the system does not give up by then it may still write to.
         if (IsOverSoon())
@@ -135,25 +132,5 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
             }
         }
         _over.Dispose();
-    }
-
-    /// <summary>All that the thread that waits knows: who is to be woken, only while that waits, so that an operation lives until it is over and a
-    /// forgotten channel does not.</summary>
-    private sealed class Edge
-    {
-        public ChannelOperation? Operation;
-    }
-}
-
-/// <summary>Both halves of a channel over an overlapped stream. What finds no room to send waits by a thread.</summary>
-[SupportedOSPlatform("windows")]
-internal sealed class OverlappedReadiness(ReceiveAhead toReceive) : ChannelReadiness
-{
-    public override Readiness ToReceive => toReceive;
-    public override Readiness? ToSend => null;
-
-    public override void Dispose()
-    {
-        // The stream ends what is under way once everybody has left.
     }
 }

@@ -7,7 +7,7 @@ internal abstract partial class SocketListener
     private long _arrivalsId;
 
     /// <summary>Tells everybody who waits for clients that there may be one.</summary>
-    private sealed class Arrivals : IEpollTarget
+    private sealed class Arrivals : IReadyTarget
     {
         private TaskCompletionSource _next = New();
 

@@ -31,7 +31,7 @@ internal sealed class WindowsPipeTransport : Transport
 }
 
 [SupportedOSPlatform("windows")]
-internal sealed class PipeListener(IpcAddress address, LocalPipeListener listener) : IpcListener
+internal sealed partial class PipeListener(IpcAddress address, LocalPipeListener listener) : IpcListener
 {
     public override string Address { get; } = address.ToString();
 
@@ -39,9 +39,10 @@ internal sealed class PipeListener(IpcAddress address, LocalPipeListener listene
     {
         if (timeoutMilliseconds < Timeout.Infinite)
             throw Deadline.NotATimeout(timeoutMilliseconds);
-        var pipe = listener.Accept(new Deadline(timeoutMilliseconds));
-        return new StreamChannel(new PipeStream(pipe, WindowsPipeTransport.ModeOf(address)), address);
+        return ChannelOf(listener.Accept(new Deadline(timeoutMilliseconds)));
     }
+
+    private StreamChannel ChannelOf(Win32Handle client) => new(new PipeStream(client, WindowsPipeTransport.ModeOf(address)), address);
 
     public override void Close() => listener.Close();
 

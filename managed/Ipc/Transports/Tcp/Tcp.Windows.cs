@@ -49,7 +49,7 @@ internal sealed class WindowsTcpTransport : Transport
 
 /// <summary>Accepts from any number of threads; closing interrupts them.</summary>
 [SupportedOSPlatform("windows")]
-internal sealed unsafe class WindowsTcpListener : IpcListener
+internal sealed unsafe partial class WindowsTcpListener : IpcListener
 {
     private readonly IpcAddress _address;
     private readonly Socket _socket; // guarded by itself

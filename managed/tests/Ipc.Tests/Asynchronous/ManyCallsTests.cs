@@ -293,7 +293,8 @@ public sealed class ManyCallsTests
         }
         var allocated = GC.GetAllocatedBytesForCurrentThread() - before;
         Assert.Equal(0, wrong);
-        Assert.InRange(allocated, 0, (24 * Calls) - 1);
+        // The smallest object has 24 bytes; what is made once is not counted.
+        Assert.InRange(allocated, 0, Calls);
         pair.Client.Close();
         serving.Join();
     }
