@@ -28,7 +28,7 @@ if [ ! -f "$base/built" ]; then
     touch "$base/built"
 fi
 step build-native "$root/scripts/native.sh" release
-step build-solution dotnet build "$root/ipc.sln" -c Release -nologo -v minimal
+step build-solution "$root/scripts/with-compiler.sh" dotnet build "$root/ipc.sln" -c Release -nologo -v minimal
 
 picked=("$@")
 [ $# -gt 0 ] || picked=(--preset quick)

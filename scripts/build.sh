@@ -11,4 +11,4 @@ case $configuration in Release | Debug) ;; *)
 esac
 
 step build-native "$root/scripts/native.sh" release
-step build-solution dotnet build "$root/ipc.sln" -c "$configuration" -nologo -v minimal
+step build-solution "$root/scripts/with-compiler.sh" dotnet build "$root/ipc.sln" -c "$configuration" -nologo -v minimal

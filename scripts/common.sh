@@ -9,7 +9,10 @@ export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_SKIP_FIRST_TIME_EXPE
 # Without this the SDK itself needs ICU, whose package has another name on every release of every distribution.
 export DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1
 # Build processes end with the build: idle ones would disturb a measurement and outlive a test.
-export MSBUILDDISABLENODEREUSE=1 UseSharedCompilation=false
+export MSBUILDDISABLENODEREUSE=1 UseSharedCompilation=${UseSharedCompilation:-false}
+
+# begin_again_with_compiler "$@": a script that builds several C# projects begins again with one compiler for all of them.
+begin_again_with_compiler() { [ -n "${IPC_COMPILER:-}" ] || exec "$root/scripts/with-compiler.sh" "$0" "$@"; }
 
 # step NAME COMMAND...
 # Runs a command quietly into build/logs/NAME.log. A failure shows the end of the log, names the file, and returns the exit code.

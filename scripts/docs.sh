@@ -6,6 +6,7 @@
 # repository lead, https://host/owner/name/blob/main say (default: such links become plain text).
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+begin_again_with_compiler "$@"
 source "$root/scripts/packages.sh"
 case ${1:-} in
     "" | --no-build) ;;

@@ -4,6 +4,7 @@
 #   scripts/examples.sh              runs all and checks them; the last line is `N passed, N failed`
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+begin_again_with_compiler "$@"
 cd "$root"
 
 build_native() {

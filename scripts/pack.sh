@@ -5,6 +5,7 @@
 #   scripts/pack.sh [nuget|nuget-linux|debian]...        nuget and debian unless told; nuget-linux without Windows' native libraries, to try
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+begin_again_with_compiler "$@"
 
 wanted=("$@")
 [ $# -gt 0 ] || wanted=(nuget debian)

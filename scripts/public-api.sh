@@ -4,6 +4,7 @@
 #   scripts/public-api.sh [PROJECT...]      folders of projects; all that are packed unless told
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+begin_again_with_compiler "$@"
 
 # declared_anew PROJECT FRAMEWORK: rewrites one list from what the compiler misses in it.
 declared_anew() {

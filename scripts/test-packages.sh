@@ -5,6 +5,7 @@
 #   scripts/test-packages.sh [--packed]      --packed: artifacts/packages is there already
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+begin_again_with_compiler "$@"
 source "$root/scripts/packages.sh"
 case ${1:-} in
     "") "$root/scripts/pack.sh" nuget ;;

@@ -15,7 +15,7 @@ export RunAnalyzers=false
 "$root/scripts/windows-bootstrap.sh"
 bring_loopback_up
 job build-conformance-suite 'msbuild' '' build build-conformance-suite \
-    dotnet build "$root/managed/tests/Ipc.Conformance.Tests" -c Release -nologo -v quiet
+    "$root/scripts/with-compiler.sh" dotnet build "$root/managed/tests/Ipc.Conformance.Tests" -c Release -nologo -v quiet
 windows_jobs build-conformance-suite
 run_jobs
 finish

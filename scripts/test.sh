@@ -17,12 +17,15 @@ source "$root/scripts/packages.sh"
 quick_conformance='system!=windows&(FullyQualifiedName~MessageTests|FullyQualifiedName~CallTests|FullyQualifiedName~ClosingTests)'
 quick_conformance+='&(DisplayName~"shm"|DisplayName~"unix")'
 
+# Without CMake, which has built what .NET loads.
+build_solution=("$root/scripts/with-compiler.sh" dotnet build "$root/ipc.sln" -c Release -nologo -v minimal -p:CMakeTargets=)
+
 quick() {
     local program
     bring_loopback_up
     # The solution compiles while the native programs are tried, which mostly wait.
     job build-native compiler '' step build-native "$root/scripts/native.sh" release
-    job build-solution msbuild build-native build build-solution dotnet build "$root/ipc.sln" -c Release -nologo -v minimal -p:CMakeTargets=
+    job build-solution msbuild build-native build build-solution "${build_solution[@]}"
     for program in lifetime_tests ring_tests core_tests calls_tests shm_tests queue_tests broadcast_tests server_tests ipc-codec-tests; do
         job "$program" suites build-native run_program "$program"
     done
@@ -53,7 +56,7 @@ bring_loopback_up
 # What is built, in the order in which suites need it. The solution wants libipc beside its programs, and no more of CMake.
 job build-native-library compiler '' build build-native-library "$root/scripts/native.sh" release --target ipc
 job build-native compiler build-native-library build build-native "$root/scripts/native.sh" release
-job build-solution msbuild build-native-library build build-solution dotnet build "$root/ipc.sln" -c Release -nologo -v minimal -p:CMakeTargets=
+job build-solution msbuild build-native-library build build-solution "${build_solution[@]}"
 job build-native-aot msbuild build-solution build build-native-aot "$root/scripts/native-aot.sh"
 job build-native-32-bit compiler '' build build-native-32-bit "$root/scripts/native.sh" linux-x86
 
