@@ -55,6 +55,8 @@ _start_job() {
         trap end_suite EXIT
         trap 'exit 143' TERM
         eval "${job_command[$name]}"
+        # What it took of the processors, for whoever wants the whole to be faster: the second line is that of its programs.
+        times >"$jobs_folder/$name.times"
         echo "$passed $failed $skipped" >"$jobs_folder/$name.counts"
     ) >"$jobs_folder/$name.out" 2>&1 </dev/null &
     job_name_of[$!]=$name
