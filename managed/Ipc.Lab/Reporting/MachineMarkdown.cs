@@ -14,7 +14,7 @@ internal static class MachineMarkdown
         var text = new StringBuilder($"# What to use for what on {machine.Label}\n\n");
         foreach (var banner in machine.Banners())
             text.Append($"**{banner}**\n\n");
-        text.Append("The fastest by median (p50) is named only if its interval lies clear of all others; where intervals overlap there is no difference.\n\n");
+        text.Append($"{Verdict.Rule}\n\n");
         foreach (var (file, title) in charts)
             text.Append($"![{title}]({Uri.EscapeDataString(file)})\n\n");
         foreach (var pair in machine.Sound.Where(c => !c.IsAlone).Select(c => c.Result.Pair).Distinct())

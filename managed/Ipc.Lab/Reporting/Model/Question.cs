@@ -26,16 +26,17 @@ internal sealed record Question(string Pair, string Scenario, string Workload, b
         Verdict is { IsCertain: true, Next: { } next } ? $"{NameOf(next)}, {Units.Ratio(next.P50Ns / Verdict.Best.P50Ns)} x as long" : "";
 
     /// <summary>The questions that a machine's cells answer for a pair, in the registry's order. Cells of a fixed count repeat what somebody published;
-    /// they answer nobody's question.</summary>
+    /// they answer nobody's question. Of workloads with the same message (64 and sweep-64) the one counts that was measured over most transports.</summary>
     public static IReadOnlyList<Question> Of(MachineReport machine, string pair) =>
-    [
-        .. from c in machine.Sound
-           where !c.IsAlone && c.Result.Pair == pair && c.Result.Count is null
-           group c.Result by (c.Result.Scenario, c.Result.Workload, Objects: Names.IsOfObjects(c.Result.Codec)) into cells
-           orderby Names.RankOf(Registry.Scenarios.Select(s => s.Id), cells.Key.Scenario), cells.Key.Objects, Names.BytesOf(cells.Key.Workload),
-           Names.RankOf(Registry.Workloads.Select(w => w.Id), cells.Key.Workload)
-           select new Question(pair, cells.Key.Scenario, cells.Key.Workload, cells.Key.Objects, Verdict.Of(cells)!),
-    ];
+        [.. OfEachWorkload(machine, pair).GroupBy(q => (q.Scenario, q.Objects, Names.Message(q.Workload))).Select(g => g.MaxBy(q => q.Verdict.Ranked.Count)!)];
+
+    private static IEnumerable<Question> OfEachWorkload(MachineReport machine, string pair) =>
+        from c in machine.Sound
+        where !c.IsAlone && c.Result.Pair == pair && c.Result.Count is null
+        group c.Result by (c.Result.Scenario, c.Result.Workload, Objects: Names.IsOfObjects(c.Result.Codec)) into cells
+        orderby Names.RankOf(Registry.Scenarios.Select(s => s.Id), cells.Key.Scenario), cells.Key.Objects, Names.BytesOf(cells.Key.Workload),
+        Names.RankOf(Registry.Workloads.Select(w => w.Id), cells.Key.Workload)
+        select new Question(pair, cells.Key.Scenario, cells.Key.Workload, cells.Key.Objects, Verdict.Of(cells)!);
 
     /// <summary>The pair a reader sees first: the one in the middle of the project if it was measured as often as others, else the commonest.</summary>
     public static string UsualPair(MachineReport machine)
@@ -61,6 +62,11 @@ internal static class Names
     /// <summary>Bytes of one operation, both ways; 0 where the workload has no size of its own.</summary>
     public static long BytesOf(string workload) =>
         Registry.Workloads.FirstOrDefault(w => w.Id == workload) is { } entry ? entry.RequestBytes + (long)entry.ReplyBytes : 0;
+
+    /// <summary>What is equal of workloads with the same message.</summary>
+    public static object Message(string workload) => Registry.Workloads.FirstOrDefault(w => w.Id == workload) is { RequestBytes: > 0 } entry
+        ? (entry.RequestBytes, entry.ReplyBytes, string.Join('|', entry.Text ?? []), entry.Bucket > 1 || entry.Group == "batch" ? entry.Bucket : 0, entry.Rate)
+        : workload;
 
     public static int RankOf(IEnumerable<string> ids, string id) => ids.TakeWhile(i => i != id).Count();
 

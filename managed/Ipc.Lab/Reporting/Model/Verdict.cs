@@ -6,14 +6,19 @@ namespace Ipc.Lab.Reporting.Model;
 /// <param name="Ranked">All of them, by p50.</param>
 /// <param name="Tied">Those between which there is no difference: the fastest, and all whose intervals overlap its own.</param>
 /// <param name="Next">The first that is slower than those, or null.</param>
-/// <param name="IsCertain">False where the fastest has no interval, so that nothing can be told apart.</param>
+/// <param name="IsCertain">False where the fastest cannot be told apart: it has no interval, and not every other cell is slower in each of its launches.</param>
 internal sealed record Verdict(IReadOnlyList<CellResult> Ranked, IReadOnlyList<CellResult> Tied, CellResult? Next, bool IsCertain)
 {
+    /// <summary>The rule, for readers.</summary>
+    public const string Rule = "The fastest by median (p50) is named only if its interval lies clear of all others; where intervals overlap there is no "
+        + "difference. If it has too few launches for an interval, each of them must be faster than each of the others'.";
+
     public CellResult Best => Ranked[0];
 
     /// <summary>Whether those that decide were measured in several placements, each cell's headline being of its commonest: then the host's choice of
-    /// processors is part of the difference.</summary>
-    public bool IsMixed => Tied.Append(Next).OfType<CellResult>().Select(c => c.Placement).Distinct().Count() > 1;
+    /// processors is part of the difference. Not where the fastest is faster in each of its launches, whatever the placement.</summary>
+    public bool IsMixed => Tied.Append(Next).OfType<CellResult>().Select(c => c.Placement).Distinct().Count() > 1
+        && !(Tied.Count == 1 && Next is not null && SeenLaunches.Of(Best).AreBelow(SeenLaunches.Of(Next), Ranked.Count - 1));
 
     /// <summary>The verdict over cells that have figures, or null over none.</summary>
     public static Verdict? Of(IEnumerable<CellResult> cells)
@@ -22,11 +27,43 @@ internal sealed record Verdict(IReadOnlyList<CellResult> Ranked, IReadOnlyList<C
         if (ranked.Count == 0)
             return null;
         if (ranked[0].P50Ci is not [var low, var high])
-            return new Verdict(ranked, [ranked[0]], ranked.ElementAtOrDefault(1), ranked.Count == 1);
+        {
+            var best = SeenLaunches.Of(ranked[0]);
+            var others = ranked.Skip(1).ToList();
+            return new Verdict(ranked, [ranked[0]], others.FirstOrDefault(), others.TrueForAll(c => best.AreBelow(SeenLaunches.Of(c), others.Count)));
+        }
         List<CellResult> tied = [.. ranked.Where((c, i) => i == 0 || Overlaps(c, low, high))];
         return new Verdict(ranked, tied, ranked.FirstOrDefault(c => !tied.Contains(c)), true);
     }
 
     private static bool Overlaps(CellResult cell, double low, double high) =>
         cell.P50Ci is [var from, var to] ? from <= high && low <= to : low <= cell.P50Ns && cell.P50Ns <= high;
+}
+
+/// <summary>The p50 of all launches of a cell, of whatever placement, in ns.</summary>
+internal sealed record SeenLaunches(int Count, double Least, double Greatest)
+{
+    private const double Significance = 0.05;
+
+    /// <summary>Those that count.</summary>
+    public static SeenLaunches Of(CellResult cell)
+    {
+        List<double> all = [.. cell.EachLaunch.Where(l => l.Status == "ok").Select(l => l.P50Ns).OfType<double>()];
+        return all.Count == 0 ? new SeenLaunches(0, 0, 0) : new SeenLaunches(all.Count, all.Min(), all.Max());
+    }
+
+    /// <summary>Whether each is below each of the others', and launches of two equals would hardly ever fall so: the exact two-sided rank-sum test
+    /// (Wilcoxon 1945) where the samples do not overlap, with Bonferroni's correction.</summary>
+    /// <param name="others">Of another cell.</param>
+    /// <param name="comparisons">How many are made.</param>
+    public bool AreBelow(SeenLaunches others, int comparisons)
+    {
+        if (Count == 0 || others.Count == 0 || Greatest >= others.Least)
+            return false;
+        // In so many ways can the launches of both be put in order.
+        double ways = 1;
+        for (var i = 1; i <= Count; i++)
+            ways *= (double)(others.Count + i) / i;
+        return 2 / ways <= Significance / comparisons;
+    }
 }

@@ -72,6 +72,9 @@ internal static class PageData
             json.Remove("placements");
         if (cell.IsSuperseded)
             json["superseded"] = true;
+        // What decides without intervals.
+        if (SeenLaunches.Of(cell.Result) is { Count: > 0 } launches)
+            json["seen"] = new JsonArray(launches.Count, launches.Least, launches.Greatest);
         return Lean(json);
     }
 

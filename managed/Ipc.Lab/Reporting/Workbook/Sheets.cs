@@ -70,8 +70,7 @@ internal static class SummarySheet
     {
         var sheet = new Sheet("Summary") { Widths = [18, 18, 18, 36, 46, 12, 14, 12, 15, 44], Frozen = (2, 0) };
         sheet.Add(new Value("What to use for what", Look.Title));
-        sheet.Add(new Value("The fastest by median (p50) is named only if its interval lies clear of all others; where intervals overlap there is no "
-            + "difference. Filter by machine, server and client.", Look.Note));
+        sheet.Add(new Value($"{Verdict.Rule} Filter by machine, server and client.", Look.Note));
         foreach (var (machine, banner) in machines.SelectMany(m => m.Banners().Select(b => (m, b))))
             sheet.Add(new Value($"{machine.Label}: {banner}", Look.Bad));
         // The charts stand above the table, so that the answer is seen first.

@@ -2,8 +2,9 @@
 
 /**
  * The fastest of comparable cells, all whose intervals overlap its own (between those there is no difference), and the first that is slower.
- * Without an interval of the fastest nothing can be told apart. `mixed`: those that decide
- * were measured in several placements, so that the host's choice of processors is part of the difference.
+ * Without an interval of the fastest it is told apart only if each of its launches is faster than each of all others'. `mixed`: those that decide
+ * were measured in several placements, so that the host's choice of processors is part of the difference; not where the fastest is faster in each of
+ * its launches.
  */
 function decide(cells) {
   const ranked = [...cells].sort((a, b) => a.p50_ns - b.p50_ns);
@@ -11,8 +12,19 @@ function decide(cells) {
   if (!best) return null;
   const tied = best.p50_ci ? ranked.filter(cell => cell === best || overlap(cell, best)) : [best];
   const next = ranked.find(cell => !tied.includes(cell)) ?? null;
-  const mixed = new Set([...tied, ...(next ? [next] : [])].map(cell => cell.placement)).size > 1;
-  return { best, ranked, tied, next, mixed, certain: best.p50_ci != null || ranked.length === 1 };
+  const others = ranked.slice(1);
+  const mixed =
+    new Set([...tied, ...(next ? [next] : [])].map(cell => cell.placement)).size > 1 &&
+    !(tied.length === 1 && next && isBelow(best, next, others.length));
+  return { best, ranked, tied, next, mixed, certain: best.p50_ci != null || others.every(cell => isBelow(best, cell, others.length)) };
+}
+
+/** The exact rank-sum test of launches that do not overlap, as SeenLaunches.AreBelow. */
+function isBelow(cell, other, comparisons) {
+  if (!cell.seen || !other.seen || cell.seen[2] >= other.seen[1]) return false;
+  let ways = 1;
+  for (let i = 1; i <= cell.seen[0]; i++) ways *= (other.seen[0] + i) / i;
+  return 2 / ways <= 0.05 / comparisons;
 }
 
 function overlap(a, b) {
@@ -22,7 +34,8 @@ function overlap(a, b) {
 
 /**
  * The rows of the answer: for each message its raw bytes, and for messages of objects the best transport and codec together.
- * Cells of a fixed count repeat what somebody published; they answer nobody's question.
+ * Cells of a fixed count repeat what somebody published; they answer nobody's question. Of workloads with the same message (64 and sweep-64) the one
+ * counts that was measured over most transports.
  */
 function questions(pair) {
   const rows = new Map();
@@ -33,13 +46,25 @@ function questions(pair) {
     rows.get(key).cells.push(cell);
   }
   const rank = (list, id) => list.findIndex(entry => entry.id === id);
-  return [...rows.values()]
-    .sort(
-      (a, b) =>
-        rank(data.scenarios, a.scenario) - rank(data.scenarios, b.scenario) ||
-        a.objects - b.objects ||
-        sizeOf(a.workload) - sizeOf(b.workload) ||
-        rank(data.workloads, a.workload) - rank(data.workloads, b.workload),
-    )
-    .map(row => ({ ...row, verdict: decide(row.cells) }));
+  const sorted = [...rows.values()].sort(
+    (a, b) =>
+      rank(data.scenarios, a.scenario) - rank(data.scenarios, b.scenario) ||
+      a.objects - b.objects ||
+      sizeOf(a.workload) - sizeOf(b.workload) ||
+      rank(data.workloads, a.workload) - rank(data.workloads, b.workload),
+  );
+  const answered = new Map();
+  for (const row of sorted) {
+    const key = `${row.scenario} ${row.objects} ${messageOf(row.workload)}`;
+    if (!(answered.get(key)?.cells.length >= row.cells.length)) answered.set(key, row);
+  }
+  return [...answered.values()].map(row => ({ ...row, verdict: decide(row.cells) }));
+}
+
+/** What is equal of workloads with the same message. */
+function messageOf(workload) {
+  const entry = data.workloadOf.get(workload);
+  return entry?.request_bytes
+    ? JSON.stringify([entry.request_bytes, entry.reply_bytes, entry.text, entry.bucket, entry.rate])
+    : workload;
 }

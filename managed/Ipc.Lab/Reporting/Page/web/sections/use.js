@@ -10,7 +10,8 @@ section(
       'p',
       { className: 'about' },
       `Server in ${sideName(pair[0])}, client in ${sideName(pair[1])}. The fastest by median (p50) is named only if its interval lies clear of all others; ` +
-        'where intervals overlap there is no difference, and any of those named will do.',
+        'where intervals overlap there is no difference, and any of those named will do. ' +
+        'If it has too few launches for an interval, each of them must be faster than each of the others’.',
     );
     if (rows.length === 0) {
       body.replaceChildren(
