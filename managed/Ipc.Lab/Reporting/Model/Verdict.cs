@@ -6,7 +6,8 @@ namespace Ipc.Lab.Reporting.Model;
 /// <param name="Ranked">All of them, by p50.</param>
 /// <param name="Tied">Those between which there is no difference: the fastest, and all whose intervals overlap its own.</param>
 /// <param name="Next">The first that is slower than those, or null.</param>
-/// <param name="IsCertain">False where the fastest cannot be told apart: it has no interval, and not every other cell is slower in each of its launches.</param>
+/// <param name="IsCertain">False where the fastest cannot be told apart: it has no interval, and not each of its launches is faster than each of all
+/// others'.</param>
 internal sealed record Verdict(IReadOnlyList<CellResult> Ranked, IReadOnlyList<CellResult> Tied, CellResult? Next, bool IsCertain)
 {
     /// <summary>The rule, for readers.</summary>
