@@ -17,13 +17,13 @@ internal sealed record Question(string Pair, string Scenario, string Workload, b
     public string Answer => Verdict.IsMixed ? $"{Choice} (not all in one placement)" : Choice;
 
     private string Choice =>
-        !Verdict.IsCertain ? $"{NameOf(Verdict.Best)}? (too few launches to tell)"
-        : Verdict.Tied.Count == 1 ? NameOf(Verdict.Best)
-        : $"{string.Join(", ", Verdict.Tied.Take(4).Select(NameOf))}{(Verdict.Tied.Count > 4 ? $" and {Verdict.Tied.Count - 4} more" : "")} (no difference)";
+        Verdict.Tied.Count == 1 ? NameOf(Verdict.Best)
+        : $"{string.Join(", ", Verdict.Tied.Take(4).Select(NameOf))}{(Verdict.Tied.Count > 4 ? $" and {Verdict.Tied.Count - 4} more" : "")} "
+            + (Verdict.IsCertain ? "(no difference)" : "(too few launches to tell)");
 
     /// <summary>The next best in words, or "".</summary>
     public string Next =>
-        Verdict is { IsCertain: true, Next: { } next } ? $"{NameOf(next)}, {Units.Ratio(next.P50Ns / Verdict.Best.P50Ns)} x as long" : "";
+        Verdict.Next is { } next ? $"{NameOf(next)}, {Units.Ratio(next.P50Ns / Verdict.Best.P50Ns)} x as long" : "";
 
     /// <summary>The questions that a machine's cells answer for a pair, in the registry's order. Cells of a fixed count repeat what somebody published;
     /// they answer nobody's question. Of workloads with the same message (64 and sweep-64) the one counts that was measured over most transports.</summary>

@@ -4,10 +4,10 @@ namespace Ipc.Lab.Reporting.Model;
 
 /// <summary>Which of several comparable cells is the fastest. The page decides by the same rule (decide.js), and a test holds them together.</summary>
 /// <param name="Ranked">All of them, by p50.</param>
-/// <param name="Tied">Those between which there is no difference: the fastest, and all whose intervals overlap its own.</param>
+/// <param name="Tied">Those between which there is no difference, or none that could be told: the fastest, and all whose intervals overlap its own; where it
+/// has no interval, all some of whose launches may be as fast.</param>
 /// <param name="Next">The first that is slower than those, or null.</param>
-/// <param name="IsCertain">False where the fastest cannot be told apart: it has no interval, and not each of its launches is faster than each of all
-/// others'.</param>
+/// <param name="IsCertain">False where there are several of those because launches are too few.</param>
 internal sealed record Verdict(IReadOnlyList<CellResult> Ranked, IReadOnlyList<CellResult> Tied, CellResult? Next, bool IsCertain)
 {
     /// <summary>The rule, for readers.</summary>
@@ -18,8 +18,8 @@ internal sealed record Verdict(IReadOnlyList<CellResult> Ranked, IReadOnlyList<C
 
     /// <summary>Whether those that decide were measured in several placements, each cell's headline being of its commonest: then the host's choice of
     /// processors is part of the difference. Not where the fastest is faster in each of its launches, whatever the placement.</summary>
-    public bool IsMixed => Tied.Append(Next).OfType<CellResult>().Select(c => c.Placement).Distinct().Count() > 1
-        && !(Tied.Count == 1 && Next is not null && SeenLaunches.Of(Best).AreBelow(SeenLaunches.Of(Next), Ranked.Count - 1));
+    public bool IsMixed => IsCertain && Tied.Append(Next).OfType<CellResult>().Select(c => c.Placement).Distinct().Count() > 1
+        && !(Tied.Count == 1 && Next is not null && SeenLaunches.Slower(Ranked).Contains(Next));
 
     /// <summary>The verdict over cells that have figures, or null over none.</summary>
     public static Verdict? Of(IEnumerable<CellResult> cells)
@@ -29,42 +29,47 @@ internal sealed record Verdict(IReadOnlyList<CellResult> Ranked, IReadOnlyList<C
             return null;
         if (ranked[0].P50Ci is not [var low, var high])
         {
-            var best = SeenLaunches.Of(ranked[0]);
-            var others = ranked.Skip(1).ToList();
-            return new Verdict(ranked, [ranked[0]], others.FirstOrDefault(), others.TrueForAll(c => best.AreBelow(SeenLaunches.Of(c), others.Count)));
+            var slower = SeenLaunches.Slower(ranked);
+            List<CellResult> untold = [.. ranked.Where(c => !slower.Contains(c))];
+            return new Verdict(ranked, untold, ranked.Find(slower.Contains), untold.Count == 1);
         }
         List<CellResult> tied = [.. ranked.Where((c, i) => i == 0 || Overlaps(c, low, high))];
-        return new Verdict(ranked, tied, ranked.FirstOrDefault(c => !tied.Contains(c)), true);
+        return new Verdict(ranked, tied, ranked.Find(c => !tied.Contains(c)), true);
     }
 
     private static bool Overlaps(CellResult cell, double low, double high) =>
         cell.P50Ci is [var from, var to] ? from <= high && low <= to : low <= cell.P50Ns && cell.P50Ns <= high;
 }
 
-/// <summary>The p50 of all launches of a cell, of whatever placement, in ns.</summary>
+/// <summary>The p50 of all launches of a cell that count, of whatever placement, in ns.</summary>
 internal sealed record SeenLaunches(int Count, double Least, double Greatest)
 {
     private const double Significance = 0.05;
 
-    /// <summary>Those that count.</summary>
     public static SeenLaunches Of(CellResult cell)
     {
         List<double> all = [.. cell.EachLaunch.Where(l => l.Status == "ok").Select(l => l.P50Ns).OfType<double>()];
         return all.Count == 0 ? new SeenLaunches(0, 0, 0) : new SeenLaunches(all.Count, all.Min(), all.Max());
     }
 
-    /// <summary>Whether each is below each of the others', and launches of two equals would hardly ever fall so: the exact two-sided rank-sum test
-    /// (Wilcoxon 1945) where the samples do not overlap, with Bonferroni's correction.</summary>
-    /// <param name="others">Of another cell.</param>
-    /// <param name="comparisons">How many are made.</param>
-    public bool AreBelow(SeenLaunches others, int comparisons)
+    /// <summary>Of ranked cells, those each of whose launches is slower than each of the first's, so many that launches of equals would hardly ever fall so:
+    /// the exact two-sided rank-sum test (Wilcoxon 1945) of samples that do not overlap, several of them by Holm's procedure (1979).</summary>
+    public static HashSet<CellResult> Slower(IReadOnlyList<CellResult> ranked)
+    {
+        var best = Of(ranked[0]);
+        return [.. ranked.Skip(1).Select(c => (Cell: c, Chance: best.ChanceBelow(Of(c)))).OrderBy(c => c.Chance)
+            .TakeWhile((c, i) => c.Chance <= Significance / (ranked.Count - 1 - i)).Select(c => c.Cell)];
+    }
+
+    // That all of these fall on one side of all the others, if both are of equals. 1: they do not.
+    private double ChanceBelow(SeenLaunches others)
     {
         if (Count == 0 || others.Count == 0 || Greatest >= others.Least)
-            return false;
+            return 1;
         // In so many ways can the launches of both be put in order.
         double ways = 1;
         for (var i = 1; i <= Count; i++)
             ways *= (double)(others.Count + i) / i;
-        return 2 / ways <= Significance / comparisons;
+        return 2 / ways;
     }
 }

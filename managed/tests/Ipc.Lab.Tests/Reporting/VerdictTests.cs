@@ -48,6 +48,19 @@ public sealed class VerdictTests
         Assert.False(Verdict.Of([.. cells, Cell("pipe", 320, 300, 310, 320, 330)])!.IsCertain);
     }
 
+    [Fact]
+    public void WhatCannotBeToldApartIsNamedTogether()
+    {
+        var verdict = Verdict.Of([
+            Cell("unix", 42_000, 40_000, 41_000, 42_000, 43_000, 60_000, 61_000, 62_000), Cell("shm", 200, 190, 195, 200, 205, 440, 450, 460),
+            Cell("shm?wait=spin", 210, 180, 205, 210, 215, 430, 440, 450),
+        ])!;
+        Assert.False(verdict.IsCertain);
+        Assert.Equal(["shm", "shm?wait=spin"], verdict.Tied.Select(c => c.Transport));
+        Assert.Equal("unix", verdict.Next!.Transport);
+        Assert.Equal("shm, shm?wait=spin (too few launches to tell)", new Question("native:managed", "call", "64", false, verdict).Answer);
+    }
+
     private static CellResult Cell(string transport, double p50, params double[] launches) => new()
     {
         Cell = new Cell(transport, "native:managed", "raw", "call", "64"),

@@ -2,7 +2,7 @@
 
 /**
  * The fastest of comparable cells, all whose intervals overlap its own (between those there is no difference), and the first that is slower.
- * Without an interval of the fastest it is told apart only if each of its launches is faster than each of all others'. `mixed`: those that decide
+ * Where it has no interval, all some of whose launches may be as fast, and `certain` is false if there are any. `mixed`: those that decide
  * were measured in several placements, so that the host's choice of processors is part of the difference; not where the fastest is faster in each of
  * its launches.
  */
@@ -10,21 +10,30 @@ function decide(cells) {
   const ranked = [...cells].sort((a, b) => a.p50_ns - b.p50_ns);
   const best = ranked[0];
   if (!best) return null;
-  const tied = best.p50_ci ? ranked.filter(cell => cell === best || overlap(cell, best)) : [best];
+  const slower = slowerInEachLaunch(ranked);
+  const tied = ranked.filter(cell => cell === best || (best.p50_ci ? overlap(cell, best) : !slower.has(cell)));
   const next = ranked.find(cell => !tied.includes(cell)) ?? null;
-  const others = ranked.slice(1);
+  const certain = best.p50_ci != null || tied.length === 1;
   const mixed =
-    new Set([...tied, ...(next ? [next] : [])].map(cell => cell.placement)).size > 1 &&
-    !(tied.length === 1 && next && isBelow(best, next, others.length));
-  return { best, ranked, tied, next, mixed, certain: best.p50_ci != null || others.every(cell => isBelow(best, cell, others.length)) };
+    certain && new Set([...tied, ...(next ? [next] : [])].map(cell => cell.placement)).size > 1 && !(tied.length === 1 && slower.has(next));
+  return { best, ranked, tied, next, mixed, certain };
 }
 
-/** The exact rank-sum test of launches that do not overlap, as SeenLaunches.AreBelow. */
-function isBelow(cell, other, comparisons) {
-  if (!cell.seen || !other.seen || cell.seen[2] >= other.seen[1]) return false;
+/** The exact rank-sum test of launches that do not overlap, by Holm's procedure: SeenLaunches.Slower. */
+function slowerInEachLaunch(ranked) {
+  const chances = ranked
+    .slice(1)
+    .map(cell => ({ cell, chance: chanceBelow(ranked[0].seen, cell.seen) }))
+    .sort((a, b) => a.chance - b.chance);
+  const first = chances.findIndex(({ chance }, i) => chance > 0.05 / (chances.length - i));
+  return new Set((first < 0 ? chances : chances.slice(0, first)).map(({ cell }) => cell));
+}
+
+function chanceBelow(own, others) {
+  if (!own || !others || own[2] >= others[1]) return 1;
   let ways = 1;
-  for (let i = 1; i <= cell.seen[0]; i++) ways *= (other.seen[0] + i) / i;
-  return 2 / ways <= 0.05 / comparisons;
+  for (let i = 1; i <= own[0]; i++) ways *= (others[0] + i) / i;
+  return 2 / ways;
 }
 
 function overlap(a, b) {

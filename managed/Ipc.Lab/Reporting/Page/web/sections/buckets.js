@@ -55,13 +55,13 @@ function bucketCurves(cells) {
     });
 }
 
-// "50 = 100 = 500": between those there is no difference.
+// "50 = 100 = 500": between those there is no difference. "50?": launches are too few to tell.
 function bestName(curve) {
-  const tied = curve.verdict.tied
+  if (!curve.verdict.certain) return `${bucketOf(curve.best)}?`;
+  return curve.verdict.tied
     .map(bucketOf)
     .sort((a, b) => a - b)
     .join(' = ');
-  return curve.verdict.certain ? tied : `${tied}?`;
 }
 
 function bestBuckets(curves) {

@@ -127,11 +127,10 @@ function answer(row) {
   const { best, tied, next, mixed, certain } = row.verdict;
   const name = nameIn(row);
   const asked = row.cells.some(cell => cell.need === question.need?.key);
-  const use = !certain
-    ? element('td', { className: 'tie' }, element('b', null, name(best)), ' fastest seen; too few launches to tell')
-    : tied.length === 1
+  const use =
+    tied.length === 1
       ? element('td', { className: 'use' }, name(best), row.cells.length === 1 ? element('small', null, ' the only one measured') : null)
-      : element('td', { className: 'tie' }, listed(tied.map(name)), element('small', null, ' no difference'));
+      : element('td', { className: 'tie' }, listed(tied.map(name)), element('small', null, certain ? ' no difference' : ' too few launches to tell'));
   if (mixed)
     use.append(
       element(
@@ -156,7 +155,7 @@ function answer(row) {
     use,
     element('td', { className: 'n' }, units.time(best.p50_ns), best.p50_ci ? element('small', null, units.interval(best.p50_ci, units.time)) : null),
     element('td', { className: 'n cpu' }, best.cpu == null ? '' : units.time(best.cpu)),
-    element('td', { className: 'n next' }, next && certain ? [name(next), element('small', null, times(next.p50_ns / best.p50_ns))] : ''),
+    element('td', { className: 'n next' }, next ? [name(next), element('small', null, times(next.p50_ns / best.p50_ns))] : ''),
   );
 }
 
