@@ -7,4 +7,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$root/scripts/packages.sh"
 
 install_packages install-native-aot clang zlib1g-dev
-step build-native-aot "$root/scripts/with-compiler.sh" dotnet publish "$root/managed/Ipc.Peer" -c Release -p:RunAnalyzers=false -p:AheadOfTime=true -p:CMakeTargets= -nologo -v quiet
+# The analyzers look at the same files in build.sh.
+step build-native-aot "$root/scripts/with-compiler.sh" dotnet publish "$root/managed/Ipc.Peer" -c Release -p:AheadOfTime=true \
+    -p:RunAnalyzers=false -p:CMakeTargets= -nologo -v quiet

@@ -2,7 +2,8 @@ using System.Runtime.Versioning;
 
 namespace Ipc;
 
-/// <summary>Room to send in a socket: an event that the system sets when a send has found none and there is some again. It stays set until the next send.</summary>
+/// <summary>Room to send in a socket: an event that the system sets when a send has found none and there is some again. It stays set until the next
+/// send.</summary>
 [SupportedOSPlatform("windows")]
 internal sealed class SocketRoom(Win32Handle room) : Readiness, IDisposable
 {
