@@ -18,11 +18,11 @@ if [ -n "${IPC_COMPILER:-}" ] || ! IPC_COMPILER=$(compiler 2>/dev/null) || [ ! -
     exec "$@"
 fi
 
-export IPC_COMPILER UseSharedCompilation=true SharedCompilationId=ipc-$$
-# It ends also if this script is killed.
-setpriv --pdeathsig TERM "$IPC_COMPILER" "-pipename:$SharedCompilationId" >/dev/null 2>&1 </dev/null &
+export IPC_COMPILER UseSharedCompilation=true SharedCompilationId=ipc-compiler-$$
+# It ends also if this script is killed. Without diagnostics it leaves no pipes of the debugger's behind.
+DOTNET_EnableDiagnostics=0 setpriv --pdeathsig TERM "$IPC_COMPILER" "-pipename:$SharedCompilationId" >/dev/null 2>&1 </dev/null &
 process=$!
-pipe=${TMPDIR:-/tmp}/CoreFxPipe_$SharedCompilationId
+pipe=${TMPDIR:-/tmp}/$SharedCompilationId
 end_compiler() {
     kill "$process" 2>/dev/null
     wait "$process" 2>/dev/null

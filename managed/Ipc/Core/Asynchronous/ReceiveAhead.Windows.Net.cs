@@ -28,7 +28,7 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
         _stream = stream;
         _operation = (ReceiveOperation*)NativeMemory.AllocZeroed((nuint)(sizeof(ReceiveOperation) + RoomSize));
         _operation->Overlapped.EventHandle = _over.DangerousGetHandle();
-        _wait = new EventWait(_over, static waiting => ((WaitingOperation)waiting!).Take()?.Wake(), _waiting, once: false);
+        _wait = new EventWait(_over, WaitingOperation.Wake, _waiting, once: false);
     }
 
     ~ReceiveAhead() => End();

@@ -102,7 +102,7 @@ internal sealed unsafe class SendAhead : Readiness, IDisposable
             _error = _pipe.BeginSend(_message + _sent, Math.Min(_length - _sent, _longestFragment), _operation);
             _step = _error is 0 or Win32.ERROR_IO_PENDING ? Step.Begun : Step.Failed;
             _wait?.Dispose();
-            _wait = IsOver ? null : new EventWait(_over, static waiting => ((WaitingOperation)waiting!).Take()?.Wake(), _waiting, once: true);
+            _wait = IsOver ? null : new EventWait(_over, WaitingOperation.Wake, _waiting, once: true);
             if (_wait is not null)
                 return;
         }

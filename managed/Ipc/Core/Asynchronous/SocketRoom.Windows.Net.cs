@@ -17,7 +17,7 @@ internal sealed class SocketRoom(Win32Handle room) : Readiness, IDisposable
             return true;
         _waiting.Set(operation);
         _wait?.Dispose();
-        _wait = new EventWait(room, static waiting => ((WaitingOperation)waiting!).Take()?.Wake(), _waiting, once: true);
+        _wait = new EventWait(room, WaitingOperation.Wake, _waiting, once: true);
         channel.LeaveBeside();
         // Of what came since the attempt the event tells.
         return false;

@@ -4,6 +4,9 @@ namespace Ipc;
 /// it, and a forgotten one does not.</summary>
 internal sealed class WaitingOperation
 {
+    /// <summary>Wakes the operation that waits, if one does, and forgets it. The state is the <see cref="WaitingOperation"/>.</summary>
+    public static readonly Action<object?> Wake = static waiting => ((WaitingOperation)waiting!).Take()?.Wake();
+
     private ChannelOperation? _operation;
 
     public void Set(ChannelOperation operation) => Interlocked.Exchange(ref _operation, operation);
