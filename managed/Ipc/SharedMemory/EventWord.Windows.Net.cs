@@ -15,7 +15,7 @@ internal sealed unsafe class EventWord(uint* word) : ParkedWord(word)
         if (_wait is not null)
             return true;
         var wakeUps = SleepingPlaces.BeginRelay(Word, _toSleeper ??= Win32.CreateAutoResetEvent());
-        _wait = new EventWait(wakeUps, Cleared, (Parked, _toSleeper), once: false);
+        _wait = new EventWait(wakeUps, Cleared, (Waiting, _toSleeper), once: false);
         return true;
     }
 

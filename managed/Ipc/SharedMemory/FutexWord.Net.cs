@@ -26,7 +26,7 @@ internal sealed unsafe class FutexWord(uint* word) : ParkedWord(word)
     {
         var value = Volatile.Read(ref *Word);
         if (value == 0)
-            Parked.Take()?.Wake();
+            Waiting.Take()?.Wake();
         return new Libc.FutexWaiter(Word, value);
     }
 }

@@ -8,7 +8,7 @@ namespace Ipc;
 /// <remarks>The system gives an operation up when the thread that began it ends, as threads of the pool do: that is told as any end is, nothing has come,
 /// and the next wait begins another one.</remarks>
 [SupportedOSPlatform("windows")]
-internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
+internal sealed unsafe class ReceiveAhead : NamedReadiness, IDisposable
 {
     private const int RoomSize = 4096;
 
@@ -18,7 +18,6 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
     private readonly ReceiveOperation* _operation; // and behind it the room; the system writes to both
     private readonly Lock _endLock = new(); // guards the next
     private bool _isFreed;
-    private readonly WaitingOperation _waiting = new();
     private bool _begun; // its result has not been taken
     private int _from;   // what has come and was not taken stands in the room, up to the next
     private int _to;
@@ -28,7 +27,7 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
         _stream = stream;
         _operation = (ReceiveOperation*)NativeMemory.AllocZeroed((nuint)(sizeof(ReceiveOperation) + RoomSize));
         _operation->Overlapped.EventHandle = _over.DangerousGetHandle();
-        _wait = new EventWait(_over, WaitingOperation.Wake, _waiting, once: false);
+        _wait = new EventWait(_over, WaitingOperation.Wake, Waiting, once: false);
     }
 
     ~ReceiveAhead() => End();
@@ -37,18 +36,12 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
 
     private bool IsUnderWay => Volatile.Read(ref _operation->Overlapped.InternalLow) == Win32.STATUS_PENDING;
 
-    public override bool Arm(ChannelOperation operation)
+    protected override bool Watch(ChannelOperation operation)
     {
-        var channel = (FramedChannel)operation.Channel;
-        if (!channel.TryEnterBeside())
-            return true;
-        // Named before it is seen whether something is under way: whatever ends later finds it.
-        _waiting.Set(operation);
         // Of what is over already nobody may tell any more.
         var isOver = !IsBegun();
         if (isOver)
             operation.Wake();
-        channel.LeaveBeside();
         return isOver;
     }
 
@@ -64,8 +57,6 @@ internal sealed unsafe class ReceiveAhead : Readiness, IDisposable
             _operation->Overlapped.InternalLow = 0; // receiving tells why it cannot
         return _begun && IsUnderWay;
     }
-
-    public override void Disarm(ChannelOperation operation) => _waiting.Take();
 
     /// <summary>As <see cref="ByteStream.Receive"/>, of what has come; null: there is nothing, nor anything under way.</summary>
     public int? Take(Span<byte> buffer, Deadline deadline)

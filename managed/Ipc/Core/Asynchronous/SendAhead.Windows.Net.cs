@@ -7,7 +7,7 @@ namespace Ipc;
 /// <remarks>It goes in fragments, because the system may have to keep all of a write in memory of its own; of a pipe that keeps messages apart, in one. A
 /// write cannot be taken back: what was begun goes on, or breaks the channel.</remarks>
 [SupportedOSPlatform("windows")]
-internal sealed unsafe class SendAhead : Readiness, IDisposable
+internal sealed unsafe class SendAhead : NamedReadiness, IDisposable
 {
     private const int LeastRoom = 4096;
     private const int KeptRoom = 64 * 1024;   // a longer message's is given back when it is out
@@ -17,7 +17,6 @@ internal sealed unsafe class SendAhead : Readiness, IDisposable
     private readonly PipeStream _pipe;
     private readonly int _longestFragment;
     private readonly Win32Handle _over = Win32.CreateEvent();
-    private readonly WaitingOperation _waiting = new();
     private readonly NativeOverlapped* _operation = (NativeOverlapped*)NativeMemory.AllocZeroed((nuint)sizeof(NativeOverlapped));
     private readonly Lock _lock = new(); // guards the next three: the thread that begins, and the end
     private EventWait? _wait;
@@ -102,26 +101,14 @@ internal sealed unsafe class SendAhead : Readiness, IDisposable
             _error = _pipe.BeginSend(_message + _sent, Math.Min(_length - _sent, _longestFragment), _operation);
             _step = _error is 0 or Win32.ERROR_IO_PENDING ? Step.Begun : Step.Failed;
             _wait?.Dispose();
-            _wait = IsOver ? null : new EventWait(_over, WaitingOperation.Wake, _waiting, once: true);
+            _wait = IsOver ? null : new EventWait(_over, WaitingOperation.Wake, Waiting, once: true);
             if (_wait is not null)
                 return;
         }
-        _waiting.Take()?.Wake();
+        Waiting.Take()?.Wake();
     }
 
-    public override bool Arm(ChannelOperation operation)
-    {
-        var channel = (FramedChannel)operation.Channel;
-        if (!channel.TryEnterBeside())
-            return true;
-        // Named before it is seen whether it is over: whatever ends later finds it.
-        _waiting.Set(operation);
-        var isOver = IsOver;
-        channel.LeaveBeside();
-        return isOver;
-    }
-
-    public override void Disarm(ChannelOperation operation) => _waiting.Take();
+    protected override bool Watch(ChannelOperation operation) => IsOver;
 
     /// <summary>Gives up what is under way. Any thread.</summary>
     public void Cancel()
