@@ -8,7 +8,9 @@ namespace Ipc.Lab.Reporting.Model;
 /// has no interval, all some of whose launches may be as fast.</param>
 /// <param name="Next">The first that is slower than those, or null.</param>
 /// <param name="IsCertain">False where there are several of those because launches are too few.</param>
-internal sealed record Verdict(IReadOnlyList<CellResult> Ranked, IReadOnlyList<CellResult> Tied, CellResult? Next, bool IsCertain)
+/// <param name="IsMixed">Whether those that decide were measured in several placements, each cell's headline being of its commonest: then the host's choice
+/// of processors is part of the difference. Not where the fastest is faster in each of its launches, whatever the placement.</param>
+internal sealed record Verdict(IReadOnlyList<CellResult> Ranked, IReadOnlyList<CellResult> Tied, CellResult? Next, bool IsCertain, bool IsMixed)
 {
     /// <summary>The rule, for readers.</summary>
     public const string Rule = "The fastest by median (p50) is named only if its interval lies clear of all others; where intervals overlap there is no "
@@ -16,25 +18,20 @@ internal sealed record Verdict(IReadOnlyList<CellResult> Ranked, IReadOnlyList<C
 
     public CellResult Best => Ranked[0];
 
-    /// <summary>Whether those that decide were measured in several placements, each cell's headline being of its commonest: then the host's choice of
-    /// processors is part of the difference. Not where the fastest is faster in each of its launches, whatever the placement.</summary>
-    public bool IsMixed => IsCertain && Tied.Append(Next).OfType<CellResult>().Select(c => c.Placement).Distinct().Count() > 1
-        && !(Tied.Count == 1 && Next is not null && SeenLaunches.Slower(Ranked).Contains(Next));
-
     /// <summary>The verdict over cells that have figures, or null over none.</summary>
     public static Verdict? Of(IEnumerable<CellResult> cells)
     {
         List<CellResult> ranked = [.. cells.OrderBy(c => c.P50Ns)];
         if (ranked.Count == 0)
             return null;
-        if (ranked[0].P50Ci is not [var low, var high])
-        {
-            var slower = SeenLaunches.Slower(ranked);
-            List<CellResult> untold = [.. ranked.Where(c => !slower.Contains(c))];
-            return new Verdict(ranked, untold, ranked.Find(slower.Contains), untold.Count == 1);
-        }
-        List<CellResult> tied = [.. ranked.Where((c, i) => i == 0 || Overlaps(c, low, high))];
-        return new Verdict(ranked, tied, ranked.Find(c => !tied.Contains(c)), true);
+        var slower = SeenLaunches.Slower(ranked);
+        var interval = ranked[0].P50Ci;
+        List<CellResult> tied = [.. ranked.Where((c, i) => i == 0 || (interval is [var low, var high] ? Overlaps(c, low, high) : !slower.Contains(c)))];
+        var next = ranked.Find(c => !tied.Contains(c));
+        var isCertain = interval is not null || tied.Count == 1;
+        var isMixed = isCertain && tied.Append(next).OfType<CellResult>().Select(c => c.Placement).Distinct().Count() > 1
+            && !(tied.Count == 1 && next is not null && slower.Contains(next));
+        return new Verdict(ranked, tied, next, isCertain, isMixed);
     }
 
     private static bool Overlaps(CellResult cell, double low, double high) =>
