@@ -9,18 +9,28 @@ public abstract class RealPeers : IDisposable
 {
     private readonly TemporaryFolder _folder = new();
 
-    // Every pair of .NET 10 and native; of the sides that not every machine has, those in which they meet native code and themselves.
+    /// <summary>
+    /// Every side as server and as client, each time with another one where there is one. Who plays a scenario does so by code of his own and does not
+    /// know who is at the other end: two sides that both play it with a third play it with each other, which the conformance suite shows for all pairs.
+    /// </summary>
+    public static TheoryData<string> BothParts { get; } = [.. MessagesBothWays(),
+        .. ((string[])["native:hosted", "hosted:native", "managed-aot:managed-aot"]).Where(IsPlayable)];
+
+    /// <summary>The same for messages without replies, which sides hosted and managed-aot do not play.</summary>
+    public static TheoryData<string> BothPartsOfMessages { get; } = [.. MessagesBothWays()];
+
+    /// <summary>Every pair of .NET 10 and native; of the sides that not every machine has, those in which they meet native code and themselves.</summary>
     public static TheoryData<string> Pairs { get; } = [.. PairsOfMessages(),
         .. ((string[])["native:hosted", "hosted:native", "hosted:hosted", "managed-aot:managed-aot", "managed-aot:native", "managed:managed-aot"])
             .Where(IsPlayable)];
-
-    // Sides hosted and managed-aot play calls, not messages without replies.
-    public static TheoryData<string> MessagePairs { get; } = [.. PairsOfMessages()];
 
     // A process of each side that has codecs of its own.
     public static TheoryData<string> PairsAlone { get; } = [.. PairsOfMessages().Where(pair => CellsAlone(pair).Any())];
 
     private protected static IEnumerable<Cell> CellsAlone(string pair) => Grid.Cross([], [pair], Grid.AllCodecs, ["serialize"], ["1k-10k"]);
+
+    private static IEnumerable<string> MessagesBothWays() =>
+        ((string[])["native:managed", "managed:bound", "bound:native", "managed-netfx:bound-netfx", "bound-netfx:managed-netfx"]).Where(IsPlayable);
 
     private static IEnumerable<string> PairsOfMessages() =>
     [

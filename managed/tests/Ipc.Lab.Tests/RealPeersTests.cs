@@ -4,7 +4,7 @@ using Xunit;
 
 namespace Ipc.Lab.Tests;
 
-/// <summary>Launches with the real peers of a built tree: every pair, shortly. Messages, and calls of every kind over one connection.</summary>
+/// <summary>Launches with the real peers of a built tree: every side as server and as client, shortly. Messages, and calls of every kind over one connection.</summary>
 public sealed class RealPeersTests : RealPeers
 {
     private const int Count = 2000; // messages of each client
@@ -20,8 +20,8 @@ public sealed class RealPeersTests : RealPeers
     ];
 
     [Theory]
-    [MemberData(nameof(MessagePairs))]
-    public async Task EveryPairCountsTheSameAtBothEnds(string pair)
+    [MemberData(nameof(BothPartsOfMessages))]
+    public async Task EverySideCountsTheSameAtBothEnds(string pair)
     {
         foreach (var (transport, scenario, workload) in s_cells.Where(cell =>
             pair.Split(':').All(side => Registry.WhyNotAvailable(cell.Transport, side).Length == 0)))
@@ -54,8 +54,8 @@ public sealed class RealPeersTests : RealPeers
 
     // Over every transport whose calls come by channel or alone, with the codecs in turn; foreign libraries' daemons are another test's.
     [Theory]
-    [MemberData(nameof(Pairs))]
-    public async Task EveryPairCollectsAndSplitsBuckets(string pair)
+    [MemberData(nameof(BothParts))]
+    public async Task EverySideCollectsAndSplitsBuckets(string pair)
     {
         const int buckets = 4;
         var transports = Registry.Transports.Where(t => t.Module is null && Choices.ScenarioEntry("batch").Kinds.Contains(t.Kind) && IsPlayed(t.Id, pair))
@@ -75,11 +75,11 @@ public sealed class RealPeersTests : RealPeers
         }
     }
 
-    // Over every transport, at two of the depths each, one with bytes and one with objects: all pairs together meet all of them. Whoever submits more
+    // Over every transport, at two of the depths each, one with bytes and one with objects: all transports together meet all of them. Whoever submits more
     // than are asked for has the rest answered, too.
     [Theory]
-    [MemberData(nameof(MessagePairs))]
-    public async Task EveryPairHasCallsInFlight(string pair)
+    [MemberData(nameof(BothPartsOfMessages))]
+    public async Task EverySideHasCallsInFlight(string pair)
     {
         const int calls = 300;
         var scenarios = Registry.Scenarios.Where(s => s.PlayedAs == "pipelined").OrderBy(s => s.InFlight).ToList();
@@ -92,7 +92,7 @@ public sealed class RealPeersTests : RealPeers
         {
             turn++;
             foreach (var (codec, workload, scenario) in ((string, string, ScenarioEntry)[])[("raw", "64", scenarios[turn % 4]),
-                (codecs[turn % 4], "0.1k-1k", scenarios[(turn + 2) % 4])])
+                (codecs[turn % codecs.Length], "0.1k-1k", scenarios[(turn + 2) % 4])])
             {
                 var (record, samples) = await LaunchAsync(new Cell(transport.Id, pair, codec, scenario.Id, workload, calls));
 
@@ -107,8 +107,8 @@ public sealed class RealPeersTests : RealPeers
 
     // So many messages, one byte back: a sample is all of them, everything else counts messages.
     [Theory]
-    [MemberData(nameof(MessagePairs))]
-    public async Task EveryPairConfirmsManyMessagesByOneByte(string pair)
+    [MemberData(nameof(BothPartsOfMessages))]
+    public async Task EverySideConfirmsManyMessagesByOneByte(string pair)
     {
         const int confirmations = 5;
         foreach (var (transport, workload) in ((string, string)[])[("shm", "push-1k-100"), ("unix", "push-1k-10"), ("shm-event?wait=spin", "push-1k-10")])
@@ -125,8 +125,8 @@ public sealed class RealPeersTests : RealPeers
 
     // A sample of each message, and one operation for all its receivers.
     [Theory]
-    [MemberData(nameof(MessagePairs))]
-    public async Task EveryPairTimesAMessageUntilTheLastClientHasIt(string pair)
+    [MemberData(nameof(BothPartsOfMessages))]
+    public async Task EverySideTimesAMessageUntilTheLastClientHasIt(string pair)
     {
         const int messages = 500;
         var transports = Registry.Transports.Where(t => t.Kind == "broadcast" && IsPlayed(t.Id, pair)).ToList();

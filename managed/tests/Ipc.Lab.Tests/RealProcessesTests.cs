@@ -10,8 +10,8 @@ public sealed class RealProcessesTests : RealPeers
 {
     // Calls come when they are due, not earlier, and no more than that many; the server is asked no oftener while things settle.
     [Theory]
-    [MemberData(nameof(Pairs))]
-    public async Task EveryPairKeepsThePace(string pair)
+    [MemberData(nameof(BothParts))]
+    public async Task EverySideKeepsThePace(string pair)
     {
         const int calls = 40;
         foreach (var transport in ((string[])["shm", "unix"]).Where(t => IsPlayed(t, pair)))
@@ -29,8 +29,8 @@ public sealed class RealProcessesTests : RealPeers
 
     // Processes know it as a call; where they run is the lab's doing.
     [Theory]
-    [MemberData(nameof(Pairs))]
-    public async Task EveryPairTakesTurnsOnOneCpu(string pair)
+    [MemberData(nameof(BothParts))]
+    public async Task EverySideTakesTurnsOnOneCpu(string pair)
     {
         const int calls = 50;
         var cpu = CpuTopology.Read(SystemFiles.Real).Allowed[0];
@@ -47,8 +47,8 @@ public sealed class RealProcessesTests : RealPeers
 
     // Every exchange has messages of its own, and the two ends must choose the same, also when 150 calls come round to the first of 61 again.
     [Theory]
-    [MemberData(nameof(MessagePairs))]
-    public async Task EveryPairTakesItsDataInTurns(string pair)
+    [MemberData(nameof(BothPartsOfMessages))]
+    public async Task EverySideTakesItsDataInTurns(string pair)
     {
         const int calls = 150;
         string[] transports = [.. Registry.Transports.Where(t => t.Module is null && t.Kind == "channel" && IsPlayed(t.Id, pair)).Select(t => t.Id)];
@@ -83,8 +83,8 @@ public sealed class RealProcessesTests : RealPeers
 
     // Each call has a connection of its own, and the last, of nothing, tells the server that it is done.
     [Theory]
-    [MemberData(nameof(Pairs))]
-    public async Task EveryPairReconnectsForEveryCall(string pair)
+    [MemberData(nameof(BothParts))]
+    public async Task EverySideReconnectsForEveryCall(string pair)
     {
         const int calls = 20;
         foreach (var transport in Registry.Transports.Where(t => t.Module is null && t.Kind == "channel" && IsPlayed(t.Id, pair)))
