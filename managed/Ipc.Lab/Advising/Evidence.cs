@@ -16,7 +16,7 @@ internal static class Evidence
     {
         foreach (var run in RunsIn(folder).Take(MostRuns))
         {
-            if (TryRead(run) is not { } results || results.Run.Build != "release" || results.Run.Pins.ToString() != pins.ToString()
+            if (TryRead(run) is not { } results || results.Run is not { Build: "release", Awake: false } || results.Run.Pins.ToString() != pins.ToString()
                 || (results.Machine.Name, results.Machine.Cpu.Model, results.Machine.Kernel, results.Machine.Wine) != (machine.Name, machine.Cpu.Model,
                     machine.Kernel, machine.Wine))
                 continue;

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using Ipc.Lab.Comparing;
 using Ipc.Lab.Findings;
+using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Reporting;
 using Ipc.Lab.Reporting.Model;
@@ -45,6 +46,7 @@ internal static class RunAction
             progress.Note(line);
         if (other is not null)
             progress.Note($"every launch is made twice, in turns with the programs of {other.Kept.Plan.Tree}, so that all takes twice as long");
+        using var awake = run.Kept.Plan.Awake ? AwakeProcessors.Hold() : null;
         using var daemon = StartDaemon(run.Kept.Plan, progress);
         var finished = await session.RunAsync(stop).ConfigureAwait(false);
         progress.Finish();

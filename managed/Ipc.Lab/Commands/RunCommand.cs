@@ -20,6 +20,9 @@ internal static class RunCommand
     private static readonly Option<double?> s_warmup = Options.Number<double>("--warmup",
         "seconds each launch warms up at least; one that has not settled goes on, for two seconds or five times as long at most", "S");
     private static readonly Option<string?> s_pin = Options.Text("--pin", "CPUs of server and client, e.g. 0,1; or none", "CPUS");
+    private static readonly Option<bool> s_awake = Options.Flag("--awake",
+        "keep idle processors from halting meanwhile, so that what sleeps is woken sooner and more evenly than usual (Linux, root); recorded, and "
+            + "never mixed with other runs");
     private static readonly Option<long?> s_seed = Options.Number<long>("--seed",
         "decides the order of launches and the payloads; chosen and recorded when omitted");
     private static readonly Option<string?> s_out = Options.File("--out", "folder for the results; results/<time> in the current folder when omitted");
@@ -39,8 +42,8 @@ internal static class RunCommand
     {
         var command = new Command("run", "Measures cells: each as two real processes, several launches, in shuffled order.")
         {
-            s_preset, s_claims, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_seed, s_out, s_resume,
-            s_json, s_all, s_check, s_against, s_peer, s_allowDebug,
+            s_preset, s_claims, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_awake, s_seed, s_out,
+            s_resume, s_json, s_all, s_check, s_against, s_peer, s_allowDebug,
         };
         s_table.AddTo(command);
         command.SetAction((parsed, _) => RunAction.RunAsync(Request(parsed), Destination(parsed)));
@@ -60,6 +63,7 @@ internal static class RunCommand
         Seconds = parsed.GetValue(s_seconds),
         WarmupSeconds = parsed.GetValue(s_warmup),
         Pin = parsed.GetValue(s_pin),
+        Awake = parsed.GetValue(s_awake),
         Seed = parsed.GetValue(s_seed),
         Table = s_table.Read(parsed),
         Peers = PeerOptions.Read(parsed, s_peer),
@@ -78,7 +82,7 @@ internal static class RunCommand
         if (folder is null)
             throw new UserMistakeException("--resume needs the folder of the interrupted run: --resume DIR");
         foreach (var option in (Option[])[s_preset, s_claims, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup,
-            s_pin, s_seed, s_check, s_table.File, s_peer])
+            s_pin, s_awake, s_seed, s_check, s_table.File, s_peer])
         {
             if (parsed.Has(option))
                 throw new UserMistakeException($"--resume goes on with the plan kept in '{folder}', which says what {option.Name} says; omit {option.Name}");

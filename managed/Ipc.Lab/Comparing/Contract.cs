@@ -18,6 +18,7 @@ internal static class Contract
             ("Wine", first.Machine.Wine, second.Machine.Wine),
             ("build", first.Run.Build, second.Run.Build),
             ("pins", first.Run.Pins.ToString(), second.Run.Pins.ToString()),
+            ("idle processors kept awake", first.Run.Awake, second.Run.Awake),
             ("warm-up", Seconds(first.Run.Schedule.WarmupSeconds), Seconds(second.Run.Schedule.WarmupSeconds)),
             ("measured time of a launch", Seconds(first.Run.Schedule.Seconds), Seconds(second.Run.Schedule.Seconds)),
             ("time of the whole run", Seconds(first.Run.Schedule.BudgetSeconds), Seconds(second.Run.Schedule.BudgetSeconds)),

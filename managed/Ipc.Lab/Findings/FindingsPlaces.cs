@@ -27,7 +27,7 @@ internal static partial class FindingsPlaces
     /// <summary>The one machine that a page can speak about.</summary>
     public static MachineReport MainOf(IReadOnlyList<MachineReport> machines)
     {
-        var usual = machines.Where(m => m.Machine.Wine is null && !m.OnOneCpu).ToList();
+        var usual = machines.Where(m => m.Machine.Wine is null && m.OnUsualProcessors).ToList();
         var candidates = usual.Count > 0 ? usual : machines;
         return candidates.Count == 1 ? candidates[0]
             : throw new UserMistakeException(

@@ -16,7 +16,7 @@ internal static class FindingsSheet
         sheet.Add(new Value("A ratio with its 95 % interval says whether a claim holds on this machine; docs/findings.md has the rule. What ran under "
             + "Wine shows an order of cost, nothing else. Single figures are in nanoseconds, bytes or operations a second.", Look.Note));
         sheet.AddHead(s_head);
-        foreach (var machine in machines.Where(m => !m.OnOneCpu))
+        foreach (var machine in machines.Where(m => m.OnUsualProcessors))
         {
             foreach (var finding in FindingsOf.Machine(machine, machines))
             {

@@ -76,7 +76,7 @@ internal sealed class MeasuredCells
         }
     }
 
-    private IEnumerable<ReportRun> RunsFor(ClaimCell cell) => _runs.Where(r => !r.Results.Run.Pins.AreOne || cell.Cell.IsAlone);
+    private IEnumerable<ReportRun> RunsFor(ClaimCell cell) => _runs.Where(r => r.Results.Run.OnUsualProcessors || cell.Cell.IsAlone);
 
     private static bool OneCpu(ClaimCell cell) => Registry.Scenarios.FirstOrDefault(s => s.Id == cell.Cell.Scenario)?.OneCpu == true;
 

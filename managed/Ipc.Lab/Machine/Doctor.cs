@@ -79,7 +79,8 @@ internal static class Doctor
         > SlowWakeUpNs => Check.Warn("wake-up",
             $"waking a sleeping process takes {Units.Time(costs.WakeUpNs)}: next to that, all transports that block look alike",
             "bare metal wakes in 2 to 5 µs; where a processor can be spared, shm with wait=spin or adaptive avoids it; on Linux, as root, this keeps idle "
-                + "processors awake until the shell ends: exec 9> /dev/cpu_dma_latency; printf '\\0\\0\\0\\0' >&9") with
+                + "processors awake until the shell ends: exec 9> /dev/cpu_dma_latency; printf '\\0\\0\\0\\0' >&9 "
+                + "(`ipc run --awake` measures what that brings)") with
         { Cost = Asleep(costs) },
         _ => Check.Ok("wake-up", $"{Units.Time(costs.WakeUpNs)}") with { Cost = Asleep(costs) },
     };

@@ -16,6 +16,8 @@ internal sealed record Plan
     public required long Seed { get; init; }
     public required Schedule Schedule { get; init; }
     public required Pins Pins { get; init; }
+    /// <summary>Whether idle processors are kept from halting while it is measured.</summary>
+    public bool Awake { get; init; }
     /// <summary>Debug builds were asked for and are measured; everything is labelled so.</summary>
     public required bool Debug { get; init; }
     public required DateTimeOffset Started { get; init; }

@@ -15,6 +15,8 @@ internal static class Planner
         var cells = CellSelection.Select(request);
         var table = request.Table is { } asked ? TableFile.Check(asked) : null;
         var pins = Pins.Choose(request.Pin, topology);
+        if (request.Awake)
+            AwakeProcessors.Hold().Dispose();
         return new Plan
         {
             Schema = Plan.CurrentSchema,
@@ -23,6 +25,7 @@ internal static class Planner
             Seed = request.Seed ?? RandomNumberGenerator.GetInt32(1, int.MaxValue),
             Schedule = ScheduleOf(request),
             Pins = pins,
+            Awake = request.Awake,
             Debug = false,
             Started = now,
             Table = table,

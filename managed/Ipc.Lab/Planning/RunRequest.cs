@@ -15,6 +15,8 @@ internal sealed record RunRequest
     public double? Seconds { get; init; }
     public double? WarmupSeconds { get; init; }
     public string? Pin { get; init; }
+    /// <summary>Whether idle processors are kept from halting.</summary>
+    public bool Awake { get; init; }
     public long? Seed { get; init; }
     public TableRequest? Table { get; init; }
     public bool AllowDebug { get; init; }

@@ -40,7 +40,7 @@ internal static class ResultsBuilder
             .Count();
         return new RunFacts(
             plan.Preset, plan.Seed, plan.Pins, plan.Schedule, plan.Debug ? "debug" : "release", plan.Started, now, roundsDone,
-            Complete: roundsDone == plan.Schedule.Launches, plan.Twin);
+            Complete: roundsDone == plan.Schedule.Launches, plan.Twin, plan.Awake);
     }
 
     /// <summary>Whether a cell needs no launch in a round: it had one, or it has failed before.</summary>

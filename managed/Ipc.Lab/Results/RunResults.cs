@@ -26,9 +26,18 @@ internal sealed record RunResults
 /// <param name="Build">"debug" labels figures that say nothing about speed.</param>
 /// <param name="Complete">Whether every round is done; a run may be continued otherwise.</param>
 /// <param name="Twin">The same in the two runs of `--against`, whose launches alternate; null in a run by itself.</param>
+/// <param name="Awake">Whether idle processors were kept from halting (`--awake`).</param>
 internal sealed record RunFacts(
     string Preset, long Seed, Pins Pins, Schedule Schedule, string Build, DateTimeOffset Started, DateTimeOffset Written, int RoundsDone, bool Complete,
-    string? Twin = null);
+    string? Twin = null, bool Awake = false)
+{
+    /// <summary>Whether the two processes had a processor each, in the state in which the machine usually has them.</summary>
+    [JsonIgnore]
+    public bool OnUsualProcessors => !Pins.AreOne && !Awake;
+
+    /// <summary>Where and how the processes ran, for people.</summary>
+    public string DescribeProcessors() => Pins.Describe() + (Awake ? $", {AwakeProcessors.Words}" : "");
+}
 
 /// <summary>A group of launches with like line times.</summary>
 /// <param name="Label">single, or near and far, or near, middle and far.</param>

@@ -60,6 +60,31 @@ public sealed class CommandTests : IDisposable
         Assert.Equal("ok", (string?)JsonNode.Parse(output)!["cells"]![0]!["status"]);
     }
 
+    // As the system allows it: whoever may not write the device is told so before anything starts.
+    [Fact]
+    public async Task ProcessorsAreKeptAwakeAndThatIsOnRecord()
+    {
+        var allowed = await Task.Run(() =>
+        {
+            try
+            {
+                File.OpenWrite("/dev/cpu_dma_latency").Dispose();
+                return true;
+            }
+            catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+            {
+                return false;
+            }
+        });
+        var (code, output, errors) = await RunAsync("right", OneCell("--awake", "--json"));
+
+        Assert.Equal(allowed ? 0 : 2, code);
+        Assert.Contains(allowed ? "client on CPU " : "--awake needs '/dev/cpu_dma_latency'", errors, StringComparison.Ordinal);
+        Assert.Equal(allowed, errors.Contains(", idle processors kept awake; seed", StringComparison.Ordinal));
+        Assert.Equal(allowed, output.Length > 0 && (bool)JsonNode.Parse(output)!["run"]!["awake"]!);
+        Assert.Equal(allowed, Directory.Exists(Results));
+    }
+
     [Fact]
     public async Task AFailedCellGivesExitCodeOne()
     {
@@ -173,6 +198,7 @@ public sealed class CommandTests : IDisposable
     [InlineData("run --resume", "--resume needs the folder")]
     [InlineData("run --ids a", "--ids says how to read a table file")]
     [InlineData("run --resume x --seed 3", "omit --seed")]
+    [InlineData("run --resume x --awake", "omit --awake")]
     [InlineData("run --resume x --check", "omit --check")]
     [InlineData("run --check --against x", "--check measures nothing that could be compared; omit --check or --against")]
     [InlineData("run --out /proc/nowhere --workload 64", "results cannot be written to '/proc/nowhere'")]

@@ -301,11 +301,12 @@ public sealed class CompareTests
         var other = run with
         {
             Machine = s_machine with { Name = "elsewhere" },
-            Run = run.Run with { Pins = new Pins(0, 1), Schedule = run.Run.Schedule with { Seconds = 2 } }
+            Run = run.Run with { Pins = new Pins(0, 1), Awake = true, Schedule = run.Run.Schedule with { Seconds = 2 } }
         };
 
         Assert.Empty(Contract.Differences(run, run));
-        Assert.Equal(["machine", "pins", "measured time of a launch"], Contract.Differences(run, other).Select(d => d.Split(':')[0]));
+        Assert.Equal(["machine", "pins", "idle processors kept awake", "measured time of a launch"],
+            Contract.Differences(run, other).Select(d => d.Split(':')[0]));
     }
 
     [Fact]

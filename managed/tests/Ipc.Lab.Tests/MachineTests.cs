@@ -143,6 +143,31 @@ public sealed class MachineTests : IDisposable
         Assert.Equal(10.0, meter.Percent());
     }
 
+    // The demand is a latency of nothing, in four bytes, and holds while the file is open.
+    [Fact]
+    public void ProcessorsAreAwakeAsLongAsTheDemandIsOpen()
+    {
+        var device = Path.Combine(_root.Path, "cpu_dma_latency");
+        File.WriteAllBytes(device, [9, 9, 9, 9]);
+        bool IsOpen() => Directory.EnumerateFiles("/proc/self/fd").Any(fd => File.ResolveLinkTarget(fd, false)?.FullName == device);
+
+        using (AwakeProcessors.Hold(device))
+        {
+            Assert.True(IsOpen());
+            Assert.Equal(new byte[4], File.ReadAllBytes(device));
+        }
+        Assert.False(IsOpen());
+    }
+
+    [Fact]
+    public void ADeviceThatIsNotThereIsSaidWithWhatToDo()
+    {
+        var mistake = Assert.Throws<UserMistakeException>(() => AwakeProcessors.Hold(Path.Combine(_root.Path, "nowhere")));
+
+        Assert.StartsWith("--awake needs '", mistake.Message, StringComparison.Ordinal);
+        Assert.EndsWith("or omit --awake", mistake.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void AnUnknownSystemGivesUnknowns()
     {

@@ -33,7 +33,7 @@ struct Sleep {
 
 } // namespace
 
-// A message of some pages is through sooner in pieces: the sleeper is woken by the first one.
+// A long message is through sooner in pieces: the sleeper is woken by the first one.
 double futex_rtt_ns(const Setup& setup, Sizes sizes) {
     if (!worth_streaming(sizes)) return slots_rtt_ns<Sleep>(setup, sizes);
     const Setup share{setup.server_cpu, setup.client_cpu, setup.warmup_seconds / 2, setup.seconds / 2};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "owning.hpp"
 #include "ping_pong.hpp"
 #include "shared_memory/fetching.hpp"
 
@@ -72,6 +73,7 @@ double slots_rtt_ns(const Setup& setup, Sizes sizes, Layout layout = {}) {
             Slot& request = requests.of(turn);
             if (Way::await_change(request, requests.before(turn)) == stop_turn) return;
             std::memcpy(in.data(), request.bytes, sizes.request);
+            own(request.bytes, sizes.request);
             Slot& reply = replies.of(turn);
             std::memcpy(reply.bytes, out.data(), sizes.reply);
             Way::signal(reply, turn);
@@ -87,6 +89,7 @@ double slots_rtt_ns(const Setup& setup, Sizes sizes, Layout layout = {}) {
         Slot& reply = replies.of(turn);
         Way::await_change(reply, replies.before(turn));
         std::memcpy(received.data(), reply.bytes, sizes.reply);
+        own(reply.bytes, sizes.reply);
     };
     const double median = median_rtt_ns(setup, serve, exchange, [&] { Way::signal(requests.of(turn + 1), stop_turn); });
     requests.each(Way::close), replies.each(Way::close);

@@ -35,8 +35,8 @@ double cacheline_rtt_ns(const Setup& setup) {
 
 // No way is the least everywhere. Where the processors share no cache, a message of a line or two costs a third less if
 // the slots are used in turns: a side then owns the lines of its next message before it has one (64 bytes: 410 ns against
-// 630). One slot is less where a line takes 100 ns anyway. A message of some pages is through sooner in pieces, since one
-// side copies out while the other still copies in.
+// 630). One slot is less where a line takes 100 ns anyway. From some kilobytes on a window is less: its places are used in
+// turns, and of a message in several pieces one side copies out while the other still copies in.
 double slot_rtt_ns(const Setup& setup, Sizes sizes) {
     const bool streams = worth_streaming(sizes);
     const double ways = streams ? 3 : 2;

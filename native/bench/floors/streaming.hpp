@@ -1,5 +1,6 @@
 #pragma once
 
+#include "owning.hpp"
 #include "ping_pong.hpp"
 
 #include <algorithm>
@@ -19,17 +20,18 @@ struct Pieces {
     size_t places;
 };
 
-// Whether pieces are ever the quicker way: for messages of some pages.
+// Whether a window is ever the quicker way.
 inline bool worth_streaming(Sizes sizes) {
-    return std::max(sizes.request, sizes.reply) >= size_t{8} << 10;
+    return std::max(sizes.request, sizes.reply) >= size_t{2} << 10;
 }
 
-// An eighth of the message, within what is worth a line of its own and what leaves something to overlap; and a window so
-// large that a place is used again only after its bytes have left the nearest cache. Two threads of one core take three
-// times as long through a window of 128 kB (docs/performance.md).
+// Up to some pages hardly more than one: what overlapping saves is less than another line's journey costs. From there on an eighth of the
+// message, within what is worth such a journey and what leaves something to overlap (docs/performance.md, "The slot floor of large messages").
 inline Pieces in_pieces(Sizes sizes) {
-    constexpr size_t fewest_bytes = size_t{1} << 12, most_bytes = size_t{1} << 15, window = size_t{1} << 21;
-    const size_t piece = std::clamp(std::bit_ceil(std::max(sizes.request, sizes.reply) / 8), fewest_bytes, most_bytes);
+    constexpr size_t short_message = size_t{3} << 12, short_piece = size_t{1} << 13;
+    constexpr size_t least_bytes = size_t{1} << 12, most_bytes = size_t{1} << 14, window = size_t{1} << 18;
+    const size_t longer = std::max(sizes.request, sizes.reply);
+    const size_t piece = longer <= short_message ? short_piece : std::clamp(std::bit_ceil(longer / 8), least_bytes, most_bytes);
     return {piece, window / piece};
 }
 
@@ -88,12 +90,6 @@ class Window {
             act(at, bytes);
             at += bytes;
         } while (at < length);
-    }
-    // A line that the reader has only read is slow to write for the writer a lap later; one that it has written is not (docs/performance.md,
-    // "Whose a line is").
-    static void own(char* begin, size_t length) {
-        for (size_t at = 0; at < length; at += 64)
-            reinterpret_cast<std::atomic<uint64_t>*>(begin + at)->store(0, std::memory_order_relaxed);
     }
     char* place() const { return places_ + pieces_.bytes * (position_ % pieces_.places); }
 

@@ -24,9 +24,9 @@ internal sealed record ReportCell(CellResult Result, int Run, bool IsSuperseded)
     public bool IsAlone => Result.Transport == Cell.NoTransport;
 }
 
-/// <summary>Everything measured on one machine, by one kind of build, on one system (Wine is another one), on two CPUs or on one: what may stand on one
-/// axis.</summary>
-/// <param name="Label">For people: the machine's name, with "Wine", "debug build" or "one CPU" where that holds.</param>
+/// <summary>Everything measured on one machine, by one kind of build, on one system (Wine is another one), on two CPUs or on one, kept awake or not:
+/// what may stand on one axis.</summary>
+/// <param name="Label">For people: the machine's name, with "Wine", "debug build", "one CPU" or "kept awake" where that holds.</param>
 /// <param name="FileName">The label as part of a file name, unique within a report.</param>
 /// <param name="Runs">Those of claims, then the others; each the oldest first.</param>
 internal sealed record MachineReport(string Label, string FileName, IReadOnlyList<ReportRun> Runs, IReadOnlyList<ReportCell> Cells)
@@ -34,8 +34,8 @@ internal sealed record MachineReport(string Label, string FileName, IReadOnlyLis
     /// <summary>The machine as the latest run found it.</summary>
     public MachineRecord Machine => Runs[^1].Results.Machine;
 
-    /// <summary>Whether both processes took turns on one CPU.</summary>
-    public bool OnOneCpu => Runs[^1].Results.Run.Pins.AreOne;
+    /// <summary>Whether the two processes had a processor each, in the state in which the machine usually has them.</summary>
+    public bool OnUsualProcessors => Runs[^1].Results.Run.OnUsualProcessors;
 
     public IEnumerable<ReportCell> Sound => Cells.Where(c => c.IsSound);
 
@@ -57,12 +57,13 @@ internal sealed record MachineReport(string Label, string FileName, IReadOnlyLis
     {
         var machines = new List<MachineReport>();
         foreach (var group in runs.GroupBy(r =>
-            (r.Results.Machine.Name, r.Results.Machine.Cpu.Model, r.Results.Machine.Wine, r.Results.Run.Build, r.Results.Run.Pins.AreOne)))
+            (r.Results.Machine.Name, r.Results.Machine.Cpu.Model, r.Results.Machine.Wine, r.Results.Run.Build, r.Results.Run.Pins.AreOne, r.Results.Run.Awake)))
         {
             var label = group.Key.Name
                 + (group.Key.Wine is { } wine ? $" ({wine})" : "")
                 + (group.Key.Build == "debug" ? " (debug build)" : "")
-                + (group.Key.AreOne ? " (one CPU)" : "");
+                + (group.Key.AreOne ? " (one CPU)" : "")
+                + (group.Key.Awake ? " (kept awake)" : "");
             var same = machines.Count(m => m.Label == label || m.Label.StartsWith($"{label} #", StringComparison.Ordinal));
             // Two machines of one name, e.g. "localhost".
             if (same > 0)

@@ -209,6 +209,21 @@ public sealed class FindingsTests
         Assert.Empty(Judge(claim, machines[0]).Evidence);
     }
 
+    [Fact]
+    public void WhatWasKeptAwakeStandsByItself()
+    {
+        CellResult[] cells = [Cell("pipe native:native raw call 1k-10k", 1000), Cell("pipe native:native custom call 1k-10k", 2000)];
+        var runs = Machines((null, new Pins(0, 1), cells), (null, new Pins(0, 1), cells))[0].Runs
+            .Select((r, i) => i == 0 ? r : r with { Results = r.Results with { Run = r.Results.Run with { Awake = true } } });
+        var machines = MachineReport.Of(runs);
+
+        Assert.Equal(2, machines.Count);
+        Assert.EndsWith("(kept awake)", machines[1].Label, StringComparison.Ordinal);
+        var claim = Claim("transport=pipe pair=native:native scenario=call workload=1k-10k", "codec=custom", "codec=raw", least: "1.5");
+        Assert.NotEmpty(Judge(claim, machines[0]).Evidence);
+        Assert.Empty(Judge(claim, machines[1]).Evidence);
+    }
+
     [Theory]
     [InlineData("figure=rate", "2000000", "", 3e6, "confirmed: reached on this machine")]
     [InlineData("figure=rate", "2000000", "", 1e6, "refuted: not reached on this machine")]
