@@ -19,12 +19,16 @@ internal static class Contract
             ("build", first.Run.Build, second.Run.Build),
             ("pins", first.Run.Pins.ToString(), second.Run.Pins.ToString()),
             ("idle processors kept awake", first.Run.Awake, second.Run.Awake),
+            ("idle processors, by others' demand", Microseconds(first), Microseconds(second)),
             ("warm-up", Seconds(first.Run.Schedule.WarmupSeconds), Seconds(second.Run.Schedule.WarmupSeconds)),
             ("measured time of a launch", Seconds(first.Run.Schedule.Seconds), Seconds(second.Run.Schedule.Seconds)),
             ("time of the whole run", Seconds(first.Run.Schedule.BudgetSeconds), Seconds(second.Run.Schedule.BudgetSeconds)),
         ];
         return [.. facts.Where(f => !Equals(f.First, f.Second)).Select(f => $"{f.What}: {f.First ?? "none"} and {f.Second ?? "none"}")];
     }
+
+    private static string? Microseconds(RunResults results) =>
+        results.Machine.Cpu.WakesWithinUs is { } us ? $"awake within {us} µs" : null;
 
     private static string? Seconds(double? seconds) =>
         seconds is { } s ? string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{s} s") : null;

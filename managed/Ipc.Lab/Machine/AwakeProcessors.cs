@@ -6,6 +6,7 @@ namespace Ipc.Lab.Machine;
 internal sealed class AwakeProcessors : IDisposable
 {
     private const string Device = "/dev/cpu_dma_latency";
+    private const int NoDemandUs = 2_000_000_000; // the kernel's PM_QOS_CPU_LATENCY_DEFAULT_VALUE
 
     private readonly FileStream _demand;
 
@@ -13,6 +14,9 @@ internal sealed class AwakeProcessors : IDisposable
 
     /// <summary>How runs made so are described.</summary>
     public const string Words = "idle processors kept awake";
+
+    /// <summary>What other programs demand at present, in microseconds; null if none does, or this user may not know.</summary>
+    public static int? DemandedUs(SystemFiles files) => files.ReadWord(Device) is { } microseconds and < NoDemandUs ? microseconds : null;
 
     /// <summary>Demands it; a user's mistake where the system does not take the demand.</summary>
     /// <param name="device">Another file, for tests.</param>

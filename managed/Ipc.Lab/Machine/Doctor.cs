@@ -30,6 +30,7 @@ internal static class Doctor
         Costing(Cpus(machine), costs, Taken),
         Sharing(topology) with { Cost = costs?.LineNs is null ? null : Line(costs) },
         Moves(costs),
+        Idle(machine),
         WakeUp(costs),
         Costing(Governor(machine), costs, Uneven),
         Costing(Turbo(machine), costs, Uneven),
@@ -71,6 +72,13 @@ internal static class Doctor
             "on the host: pin the virtual processors; here, nothing can be done, but the lab labels launches by placement and never mixes them") with
         { Cost = Line(costs) },
         _ => Check.Ok("moves", $"none seen in {costs.Looks} observations") with { Cost = Line(costs) },
+    };
+
+    private static Check Idle(MachineRecord machine) => machine.Cpu.WakesWithinUs switch
+    {
+        null => Check.Ok("idle", "no other program is known to keep idle processors awake"),
+        var us => Check.Warn("idle", $"another program keeps idle processors awake (they must wake within {us} µs): what sleeps is woken sooner than without it",
+            "end it, unless your product runs beside it; as root: fuser -v /dev/cpu_dma_latency names it"),
     };
 
     private static Check WakeUp(MachineCosts? costs) => costs?.WakeUpNs switch

@@ -37,7 +37,10 @@ internal static class MachineReader
         files.ReadField("proc/cpuinfo", "model name") ?? Environment.GetEnvironmentVariable("PROCESSOR_IDENTIFIER") ?? "unknown",
         topology.Cpus.Count, topology.Allowed.Count, topology.AllowedCores(),
         files.Read("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"), TurboOf(files),
-        files.Read("sys/devices/system/clocksource/clocksource0/current_clocksource"), topology.Cpus, topology.Caches);
+        files.Read("sys/devices/system/clocksource/clocksource0/current_clocksource"), topology.Cpus, topology.Caches)
+    {
+        WakesWithinUs = AwakeProcessors.DemandedUs(files),
+    };
 
     private static bool? TurboOf(SystemFiles files) =>
         files.ReadNumber("sys/devices/system/cpu/intel_pstate/no_turbo") is { } off ? off == 0

@@ -10,7 +10,11 @@ internal sealed record PeerEnvironment(string? Runtime, string? Compiler, string
 /// <summary>The processor as far as the system tells. Null means not known.</summary>
 internal sealed record CpuRecord(
     string Model, int Cpus, int AllowedCpus, int AllowedCores, string? Governor, bool? Turbo, string? Clocksource,
-    IReadOnlyList<CpuPlace> Places, IReadOnlyList<CpuCache> Caches);
+    IReadOnlyList<CpuPlace> Places, IReadOnlyList<CpuCache> Caches)
+{
+    /// <summary>Within how many microseconds idle processors must wake, as other programs demand; null: nobody demands it, or this user may not know.</summary>
+    public int? WakesWithinUs { get; init; }
+}
 
 /// <summary>The machine a run was measured on (docs/measurement.md). Sizes are bytes; null means not known or not limited.</summary>
 internal sealed record MachineRecord

@@ -22,6 +22,21 @@ internal sealed class SystemFiles(string root = "/")
         }
     }
 
+    /// <summary>A number of four bytes, as devices give it, or null.</summary>
+    public int? ReadWord(string path)
+    {
+        try
+        {
+            using var file = File.OpenRead(At(path));
+            var word = new byte[sizeof(int)];
+            return file.ReadAtLeast(word, word.Length, throwOnEndOfStream: false) == word.Length ? BitConverter.ToInt32(word) : null;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return null;
+        }
+    }
+
     public long? ReadNumber(string path) =>
         long.TryParse(Read(path), NumberStyles.Integer, CultureInfo.InvariantCulture, out var number) ? number : null;
 

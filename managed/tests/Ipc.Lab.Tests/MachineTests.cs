@@ -149,7 +149,7 @@ public sealed class MachineTests : IDisposable
     {
         var device = Path.Combine(_root.Path, "cpu_dma_latency");
         File.WriteAllBytes(device, [9, 9, 9, 9]);
-        bool IsOpen() => Directory.EnumerateFiles("/proc/self/fd").Any(fd => File.ResolveLinkTarget(fd, false)?.FullName == device);
+        bool IsOpen() => Directory.EnumerateFiles("/proc/self/fd").Any(fd => new FileInfo(fd).LinkTarget == device);
 
         using (AwakeProcessors.Hold(device))
         {
@@ -157,6 +157,22 @@ public sealed class MachineTests : IDisposable
             Assert.Equal(new byte[4], File.ReadAllBytes(device));
         }
         Assert.False(IsOpen());
+    }
+
+    [Theory]
+    [InlineData(0, 0)]
+    [InlineData(20, 20)]
+    [InlineData(2_000_000_000, null)]
+    public void WhatOthersDemandOfIdleProcessorsIsOnRecordAndJudged(int device, int? known)
+    {
+        Directory.CreateDirectory(Path.Combine(_root.Path, "dev"));
+        File.WriteAllBytes(Path.Combine(_root.Path, "dev/cpu_dma_latency"), BitConverter.GetBytes(device));
+        var topology = MadeUpTopology();
+
+        var machine = MachineReader.Read(Files, topology);
+
+        Assert.Equal(known, machine.Cpu.WakesWithinUs);
+        Assert.Equal(known is null ? "ok" : "warning", Doctor.Examine(machine, topology, []).Single(c => c.Id == "idle").Status);
     }
 
     [Fact]

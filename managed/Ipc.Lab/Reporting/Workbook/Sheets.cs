@@ -174,6 +174,7 @@ internal static class EnvironmentSheet
             sheet.Add([new Value(what, Look.Note), .. machines.Select(m => new Value(value(m), Look.Wrap))]);
         Row("processor", m => $"{m.Machine.Cpu.Model}, {m.Machine.Cpu.Cpus} CPUs, {m.Machine.Cpu.AllowedCores} cores usable");
         Row("governor", m => m.Machine.Cpu.Governor ?? "not known");
+        Row("kept awake by others", m => m.Machine.Cpu.WakesWithinUs is { } us ? $"within {us} µs" : "not known");
         Row("turbo", m => m.Machine.Cpu.Turbo?.ToString() ?? "not known");
         Row("clock source", m => m.Machine.Cpu.Clocksource ?? "not known");
         Row("virtualisation", m => m.Machine.Virtualisation);
