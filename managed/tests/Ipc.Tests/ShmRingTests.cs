@@ -128,8 +128,8 @@ public sealed class ShmRingTests
 
     /// <summary>Slots that short laps leave out may hold the sequences they will have 2^32 slots later, in this very lap.</summary>
     [Theory]
-    [InlineData(255), InlineData(256), InlineData(257), InlineData(300), InlineData(511), InlineData(512), InlineData(513), InlineData(767), InlineData(1023),
-        InlineData(1024)]
+    [InlineData(127), InlineData(128), InlineData(129), InlineData(255), InlineData(256), InlineData(257), InlineData(300), InlineData(511), InlineData(512),
+        InlineData(513), InlineData(767), InlineData(1023), InlineData(1024)]
     public unsafe void SlotsLeftOutForLongAreNotMistakenForMessages(int sent)
     {
         const ulong slots = 1024;
@@ -165,8 +165,8 @@ public sealed class ShmRingTests
                 Assert.Equal(length, ends.Server.Receive(buffer, 0));
             }
         }
-        exchange(85, 100); // two slots each: up to slot 170
-        exchange(29, 150); // three each: the last one, which would end at 257, begins the next lap
+        exchange(21, 100); // two slots each: up to slot 42
+        exchange(29, 150); // three each: the last one, which would end at 129, begins the next lap
         exchange((int)memory.ShortLap - 3, 1);
         Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
     }

@@ -181,8 +181,8 @@ TEST(Ring, BytesThatLookLikeSequencesAreNone) {
 
 // Slots that short laps leave out may hold the sequences they will have 2^32 slots later, in this very lap.
 TEST(Ring, SlotsLeftOutForLongAreNotMistakenForMessages) {
-    constexpr uint64_t slots = 1024, short_lap = 256;
-    for (uint32_t sent : {255u, 256u, 257u, 300u, 511u, 512u, 513u, 767u, 1023u, 1024u}) {
+    constexpr uint64_t slots = 1024, short_lap = ipc::shm::RingMemory::most_slots_of_short_lap;
+    for (uint32_t sent : {127u, 128u, 129u, 255u, 256u, 257u, 300u, 511u, 512u, 513u, 767u, 1023u, 1024u}) {
         SegmentPair segments = make_segment_pair({.slots = slots, .data_bytes = 8192});
         const ipc::shm::RingMemory memory = ipc::shm::ring_memory(*segments.client, 0);
         for (uint64_t position = 1; position < slots; ++position)
@@ -207,8 +207,8 @@ TEST(Ring, SlotsLeftOutForLongAreNotMistakenForMessages) {
             expect_read(reader, pattern(length, number), number);
         }
     };
-    exchange(85, 100); // two slots each: up to slot 170
-    exchange(29, 150); // three each: the last one, which would end at 257, begins the next lap
+    exchange(21, 100); // two slots each: up to slot 42
+    exchange(29, 150); // three each: the last one, which would end at 129, begins the next lap
     exchange(short_lap - 3, 1);
     RingReader::Record record;
     ASSERT_EQ(IPC_TIMED_OUT, reader.wait_for_record(&record, at_once));

@@ -26,7 +26,7 @@ internal readonly unsafe partial struct ShmRingMemory
 
     // The writer goes round in so many slots, few enough to stay in the first-level caches of both sides, as long as the reader
     // keeps up with that; when it does not, through all of the ring.
-    private const ulong MostSlotsOfShortLap = 256;
+    private const ulong MostSlotsOfShortLap = 128;
 
     // Longer messages go through the data area, which costs them a line: a few of them would fill the first slots, in which calls
     // stay near (MostSlotsOfShortLap).

@@ -99,7 +99,7 @@ struct RingMemory {
 
     // The writer goes round in so many slots, few enough to stay in the first-level caches of both sides, as long as the reader
     // keeps up with that; when it does not, through all of the ring.
-    static constexpr uint64_t most_slots_of_short_lap = 256;
+    static constexpr uint64_t most_slots_of_short_lap = 128;
 
     // The writer asks for the line so many slots ahead of the next message, if the reader has done with it. Measured,
     // docs/performance.md.
