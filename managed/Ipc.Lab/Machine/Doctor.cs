@@ -77,7 +77,8 @@ internal static class Doctor
     private static Check Idle(MachineRecord machine) => machine.Cpu.WakesWithinUs switch
     {
         null => Check.Ok("idle", "no other program is known to keep idle processors awake"),
-        var us => Check.Warn("idle", $"another program keeps idle processors awake (they must wake within {us} µs): what sleeps is woken sooner than without it",
+        var us => Check.Warn("idle",
+            $"another program keeps idle processors awake (they must wake within {us} µs): what sleeps is woken sooner than without it",
             "end it, unless your product runs beside it; as root: fuser -v /dev/cpu_dma_latency names it"),
     };
 

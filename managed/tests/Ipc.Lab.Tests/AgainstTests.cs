@@ -4,6 +4,7 @@ using Xunit;
 namespace Ipc.Lab.Tests;
 
 /// <summary>`ipc run --against DIR` and `ipc compare`: two trees whose launches alternate.</summary>
+[Collection(nameof(AgainstTests))]
 public sealed class AgainstTests : IDisposable
 {
     private readonly TemporaryFolder _folder = new();

@@ -60,31 +60,6 @@ public sealed class CommandTests : IDisposable
         Assert.Equal("ok", (string?)JsonNode.Parse(output)!["cells"]![0]!["status"]);
     }
 
-    // As the system allows it: whoever may not write the device is told so before anything starts.
-    [Fact]
-    public async Task ProcessorsAreKeptAwakeAndThatIsOnRecord()
-    {
-        var allowed = await Task.Run(() =>
-        {
-            try
-            {
-                File.OpenWrite("/dev/cpu_dma_latency").Dispose();
-                return true;
-            }
-            catch (Exception e) when (e is IOException or UnauthorizedAccessException)
-            {
-                return false;
-            }
-        });
-        var (code, output, errors) = await RunAsync("right", OneCell("--awake", "--json"));
-
-        Assert.Equal(allowed ? 0 : 2, code);
-        Assert.Contains(allowed ? "client on CPU " : "--awake needs '/dev/cpu_dma_latency'", errors, StringComparison.Ordinal);
-        Assert.Equal(allowed, errors.Contains(", idle processors kept awake; seed", StringComparison.Ordinal));
-        Assert.Equal(allowed, output.Length > 0 && (bool)JsonNode.Parse(output)!["run"]!["awake"]!);
-        Assert.Equal(allowed, Directory.Exists(Results));
-    }
-
     [Fact]
     public async Task AFailedCellGivesExitCodeOne()
     {

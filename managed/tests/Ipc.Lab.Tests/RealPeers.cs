@@ -9,10 +9,9 @@ public abstract class RealPeers : IDisposable
 {
     private readonly TemporaryFolder _folder = new();
 
-    /// <summary>
-    /// Every side as server and as client, each time with another one where there is one. Who plays a scenario does so by code of his own and does not
-    /// know who is at the other end: two sides that both play it with a third play it with each other, which the conformance suite shows for all pairs.
-    /// </summary>
+    /// <summary>Every side as server and as client, with another side where there is one. A scenario is written once in each language, and a peer does not
+    /// know who is at the other end, so that further pairs would run the same lines again; that messages pass between all pairs is the conformance
+    /// suite's to show.</summary>
     public static TheoryData<string> BothParts { get; } = [.. MessagesBothWays(),
         .. ((string[])["native:hosted", "hosted:native", "managed-aot:managed-aot"]).Where(IsPlayable)];
 

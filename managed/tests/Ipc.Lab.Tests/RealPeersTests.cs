@@ -4,7 +4,8 @@ using Xunit;
 
 namespace Ipc.Lab.Tests;
 
-/// <summary>Launches with the real peers of a built tree: every side as server and as client, shortly. Messages, and calls of every kind over one connection.</summary>
+/// <summary>Launches with the real peers of a built tree: every side as server and as client, shortly. Messages, and calls of every kind over one
+/// connection.</summary>
 public sealed class RealPeersTests : RealPeers
 {
     private const int Count = 2000; // messages of each client
@@ -75,8 +76,8 @@ public sealed class RealPeersTests : RealPeers
         }
     }
 
-    // Over every transport, at two of the depths each, one with bytes and one with objects: all transports together meet all of them. Whoever submits more
-    // than are asked for has the rest answered, too.
+    // Over every transport, at two of the depths each, one with bytes and one with objects: all transports together meet all of them. Whoever submits
+    // more than are asked for has the rest answered, too.
     [Theory]
     [MemberData(nameof(BothPartsOfMessages))]
     public async Task EverySideHasCallsInFlight(string pair)

@@ -31,7 +31,8 @@ inline Pieces in_pieces(Sizes sizes) {
     constexpr size_t short_message = size_t{3} << 12, short_piece = size_t{1} << 13;
     constexpr size_t least_bytes = size_t{1} << 12, most_bytes = size_t{1} << 14, window = size_t{1} << 18;
     const size_t longer = std::max(sizes.request, sizes.reply);
-    const size_t piece = longer <= short_message ? short_piece : std::clamp(std::bit_ceil(longer / 8), least_bytes, most_bytes);
+    const size_t piece =
+        longer <= short_message ? short_piece : std::clamp(std::bit_ceil(longer / 8), least_bytes, most_bytes);
     return {piece, window / piece};
 }
 
