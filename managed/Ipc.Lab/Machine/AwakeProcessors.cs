@@ -12,9 +12,6 @@ internal sealed class AwakeProcessors : IDisposable
 
     private AwakeProcessors(FileStream demand) => _demand = demand;
 
-    /// <summary>How runs made so are described.</summary>
-    public const string Words = "idle processors kept awake";
-
     /// <summary>What other programs demand at present, in microseconds; null if none does, or this user may not know.</summary>
     public static int? DemandedUs(SystemFiles files) => files.ReadWord(Device) is { } microseconds and < NoDemandUs ? microseconds : null;
 

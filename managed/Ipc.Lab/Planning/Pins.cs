@@ -47,11 +47,12 @@ internal sealed record Pins(int? Server, int? Client)
     /// <summary>The pins as `--pin` takes them.</summary>
     public override string ToString() => Server is null ? "none" : $"{Server},{Client}";
 
-    /// <summary>The pins for people, with what spoils them.</summary>
-    public string Describe() =>
-        Server is null ? "not pinned"
+    /// <summary>The pins for people, with what spoils them, and whether idle processors are kept from halting.</summary>
+    public string Describe(bool awake = false) =>
+        (Server is null ? "not pinned"
         : AreOne ? $"server and client both on CPU {Server}: they take turns, so spinning transports cannot be judged"
-        : $"server on CPU {Server}, client on CPU {Client}";
+        : $"server on CPU {Server}, client on CPU {Client}")
+        + (awake ? ", idle processors kept awake" : "");
 
     private static Pins Default(CpuTopology topology)
     {

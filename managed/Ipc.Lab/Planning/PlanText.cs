@@ -1,4 +1,3 @@
-using Ipc.Lab.Machine;
 using Ipc.Lab.Reporting;
 
 namespace Ipc.Lab.Planning;
@@ -16,7 +15,7 @@ internal static class PlanText
             + $"; each at least {plan.Schedule.WarmupSeconds:0.###} s warm-up and {plan.Schedule.Seconds:0.###} s measured"
             + $"{(plan.Schedule.BudgetSeconds is null ? "" : ", less if time runs short")}"
             + (skipped > 0 ? $"; {Units.Counted(skipped, "cell")} skipped, with reasons in the results" : "");
-        yield return $"{plan.Pins.Describe()}{(plan.Awake ? $", {AwakeProcessors.Words}" : "")}; seed {plan.Seed}; results in {folder}";
+        yield return $"{plan.Pins.Describe(plan.Awake)}; seed {plan.Seed}; results in {folder}";
         foreach (var transport in plan.Runnable().Select(i => plan.Cells[i].Cell).Where(c => !c.IsAlone).Select(c => c.TransportId).Distinct())
         {
             if (Registry.NoteOf(transport) is { } note)

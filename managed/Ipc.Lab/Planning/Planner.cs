@@ -15,6 +15,7 @@ internal static class Planner
         var cells = CellSelection.Select(request);
         var table = request.Table is { } asked ? TableFile.Check(asked) : null;
         var pins = Pins.Choose(request.Pin, topology);
+        // Only to be refused now rather than when the folder is made; it is held while the run lasts.
         if (request.Awake)
             AwakeProcessors.Hold().Dispose();
         return new Plan

@@ -38,7 +38,7 @@ internal static class MarkdownReport
             Paragraph(text, "**Debug builds: these figures say nothing about speed.**");
         if (!run.Complete)
             Paragraph(text, $"**Not complete: {run.RoundsDone} of {run.Schedule.Launches} rounds are whole.**");
-        Paragraph(text, $"Preset {run.Preset}, seed {run.Seed}, {run.DescribeProcessors()}, "
+        Paragraph(text, $"Preset {run.Preset}, seed {run.Seed}, {run.Pins.Describe(run.Awake)}, "
             + $"started {run.Started.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)}. "
             + "Times are of one operation, seen from the client; each figure is the median over launches of the launch's own, and its 95 % interval "
                 + "is of that median. "

@@ -34,9 +34,6 @@ internal sealed record RunFacts(
     /// <summary>Whether the two processes had a processor each, in the state in which the machine usually has them.</summary>
     [JsonIgnore]
     public bool OnUsualProcessors => !Pins.AreOne && !Awake;
-
-    /// <summary>Where and how the processes ran, for people.</summary>
-    public string DescribeProcessors() => Pins.Describe() + (Awake ? $", {AwakeProcessors.Words}" : "");
 }
 
 /// <summary>A group of launches with like line times.</summary>

@@ -86,7 +86,7 @@ internal static class PageData
             ["folder"] = run.Folder,
             ["preset"] = facts.Preset,
             ["seed"] = facts.Seed,
-            ["pins"] = facts.DescribeProcessors(),
+            ["pins"] = facts.Pins.Describe(facts.Awake),
             ["launches"] = facts.Schedule.Launches,
             ["seconds"] = facts.Schedule.Seconds,
             ["warmup_seconds"] = facts.Schedule.WarmupSeconds,
