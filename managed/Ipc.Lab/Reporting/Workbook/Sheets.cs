@@ -190,7 +190,8 @@ internal static class EnvironmentSheet
         {
             Row($"run {run + 1}", m => m.Runs.ElementAtOrDefault(run) is { } r
                 ? $"{r.Folder}: preset {r.Results.Run.Preset}, seed {r.Results.Run.Seed}, {r.Results.Run.Schedule.Launches} launches, "
-                    + $"{r.Results.Run.Pins.Describe(r.Results.Run.Awake)}, {r.Results.Run.Started.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)}" : "");
+                    + $"{r.Results.Run.Pins.Describe(r.Results.Run.Awake)}, "
+                    + $"{r.Results.Run.Started.ToString("yyyy-MM-dd HH:mm 'UTC'", CultureInfo.InvariantCulture)}" : "");
             Row($"run {run + 1}, floors", m => m.Runs.ElementAtOrDefault(run)?.Results.Floors is { } f
                 ? $"cache line {Units.Time(f.CachelineRttNs)}, slot {Units.Time(f.For("slot", FloorFigures.SmallestSize))}, "
                     + $"futex {Units.Time(f.FutexRttNs)}, pipe {Units.Time(f.PipeRttNs)}, unix {Units.Time(f.UnixRttNs)}, clock {Units.Time(f.ClockNs)}, "
