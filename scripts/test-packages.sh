@@ -240,6 +240,20 @@ for file in "ipc-peer", "ipc-floors", "Ipc.dll", "libipc.so":
 PROGRAM
 }
 
+# needs: what the packed programs and libraries for Linux need of a system is what docs/installing.md says.
+needs() {
+    local packages=$root/artifacts/packages family most
+    mkdir "$work/unpacked" && cd "$work/unpacked" || return 1
+    python3 -m zipfile -e "$packages/Ipc.Native.$version.nupkg" native && python3 -m zipfile -e "$packages/Ipc.Lab.$version.nupkg" lab || return 1
+    for family in GLIBC GLIBCXX; do
+        most=$(find . -type f \( -name '*.so*' -o -name ipc-peer -o -name ipc-floors \) -exec objdump -T {} + |
+            grep 'UND' | grep -oE "\(${family}_[0-9.]+\)" | tr -d '()' | sort -uV | tail -n 1)
+        echo "needed: $most"
+        grep -qF "\`$most\`" "$root/docs/installing.md" || { echo "docs/installing.md, \"Older systems\", says something else" && return 1; }
+    done
+}
+
+judge packages-need-what-is-said needs
 judge packages-restore-and-build build_pair
 judge packages-managed-and-native ask "$work/server/out/server" "$work/client/out/client"
 judge packages-ahead-of-time build_ahead

@@ -12,8 +12,24 @@ internal static partial class NativeLibraryLoader
         return false;
     }
 
-    private static bool TryLoadBeside(out nint library) =>
-        NativeLibrary.TryLoad(Path.Combine(Path.GetDirectoryName(typeof(NativeLibraryLoader).Assembly.Location) ?? "", FileName), out library);
+    /// <param name="library">The library, or 0.</param>
+    /// <param name="whyNot">Why it does not load; empty where there is none.</param>
+    private static bool TryLoadBeside(out nint library, out string whyNot)
+    {
+        (library, whyNot) = (0, "");
+        var path = Path.Combine(Path.GetDirectoryName(typeof(NativeLibraryLoader).Assembly.Location) ?? "", FileName);
+        if (!File.Exists(path))
+            return false;
+        try
+        {
+            library = NativeLibrary.Load(path);
+        }
+        catch (DllNotFoundException e)
+        {
+            whyNot = e.Message;
+        }
+        return library != 0;
+    }
 
     private static bool IsFullPath(string path) => OperatingSystem.IsWindows()
         ? path.Length > 2 && (path[1] == ':' ? path[2] is '\\' or '/' : path.StartsWith(@"\\", StringComparison.Ordinal))

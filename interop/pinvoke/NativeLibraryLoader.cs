@@ -48,13 +48,16 @@ internal static partial class NativeLibraryLoader
         var given = Environment.GetEnvironmentVariable(PathVariable);
         if (!string.IsNullOrEmpty(given))
             return OpenGiven(given);
-        if (TryLoadBeside(out var beside))
+        if (TryLoadBeside(out var beside, out var whyNot))
             return new Outcome(beside, "");
         var built = BuiltLibrary();
         if (built is not null && NativeLibrary.TryLoad(built, out var developers))
             return new Outcome(developers, "");
-        return new Outcome(0,
-            $"the native library {FileName} was not found: put it into {AppContext.BaseDirectory} or its full path into {PathVariable}");
+        return new Outcome(0, whyNot.Length == 0
+            ? $"the native library {FileName} was not found: put it into {AppContext.BaseDirectory} or its full path into {PathVariable}, "
+                + "or use ManagedIpc, which needs none"
+            : $"the native library {FileName} does not load on this system ({whyNot}): build it here and put its full path into {PathVariable}, "
+                + "or use ManagedIpc, which needs none");
     }
 
     private static Outcome OpenGiven(string path)

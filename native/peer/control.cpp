@@ -1,5 +1,6 @@
 #include "control.hpp"
 
+#include "core/wait_for_change.hpp"
 #include "failure.hpp"
 #include "usage.hpp"
 
@@ -41,14 +42,14 @@ void Control::emit(const ordered_json& event) {
 
 void Control::wait_for_go() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return go_ || ended_; });
+    while (!go_ && !ended_) wait_for_change(changed_, lock, Deadline(IPC_FOREVER));
     go_ = false;
     throw_if_ended();
 }
 
 bool Control::wait_for_go_or_warm() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return go_ || warm_ || ended_; });
+    while (!go_ && !warm_ && !ended_) wait_for_change(changed_, lock, Deadline(IPC_FOREVER));
     throw_if_ended();
     const bool go = go_;
     go_ = warm_ = false;
@@ -57,7 +58,7 @@ bool Control::wait_for_go_or_warm() {
 
 void Control::wait_for_end() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return ended_.load(); });
+    while (!ended_) wait_for_change(changed_, lock, Deadline(IPC_FOREVER));
 }
 
 void Control::throw_if_ended() const {

@@ -1,5 +1,6 @@
 #include "senders.hpp"
 
+#include "core/wait_for_change.hpp"
 #include "failure.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ void Senders::wait_for_go(uint64_t operations, int64_t cold_ns) {
         go_ = true;
         changed_.notify_all();
     }
-    changed_.wait(lock, [this] { return go_ || failed_; });
+    while (!go_ && !failed_) wait_for_change(changed_, lock, Deadline(IPC_FOREVER));
     if (failed_) throw Failure("CLOSED", "another sending thread of this process has failed");
 }
 

@@ -48,6 +48,32 @@ public class BoundTests
     }
 
     [Fact]
+    public Task ALibraryThatDoesNotLoadSaysWhy() => SaysWhy("bound", Directory.GetFiles(AppContext.BaseDirectory, "Ipc*"));
+
+    [MonoTheory, InlineData("bound-netfx")]
+    public Task ALibraryThatDoesNotLoadSaysWhyOnMono(string side) => SaysWhy(side, Directory.GetFiles(Path.GetDirectoryName(PuppetProgram.NetFx)!));
+
+    // As on a system for which it was not built: that there is no library would be the wrong answer.
+    private static async Task SaysWhy(string side, string[] program)
+    {
+        var folder = Directory.CreateTempSubdirectory("ipc-conformance-");
+        try
+        {
+            foreach (var file in program)
+                File.Copy(file, Path.Combine(folder.FullName, Path.GetFileName(file)));
+            File.WriteAllText(Path.Combine(folder.FullName, "libipc.so"), "no library");
+            using var puppet = new PuppetProcess(side, new Dictionary<string, string> { ["IPC_LIBRARY"] = "" }, copy: folder.FullName);
+            var refused = await puppet.Refuses(IpcStatus.NotAvailable, "listen l unix://never-made");
+            Assert.Contains("does not load on this system", refused.Text, StringComparison.Ordinal);
+            Assert.Contains(Path.Combine(folder.FullName, "libipc.so"), refused.Text, StringComparison.Ordinal);
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    [Fact]
     public void AfterDisposeEverythingSaysClosed()
     {
         var listener = NativeIpc.Listen($"unix://conformance-dispose-{Environment.ProcessId}");

@@ -1,6 +1,6 @@
 #include "calls/call_listener.hpp"
 
-#include <chrono>
+#include "core/wait_for_change.hpp"
 
 namespace ipc {
 
@@ -17,12 +17,9 @@ Status CallListener::admit(std::shared_ptr<CallSession> session) {
 Status CallListener::accept(const Deadline& deadline, FrameChannel** channel) {
     std::unique_lock lock(mutex_);
     while (!closed_ && waiting_.empty()) {
-        if (deadline.forever())
-            changed_.wait(lock);
-        else if (deadline.expired())
+        if (deadline.expired())
             return fail(IPC_TIMED_OUT, "no client came to %s within the time-out", address_.c_str());
-        else
-            changed_.wait_for(lock, std::chrono::nanoseconds(deadline.left_ns()));
+        wait_for_change(changed_, lock, deadline);
     }
     if (closed_) return fail(IPC_CLOSED, "the listener at %s was closed here", address_.c_str());
     std::shared_ptr<CallSession> session = std::move(waiting_.front());

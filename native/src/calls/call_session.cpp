@@ -1,8 +1,9 @@
 #include "calls/call_session.hpp"
 
+#include "core/wait_for_change.hpp"
+
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <exception>
 #include <string_view>
@@ -26,7 +27,7 @@ Status CallSession::answer(FrameKind kind, uint32_t id, const void* bytes, size_
             break;
         }
         if (closed_ && !exchange.being_read) break;
-        changed_.wait(lock);
+        wait_for_change(changed_, lock, Deadline(IPC_FOREVER));
     }
     if (exchange.done && exchange.has_reply) {
         // The first exchange stays first until its reply is out of reply_: next() tells of no other meanwhile.
@@ -138,12 +139,9 @@ Status CallSession::next(FrameInfo* info, const Deadline& deadline) {
         }
         if (failure_ != IPC_OK) return ended();
         if (gone_ && exchanges_.empty()) return client_has_gone();
-        if (deadline.forever())
-            changed_.wait(lock);
-        else if (deadline.expired())
+        if (deadline.expired())
             return fail(IPC_TIMED_OUT, "nothing came from the client of %s within the time-out", address_.c_str());
-        else
-            changed_.wait_for(lock, std::chrono::nanoseconds(deadline.left_ns()));
+        wait_for_change(changed_, lock, deadline);
     }
 }
 
@@ -248,7 +246,7 @@ Status CallSession::serve(const std::function<Status()>& answer_one) {
     changed_.notify_all();
     // Until answer_one is out of its last run, for it is the caller's.
     while (running_ || !(closed_ || stopped_ != IPC_OK || ((gone_ || failure_ != IPC_OK) && exchanges_.empty())))
-        changed_.wait(lock);
+        wait_for_change(changed_, lock, Deadline(IPC_FOREVER));
     answer_one_ = nullptr;
     if (closed_) return closed_here();
     if (stopped_ != IPC_OK) return fail(stopped_, "%s", stopped_text_.c_str());

@@ -16,11 +16,12 @@ internal sealed class PuppetProcess : IDisposable
     private readonly Stopwatch _age = Stopwatch.StartNew();
     private volatile bool _isDead;
 
-    /// <summary>Starts one; <paramref name="user"/> is another user to run it as, which only root may ask for.</summary>
-    public PuppetProcess(string side, IReadOnlyDictionary<string, string>? environment = null, uint? user = null)
+    /// <summary>Starts one; <paramref name="user"/> is another user to run it as, which only root may ask for, <paramref name="copy"/> where a copy of the
+    /// program lies.</summary>
+    public PuppetProcess(string side, IReadOnlyDictionary<string, string>? environment = null, uint? user = null, string? copy = null)
     {
         Side = side;
-        var start = PuppetProgram.Of(side);
+        var start = PuppetProgram.Of(side, copy);
         if (user is { } other)
         {
             string[] command = [.. SecondUser.Prefix(other), start.FileName];

@@ -23,9 +23,13 @@ internal static class PuppetProgram
     /// <summary>The puppet that Mono runs; it is there wherever Mono's reference assemblies were when the tests were built.</summary>
     public static string NetFx { get; } = Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../Ipc.Puppet.NetFx/release/ipc-puppet-netfx.exe"));
 
-    public static ProcessStartInfo Of(string side)
+    /// <param name="side">What it plays.</param>
+    /// <param name="copy">Where a copy of the puppet for .NET or Mono lies, to be run instead.</param>
+    public static ProcessStartInfo Of(string side, string? copy = null)
     {
         var start = Program(side);
+        if (copy is not null)
+            start.ArgumentList[0] = Path.Combine(copy, Path.GetFileName(start.ArgumentList[0]));
         // Only the bound side may know where the native library is.
         start.Environment.Remove("IPC_LIBRARY");
         // A .NET process opens pipes for debuggers in /tmp, which one that is killed leaves there.

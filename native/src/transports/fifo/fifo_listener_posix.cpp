@@ -1,5 +1,6 @@
 #include "transports/fifo/fifo_listener_posix.hpp"
 
+#include "core/wait_for_change.hpp"
 #include "posix/accept.hpp"
 #include "transports/fifo/fifo_stream_posix.hpp"
 
@@ -92,12 +93,8 @@ Status FifoListener::accept(const Deadline& deadline, FrameChannel** channel) {
             return IPC_OK;
         }
         if (somebody_looks_) {
-            if (deadline.forever())
-                changed_.wait(lock);
-            else if (deadline.expired())
-                return nobody_came();
-            else
-                changed_.wait_for(lock, std::chrono::nanoseconds(deadline.left_ns()));
+            if (deadline.expired()) return nobody_came();
+            wait_for_change(changed_, lock, deadline);
             continue;
         }
         somebody_looks_ = true;
