@@ -205,12 +205,26 @@ public sealed class IpcClient : IDisposable
             throw new IpcException(IpcStatus.PeerClosed, $"the connection to {Address} has ended, and this client was asked not to reconnect");
         }
         using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _closing.Token);
+        try
+        {
+            return await ConnectOnceThereAsync(either.Token).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            ObjectDisposedException.ThrowIf(_closing.IsCancellationRequested, this);
+            // By the caller's token, which it may look for in the exception, not by the one made here.
+            throw new OperationCanceledException(cancellationToken);
+        }
+    }
+
+    private async ValueTask<IpcChannel> ConnectOnceThereAsync(CancellationToken either)
+    {
         var pause = _options.FirstPause;
         while (true)
         {
             try
             {
-                channel = await _options.Implementation.ConnectAsync(Address, either.Token).ConfigureAwait(false);
+                var channel = await _options.Implementation.ConnectAsync(Address, either).ConfigureAwait(false);
                 (_hadOne, _channel) = (true, channel);
                 var closing = _closing.IsCancellationRequested;
                 if (closing)
@@ -222,18 +236,7 @@ public sealed class IpcClient : IDisposable
             {
                 // Not there, or going, or not accepting.
             }
-            catch (OperationCanceledException) when (_closing.IsCancellationRequested)
-            {
-                throw new ObjectDisposedException(nameof(IpcClient));
-            }
-            try
-            {
-                await Task.Delay(pause * (0.8 + (0.4 * Random.Shared.NextDouble())), either.Token).ConfigureAwait(false);
-            }
-            catch (OperationCanceledException) when (_closing.IsCancellationRequested)
-            {
-                throw new ObjectDisposedException(nameof(IpcClient));
-            }
+            await Task.Delay(pause * (0.8 + (0.4 * Random.Shared.NextDouble())), either).ConfigureAwait(false);
             pause = pause * 2 < _options.LongestPause ? pause * 2 : _options.LongestPause;
         }
     }

@@ -105,7 +105,8 @@ public sealed partial class IpcClientTests
         using var client = new IpcClient(Pair.NewAddress("unix"));
         using var cancellation = new CancellationTokenSource(50);
         var calling = client.CallAsync(new byte[1], new byte[1], cancellation.Token).AsTask();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => calling.WaitAsync(s_patience));
+        var cancelled = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => calling.WaitAsync(s_patience));
+        Assert.Equal(cancellation.Token, cancelled.CancellationToken);
     }
 
     public sealed record Question(string Name, int Count);
