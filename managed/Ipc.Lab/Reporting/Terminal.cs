@@ -32,7 +32,7 @@ internal static class Terminal
         {
             Ansi = AnsiSupport.No,
             ColorSystem = ColorSystemSupport.NoColors,
-            Out = new AnsiConsoleOutput(Console.Out),
+            Out = new AnsiConsoleOutput(new TrimmingWriter(Console.Out)),
         });
         plain.Profile.Width = NoWidth;
         return plain;
