@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Whether `ipc run --against` finds a transport that is slower by a tenth, and blames no other: real peers, over one of whose transports every call is
-# followed by a tenth of its own time. By hand, on a quiet machine (docs/measurement.md, "Comparing two runs"); takes about two minutes. Ends with 1 where
+# followed by a tenth of its own time. By hand, on a quiet machine (docs/measurement.md, "Comparing two runs"); takes two to three minutes. Ends with 1 where
 # the slowed transport is not named or another one is.
 # Large messages over shared memory, whose time hardly notices two more readings of the clock; where processes sleep, a tenth later may wake them much later.
 #   scripts/slowed.sh [TRANSPORT] [further arguments of `ipc run`]      shm when omitted; PERCENT=10 says by how much, BESIDE=unix,pipe what else is measured
@@ -67,7 +67,7 @@ printf '#!/bin/sh\nSLOWED=%s LD_PRELOAD=%s exec %s "$@"\n' "$slowed" "$folder/sl
 chmod +x "$tree/build/release/bin/ipc-peer"
 
 picked=("$@")
-[ $# -gt 0 ] || picked=(--pair native:native --codec raw --scenario call --workload 10k-100k,100k-1000k --launches 8 --seconds 0.1 --warmup 0.1)
+[ $# -gt 0 ] || picked=(--pair native:native --codec raw --scenario call --workload 10k-100k,100k-1000k --launches 16 --seconds 0.1 --warmup 0.1)
 "$root/scripts/ipc" run --transport "$slowed,${BESIDE:-unix,pipe}" "${picked[@]}" --against "$tree" --out "$folder/results"
 "$root/scripts/ipc" compare "$folder/results" --json >"$folder/verdicts.json" || true
 

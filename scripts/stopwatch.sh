@@ -103,7 +103,8 @@ lab() {
 }
 
 # take_rounds TRANSPORT SIDE: a line for each round that counts: its ratio, the lab's mean and the stopwatch's time. Rounds between two launches of the
-# lab that are more than a quarter apart are made again, as often as there are rounds at most: there is nothing to hold their stopwatch against.
+# lab that are more than a quarter apart, or whose processors lay otherwise, are made again, as often as there are rounds at most: there is nothing to hold
+# their stopwatch against.
 take_rounds() {
     local before after theirs made=0 counted=0
     before=$(lab "$1" "$2")
@@ -114,6 +115,8 @@ take_rounds() {
         if awk -v before="$before" -v after="$after" -v theirs="$theirs" 'BEGIN {
             if (split(before, a, " ") < 2 || split(after, b, " ") < 2) exit 1
             if (a[1] > 1.25 * b[1] || b[1] > 1.25 * a[1]) exit 1
+            # What takes this little is mostly cache lines: the host moved the processors meanwhile.
+            if (a[1] < 5000 && (a[3] > 1.25 * b[3] || b[3] > 1.25 * a[3])) exit 1
             ours = (a[1] + b[1]) / 2
             printf "%.4f %.1f %.1f %.1f %.0f %.0f\n", (theirs + a[2]) / ours, ours, theirs, a[2], a[3], b[3] }'; then
             counted=$((counted + 1))
