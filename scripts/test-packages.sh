@@ -76,6 +76,38 @@ build_ahead() {
     ls -l "ahead/server"
 }
 
+# build_older: a program for .NET 8, which takes the assemblies for netstandard2.0, run by the .NET that is here. Each implementation serves both.
+build_older() {
+    local settings said
+    make_program older Ipc.Native || return 1
+    settings='<TargetFramework>net8.0</TargetFramework><RollForward>Major</RollForward><UseAppHost>false</UseAppHost>'
+    sed -i "s|<TargetFramework>.*</TargetFramework>|$settings|" older.csproj
+    sed "s/NAME/older-$$/" >Program.cs <<'PROGRAM'
+using System.Runtime.Versioning;
+using Ipc;
+using Ipc.Native;
+
+Console.Write(((TargetFrameworkAttribute)Attribute.GetCustomAttribute(typeof(NativeIpc).Assembly, typeof(TargetFrameworkAttribute))!).FrameworkName);
+IIpc[] implementations = [ManagedIpc.Instance, NativeIpc.Instance];
+foreach (var transport in new[] { "unix", "shm" })
+{
+    foreach (var serving in implementations)
+    {
+        using var server = new IpcServer($"{transport}://NAME", (request, reply) => request.CopyTo(reply.Reserve(request.Length)),
+            new IpcServerOptions { Implementation = serving });
+        foreach (var calling in implementations)
+        {
+            using var client = calling.Connect(server.Address, 1000);
+            Console.Write($" {client.Call("EURUSD"u8, new byte[10], 1000)}");
+        }
+    }
+}
+PROGRAM
+    dotnet build -c Release -o out -warnaserror -nologo || return 1
+    said=$(timeout 60 dotnet out/older.dll) || true
+    [ "$said" = ".NETStandard,Version=v2.0 6 6 6 6 6 6 6 6" ] || { echo "it said: $said"; return 1; }
+}
+
 build_queue() {
     make_program queue Ipc.Queues || return 1
     readme_program Ipc.Queues.md 1 | sed "s/orders/orders-$$/" >Program.cs
@@ -258,6 +290,7 @@ judge packages-restore-and-build build_pair
 judge packages-managed-and-native ask "$work/server/out/server" "$work/client/out/client"
 judge packages-ahead-of-time build_ahead
 judge packages-ahead-answers ask "$work/server/ahead/server" "$work/client/out/client"
+judge packages-for-older-dotnet build_older
 judge packages-queue build_queue
 judge packages-host build_host
 judge packages-web build_web

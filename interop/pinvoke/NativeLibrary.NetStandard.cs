@@ -1,15 +1,26 @@
 using System.ComponentModel;
+using System.Reflection;
 using System.Runtime.InteropServices;
 
 namespace Ipc.Native;
 
-/// <summary>Loading a native library by its full path, with what .NET calls it.</summary>
+/// <summary>Loading a native library, with what .NET calls it. On .NET Framework and Mono the system does it; on .NET (a program for .NET 8, for example,
+/// takes this assembly) its own class of this name, which netstandard2.0 does not know.</summary>
 internal static partial class NativeLibrary
 {
     private const int BindNow = 2;
     private const uint SearchItsOwnFolder = 8; // LOAD_WITH_ALTERED_SEARCH_PATH
 
+    private static readonly Type? s_ofDotNet = typeof(object).Assembly.GetType("System.Runtime.InteropServices.NativeLibrary");
     private static readonly Dictionary<nint, string> s_paths = [];
+
+    public static bool IsOfDotNet => s_ofDotNet is not null;
+
+    /// <summary>As .NET looks for the libraries of an assembly, beside it and where its package has them. Only on .NET.</summary>
+    public static nint Load(string name, Assembly assembly, DllImportSearchPath? searchPath) =>
+        ((Func<string, Assembly, DllImportSearchPath?, nint>)s_ofDotNet!
+            .GetMethod(nameof(Load), [typeof(string), typeof(Assembly), typeof(DllImportSearchPath?)])!
+            .CreateDelegate(typeof(Func<string, Assembly, DllImportSearchPath?, nint>)))(name, assembly, searchPath);
 
     /// <summary>Throws <see cref="DllNotFoundException"/> with the system's reason.</summary>
     public static nint Load(string path)
@@ -34,12 +45,25 @@ internal static partial class NativeLibrary
         return function != 0;
     }
 
-    /// <summary>From now on imports from this name come from the loaded library. Windows finds a loaded library by its file's name
-    /// by itself; Mono would look beside the assembly first, so it is told.</summary>
+    /// <summary>From now on imports from this name come from the loaded library. On .NET Framework Windows finds a loaded library by its file's name by
+    /// itself; .NET and Mono would look beside the assembly first, so they are told.</summary>
     public static void Name(string name, nint library)
     {
-        if (!OperatingSystem.IsWindows())
+        if (s_ofDotNet is not null)
+        {
+            var resolver = Delegate.CreateDelegate(s_ofDotNet.Assembly.GetType("System.Runtime.InteropServices.DllImportResolver", throwOnError: true)!,
+                new Named(name, library), nameof(Named.Resolve));
+            s_ofDotNet.GetMethod("SetDllImportResolver")!.Invoke(null, [typeof(NativeLibrary).Assembly, resolver]);
+        }
+        else if (!OperatingSystem.IsWindows())
+        {
             MapOnMono(0, name, null, s_paths[library], null);
+        }
+    }
+
+    private sealed class Named(string name, nint library)
+    {
+        public nint Resolve(string wanted, Assembly assembly, DllImportSearchPath? searchPath) => wanted == name ? library : 0;
     }
 
     [LibraryImport("libdl.so.2", EntryPoint = "dlopen")]

@@ -1,6 +1,8 @@
+using System.Runtime.InteropServices;
+
 namespace Ipc.Native;
 
-// How .NET Framework and Mono are told which library NativeMethods means.
+// How .NET Framework, Mono and versions of .NET before 10 are told which library NativeMethods means.
 internal static partial class NativeLibraryLoader
 {
     private static void Bind(nint library) => NativeLibrary.Name(NativeMethods.Library, library);
@@ -12,23 +14,13 @@ internal static partial class NativeLibraryLoader
         return false;
     }
 
-    /// <param name="library">The library, or 0.</param>
-    /// <param name="whyNot">Why it does not load; empty where there is none.</param>
-    private static bool TryLoadBeside(out nint library, out string whyNot)
+    private static nint LoadBeside()
     {
-        (library, whyNot) = (0, "");
-        var path = Path.Combine(Path.GetDirectoryName(typeof(NativeLibraryLoader).Assembly.Location) ?? "", FileName);
-        if (!File.Exists(path))
-            return false;
-        try
-        {
-            library = NativeLibrary.Load(path);
-        }
-        catch (DllNotFoundException e)
-        {
-            whyNot = e.Message;
-        }
-        return library != 0;
+        var assembly = typeof(NativeLibraryLoader).Assembly;
+        if (NativeLibrary.IsOfDotNet)
+            return NativeLibrary.Load(NativeMethods.Library, assembly, DllImportSearchPath.AssemblyDirectory);
+        var path = Path.Combine(Path.GetDirectoryName(assembly.Location) ?? "", FileName);
+        return File.Exists(path) ? NativeLibrary.Load(path) : 0;
     }
 
     private static bool IsFullPath(string path) => OperatingSystem.IsWindows()

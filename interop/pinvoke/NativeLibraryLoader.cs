@@ -60,6 +60,31 @@ internal static partial class NativeLibraryLoader
                 + "or use ManagedIpc, which needs none");
     }
 
+    /// <param name="library">The library, or 0.</param>
+    /// <param name="whyNot">Why it does not load; empty where there is none.</param>
+    private static bool TryLoadBeside(out nint library, out string whyNot)
+    {
+        (library, whyNot) = (0, "");
+        try
+        {
+            library = LoadBeside();
+        }
+        catch (BadImageFormatException e)
+        {
+            whyNot = e.Message;
+        }
+        catch (DllNotFoundException e)
+        {
+            whyNot = string.Join("; ", e.Message.Split('\n').Select(line => line.Trim()).Where(IsReason));
+        }
+        return library != 0;
+
+        // On Linux .NET's message has a line for each path it has tried, after one that is always the same. That nothing lies there is no reason; that a
+        // library which ours needs is missing is one.
+        static bool IsReason(string line) => line.Length > 0 && !line.StartsWith("Unable to load", StringComparison.Ordinal)
+            && !(line.Contains("No such file or directory") && line.Contains(NativeMethods.Library) && !line.Contains("needed by"));
+    }
+
     private static Outcome OpenGiven(string path)
     {
         if (!IsFullPath(path))

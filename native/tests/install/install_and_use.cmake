@@ -1,11 +1,5 @@
 # Installs the build into a folder, moves it (what is installed must know no path), and builds and runs programs against it.
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE said ERROR_VARIABLE said)
-  if(NOT code EQUAL 0)
-    list(JOIN ARGN " " command)
-    message(FATAL_ERROR "${command}\nended with ${code}:\n${said}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 set(first ${FOLDER}/first-place)
 set(prefix ${FOLDER}/prefix)
