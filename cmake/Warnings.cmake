@@ -1,8 +1,8 @@
 # A warning is an error for those who change this project, with the compilers that it is tried with. Others know warnings that nobody here has seen,
 # which must not keep anybody from building.
 set(ipc_compiler_is_tried OFF)
-if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.") OR
-   (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^14\\."))
+if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12(\\.|$)") OR
+   (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^14(\\.|$)"))
   set(ipc_compiler_is_tried ${PROJECT_IS_TOP_LEVEL})
 endif()
 option(IPC_WARNINGS_AS_ERRORS "Let warnings fail the build; by default with g++ 12 and clang++ 14, unless another project includes this one"
