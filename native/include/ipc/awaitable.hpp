@@ -50,7 +50,7 @@ class AwaitableCalls {
     size_t under_way() const noexcept { return in_flight_ + queued_; }
     // Waits for the next call to be over and resumes its coroutine, and those whose calls are over as well; how many. IPC_TIMED_OUT is no failure,
     // but 0. With none under way there is nothing to wait for: 0 as well.
-    size_t wait(int32_t timeout_ms = forever) {
+    size_t wait(int32_t timeout_ms = infinite) {
         size_t resumed = under_way() > 0 && resume_one(timeout_ms) ? 1 : 0;
         if (resumed > 0) resumed += poll();
         return resumed;
@@ -93,7 +93,7 @@ class AwaitableCalls {
 
     bool submit(Waiter& waiter) noexcept {
         waiter.tag = free_.back();
-        waiter.status = ipc_submit(channel_, waiter.request, waiter.size, waiter.tag, forever);
+        waiter.status = ipc_submit(channel_, waiter.request, waiter.size, waiter.tag, infinite);
         if (waiter.status != IPC_OK) {
             waiter.state = Waiter::State::over;
             return false;
@@ -132,11 +132,11 @@ class AwaitableCalls {
             Waiter* const waiter = slots_[tag];
             if (waiter != nullptr && waiter->capacity >= length) {
                 room = waiter->reply;
-                status = ipc_complete(channel_, &tag, &outcome, room, waiter->capacity, &length, forever);
+                status = ipc_complete(channel_, &tag, &outcome, room, waiter->capacity, &length, infinite);
             } else {
                 dropped.resize(length);
                 room = dropped.data();
-                status = ipc_complete(channel_, &tag, &outcome, room, dropped.size(), &length, forever);
+                status = ipc_complete(channel_, &tag, &outcome, room, dropped.size(), &length, infinite);
             }
         }
         if (status == IPC_TIMED_OUT) return false;
@@ -171,7 +171,7 @@ class AwaitableCalls {
         if (first_ == nullptr) {
             // Only calls that were given up: nothing more is told of them.
             in_flight_ = 0;
-            check(status);
+            detail::throw_unless_ok(status);
         }
         Waiter& waiter = *first_;
         unlink(waiter);

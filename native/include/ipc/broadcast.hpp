@@ -27,10 +27,10 @@ class Publisher {
         return Result<Publisher>(status, std::move(made));
     }
     // Waits only for subscribers with policy=wait; if it throws Error(IPC_TIMED_OUT), nothing was published.
-    void publish(const void* message, size_t size, int32_t timeout_ms = forever) {
+    void publish(const void* message, size_t size, int32_t timeout_ms = infinite) {
         value_of(try_publish(message, size, timeout_ms));
     }
-    void publish(std::string_view message, int32_t timeout_ms = forever) {
+    void publish(std::string_view message, int32_t timeout_ms = infinite) {
         publish(message.data(), message.size(), timeout_ms);
     }
     Result<void> try_publish(const void* message, size_t size, int32_t timeout_ms = 0) noexcept {
@@ -38,7 +38,7 @@ class Publisher {
     }
     size_t subscribers() const {
         size_t count = 0;
-        check(ipc_publisher_subscribers(handle_.get(), &count));
+        detail::throw_unless_ok(ipc_publisher_subscribers(handle_.get(), &count));
         return count;
     }
     size_t limit() const { return ipc_publisher_limit(handle_.get()); }
@@ -63,7 +63,7 @@ class Subscriber {
 
     // Without a subscriber; assign one before use.
     Subscriber() = default;
-    explicit Subscriber(const std::string& address, int32_t timeout_ms = forever)
+    explicit Subscriber(const std::string& address, int32_t timeout_ms = infinite)
         : Subscriber(value_of(try_open(address, timeout_ms))) {}
     static Result<Subscriber> try_open(const std::string& address, int32_t timeout_ms = 0) noexcept {
         Subscriber made;
@@ -73,7 +73,7 @@ class Subscriber {
         return Result<Subscriber>(status, std::move(made));
     }
     // Copies the next message; if it does not fit, throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message.
-    Received receive(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
+    Received receive(void* buffer, size_t capacity, int32_t timeout_ms = infinite) {
         return value_of(try_receive(buffer, capacity, timeout_ms));
     }
     // With IPC_BUFFER_TOO_SMALL the value has the size required.

@@ -25,7 +25,7 @@ class ReplyWriter {
     Result<std::byte*> try_reserve(size_t size) noexcept {
         void* room = nullptr;
         const ipc_status status = writer_ != nullptr ? ipc_reply_reserve(writer_, size, &room)
-                                                     : ipc_reserve_reply(channel_, size, &room, forever);
+                                                     : ipc_reserve_reply(channel_, size, &room, infinite);
         if (status != IPC_OK) return Result<std::byte*>(status, nullptr);
         reserved_ = true;
         size_ = size;
@@ -53,11 +53,12 @@ class ReplyWriter {
     friend class Server;
     explicit ReplyWriter(ipc_channel* channel) : channel_(channel) {}
     void fail(const char* text) {
-        if (reserved_) check(ipc_cancel(channel_));
-        check(ipc_fail_request(channel_, text, forever));
+        if (reserved_) detail::throw_unless_ok(ipc_cancel(channel_));
+        detail::throw_unless_ok(ipc_fail_request(channel_, text, infinite));
     }
     void send() {
-        check(reserved_ ? ipc_commit_reply(channel_, size_, forever) : ipc_reply(channel_, nullptr, 0, forever));
+        detail::throw_unless_ok(reserved_ ? ipc_commit_reply(channel_, size_, infinite)
+                                          : ipc_reply(channel_, nullptr, 0, infinite));
     }
 
     ipc_reply_writer* writer_ = nullptr;
@@ -81,7 +82,7 @@ class Channel {
     // Takes ownership of the handle.
     explicit Channel(ipc_channel* handle) noexcept : handle_(handle) {}
 
-    static Channel connect(const std::string& address, int32_t timeout_ms = forever) {
+    static Channel connect(const std::string& address, int32_t timeout_ms = infinite) {
         return value_of(try_connect(address, timeout_ms));
     }
     static Result<Channel> try_connect(const std::string& address, int32_t timeout_ms = 0) noexcept {
@@ -90,10 +91,10 @@ class Channel {
         return Result<Channel>(status, Channel(handle));
     }
 
-    void send(const void* message, size_t size, int32_t timeout_ms = forever) {
+    void send(const void* message, size_t size, int32_t timeout_ms = infinite) {
         value_of(try_send(message, size, timeout_ms));
     }
-    void send(std::string_view message, int32_t timeout_ms = forever) {
+    void send(std::string_view message, int32_t timeout_ms = infinite) {
         send(message.data(), message.size(), timeout_ms);
     }
     Result<void> try_send(const void* message, size_t size, int32_t timeout_ms = 0) noexcept {
@@ -103,7 +104,7 @@ class Channel {
     Result<void> try_send(std::string_view message) noexcept { return try_send(message.data(), message.size()); }
 
     // Copies the next message; if it does not fit, throws Error(IPC_BUFFER_TOO_SMALL) and keeps the message.
-    size_t receive(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
+    size_t receive(void* buffer, size_t capacity, int32_t timeout_ms = infinite) {
         return value_of(try_receive(buffer, capacity, timeout_ms));
     }
     // The message's length; with IPC_BUFFER_TOO_SMALL the length required.
@@ -113,7 +114,7 @@ class Channel {
         return Result<size_t>(status, size);
     }
     // The next message in place, until release().
-    Bytes peek(int32_t timeout_ms = forever) { return value_of(try_peek(timeout_ms)); }
+    Bytes peek(int32_t timeout_ms = infinite) { return value_of(try_peek(timeout_ms)); }
     Result<Bytes> try_peek(int32_t timeout_ms = 0) noexcept {
         const void* data = nullptr;
         size_t size = 0;
@@ -124,14 +125,14 @@ class Channel {
     void release() { value_of(try_release()); }
     Result<void> try_release() noexcept { return Result<void>(ipc_release(handle_.get())); }
     // Reserves room for a message of at most `size` bytes, until commit() or cancel().
-    std::byte* reserve(size_t size, int32_t timeout_ms = forever) { return value_of(try_reserve(size, timeout_ms)); }
+    std::byte* reserve(size_t size, int32_t timeout_ms = infinite) { return value_of(try_reserve(size, timeout_ms)); }
     Result<std::byte*> try_reserve(size_t size, int32_t timeout_ms = 0) noexcept {
         void* room = nullptr;
         const ipc_status status = ipc_reserve(handle_.get(), size, &room, timeout_ms);
         return Result<std::byte*>(status, static_cast<std::byte*>(room));
     }
     // Sends the first `size` bytes of the room. After a time-out the room is kept: commit again, or cancel.
-    void commit(size_t size, int32_t timeout_ms = forever) { value_of(try_commit(size, timeout_ms)); }
+    void commit(size_t size, int32_t timeout_ms = infinite) { value_of(try_commit(size, timeout_ms)); }
     Result<void> try_commit(size_t size, int32_t timeout_ms = 0) noexcept {
         return Result<void>(ipc_commit(handle_.get(), size, timeout_ms));
     }
@@ -139,7 +140,7 @@ class Channel {
     void cancel() { value_of(try_cancel()); }
     Result<void> try_cancel() noexcept { return Result<void>(ipc_cancel(handle_.get())); }
 
-    size_t call(const void* request, size_t size, void* reply, size_t capacity, int32_t timeout_ms = forever) {
+    size_t call(const void* request, size_t size, void* reply, size_t capacity, int32_t timeout_ms = infinite) {
         return value_of(try_call(request, size, reply, capacity, timeout_ms));
     }
     // The reply's length; with IPC_BUFFER_TOO_SMALL the capacity that try_receive_reply needs.
@@ -150,7 +151,7 @@ class Channel {
         return Result<size_t>(status, reply_size);
     }
     // The reply in place, until release().
-    Bytes call_peek(const void* request, size_t size, int32_t timeout_ms = forever) {
+    Bytes call_peek(const void* request, size_t size, int32_t timeout_ms = infinite) {
         return value_of(try_call_peek(request, size, timeout_ms));
     }
     Result<Bytes> try_call_peek(const void* request, size_t request_size, int32_t timeout_ms = 0) noexcept {
@@ -160,7 +161,7 @@ class Channel {
         return Result<Bytes>(status, Bytes{static_cast<const std::byte*>(data), size});
     }
     // Copies the reply of a call that failed with IPC_BUFFER_TOO_SMALL.
-    size_t receive_reply(void* reply, size_t capacity, int32_t timeout_ms = forever) {
+    size_t receive_reply(void* reply, size_t capacity, int32_t timeout_ms = infinite) {
         return value_of(try_receive_reply(reply, capacity, timeout_ms));
     }
     Result<size_t> try_receive_reply(void* reply, size_t capacity, int32_t timeout_ms = 0) noexcept {
@@ -169,25 +170,25 @@ class Channel {
         return Result<size_t>(status, reply_size);
     }
     // The reply as a string, whatever its length.
-    std::string call(std::string_view request, int32_t timeout_ms = forever) {
+    std::string call(std::string_view request, int32_t timeout_ms = infinite) {
         std::string reply(call_peek(request.data(), request.size(), timeout_ms).text());
         release();
         return reply;
     }
 #if defined(__cpp_lib_span)
-    void send(std::span<const std::byte> message, int32_t timeout_ms = forever) {
+    void send(std::span<const std::byte> message, int32_t timeout_ms = infinite) {
         send(message.data(), message.size(), timeout_ms);
     }
     Result<void> try_send(std::span<const std::byte> message, int32_t timeout_ms = 0) noexcept {
         return try_send(message.data(), message.size(), timeout_ms);
     }
-    size_t receive(std::span<std::byte> buffer, int32_t timeout_ms = forever) {
+    size_t receive(std::span<std::byte> buffer, int32_t timeout_ms = infinite) {
         return receive(buffer.data(), buffer.size(), timeout_ms);
     }
     Result<size_t> try_receive(std::span<std::byte> buffer, int32_t timeout_ms = 0) noexcept {
         return try_receive(buffer.data(), buffer.size(), timeout_ms);
     }
-    size_t call(std::span<const std::byte> request, std::span<std::byte> reply, int32_t timeout_ms = forever) {
+    size_t call(std::span<const std::byte> request, std::span<std::byte> reply, int32_t timeout_ms = infinite) {
         return call(request.data(), request.size(), reply.data(), reply.size(), timeout_ms);
     }
     Result<size_t> try_call(std::span<const std::byte> request, std::span<std::byte> reply,
@@ -200,7 +201,7 @@ class Channel {
 
     // Sends a request without waiting for its reply, which complete() returns together with the tag. At most IPC_MOST_IN_FLIGHT
     // calls at a time; one more throws Error(IPC_TOO_MANY_CALLS).
-    void submit(const void* request, size_t size, uint64_t tag, int32_t timeout_ms = forever) {
+    void submit(const void* request, size_t size, uint64_t tag, int32_t timeout_ms = infinite) {
         value_of(try_submit(request, size, tag, timeout_ms));
     }
     Result<void> try_submit(const void* request, size_t size, uint64_t tag, int32_t timeout_ms = 0) noexcept {
@@ -208,7 +209,7 @@ class Channel {
     }
     // Waits until a call has ended; they end in the order in which the server answers. A call's own failure is the completion's
     // outcome. The channel's failure is thrown only once no call is left in flight.
-    Completion complete(void* reply, size_t capacity, int32_t timeout_ms = forever) {
+    Completion complete(void* reply, size_t capacity, int32_t timeout_ms = infinite) {
         return value_of(try_complete(reply, capacity, timeout_ms));
     }
     // With IPC_BUFFER_TOO_SMALL the completion has the tag and the size required; the call stays in flight.
@@ -222,7 +223,7 @@ class Channel {
     // ---- serving step by step
 
     // The next request in place, until reply() answers it or defer_request() sets it aside.
-    Bytes receive_request(int32_t timeout_ms = forever) {
+    Bytes receive_request(int32_t timeout_ms = infinite) {
         return value_of(try_receive_request(timeout_ms));
     }
     Result<Bytes> try_receive_request(int32_t timeout_ms = 0) noexcept {
@@ -231,7 +232,7 @@ class Channel {
         const ipc_status status = ipc_receive_request(handle_.get(), &data, &size, timeout_ms);
         return Result<Bytes>(status, Bytes{static_cast<const std::byte*>(data), size});
     }
-    void reply(const void* reply, size_t size, int32_t timeout_ms = forever) {
+    void reply(const void* reply, size_t size, int32_t timeout_ms = infinite) {
         value_of(try_reply(reply, size, timeout_ms));
     }
     Result<void> try_reply(const void* reply, size_t size, int32_t timeout_ms = 0) noexcept {
@@ -247,13 +248,13 @@ class Channel {
         const ipc_status status = ipc_defer_request(handle_.get(), &token);
         return Result<uint64_t>(status, token);
     }
-    void reply_deferred(uint64_t token, const void* reply, size_t size, int32_t timeout_ms = forever) {
+    void reply_deferred(uint64_t token, const void* reply, size_t size, int32_t timeout_ms = infinite) {
         value_of(try_reply_deferred(token, reply, size, timeout_ms));
     }
     Result<void> try_reply_deferred(uint64_t token, const void* reply, size_t size, int32_t timeout_ms = 0) noexcept {
         return Result<void>(ipc_reply_deferred(handle_.get(), token, reply, size, timeout_ms));
     }
-    void fail_deferred(uint64_t token, const std::string& text, int32_t timeout_ms = forever) {
+    void fail_deferred(uint64_t token, const std::string& text, int32_t timeout_ms = infinite) {
         value_of(try_fail_deferred(token, text.c_str(), timeout_ms));
     }
     Result<void> try_fail_deferred(uint64_t token, const char* text, int32_t timeout_ms = 0) noexcept {
@@ -349,7 +350,7 @@ class Listener {
     }
     // Where clients connect, with the port that the system chose filled in.
     std::string address() const { return ipc_listener_address(handle_.get()); }
-    Channel accept(int32_t timeout_ms = forever) { return value_of(try_accept(timeout_ms)); }
+    Channel accept(int32_t timeout_ms = infinite) { return value_of(try_accept(timeout_ms)); }
     Result<Channel> try_accept(int32_t timeout_ms = 0) noexcept {
         ipc_channel* channel = nullptr;
         const ipc_status status = ipc_accept(handle_.get(), timeout_ms, &channel);

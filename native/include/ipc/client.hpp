@@ -56,7 +56,7 @@ class Client {
 
     // Connects now rather than at the first call. Throws Error as Channel::connect does, but with ClientOptions::reconnect waits for the
     // server instead of throwing IPC_NO_SERVER.
-    void connect(int32_t timeout_ms = forever) {
+    void connect(int32_t timeout_ms = infinite) {
         const Until until(timeout_ms);
         const Turn turn(*this, until);
         usable_channel(until);
@@ -64,17 +64,17 @@ class Client {
 
     // Throws Error(IPC_BUFFER_TOO_SMALL) if the reply does not fit; the reply is then lost. If its length is not known, use the overload
     // below.
-    size_t call(const void* request, size_t size, void* reply, size_t capacity, int32_t timeout_ms = forever) {
+    size_t call(const void* request, size_t size, void* reply, size_t capacity, int32_t timeout_ms = infinite) {
         return in_turn(timeout_ms, [&](Channel& channel, int32_t left_ms) {
             return channel.call(request, size, reply, capacity, left_ms);
         });
     }
     // The reply as a string, whatever its length.
-    std::string call(std::string_view request, int32_t timeout_ms = forever) {
+    std::string call(std::string_view request, int32_t timeout_ms = infinite) {
         return in_turn(timeout_ms, [&](Channel& channel, int32_t left_ms) { return channel.call(request, left_ms); });
     }
 #if defined(__cpp_lib_span)
-    size_t call(std::span<const std::byte> request, std::span<std::byte> reply, int32_t timeout_ms = forever) {
+    size_t call(std::span<const std::byte> request, std::span<std::byte> reply, int32_t timeout_ms = infinite) {
         return call(request.data(), request.size(), reply.data(), reply.size(), timeout_ms);
     }
 #endif
@@ -211,7 +211,7 @@ class Client {
             if (!may_come && !is_slow) throw Error(made.status(), why);
             if (!is_slow && !sleep(lock, pause, until)) throw Error(IPC_TIMED_OUT, why);
             check_open();
-            pause = std::min(2 * pause, options_.longest_pause);
+            pause = (std::min)(2 * pause, options_.longest_pause);
         }
     }
 
@@ -219,7 +219,7 @@ class Client {
     bool sleep(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds pause, const Until& until) {
         const double share = std::uniform_real_distribution(0.8, 1.2)(random_);
         auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause * share);
-        if (!until.is_forever()) end = std::min(end, until.time());
+        if (!until.is_forever()) end = (std::min)(end, until.time());
         changed_.wait_until(lock, end, [&] { return closed_; });
         return until.is_forever() || Clock::now() < until.time();
     }

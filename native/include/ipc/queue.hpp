@@ -19,7 +19,7 @@ class Queue {
     // Without a queue; assign one before use.
     Queue() = default;
     // Opens the queue of this name and creates it if there is none.
-    explicit Queue(const std::string& address, int32_t timeout_ms = forever)
+    explicit Queue(const std::string& address, int32_t timeout_ms = infinite)
         : Queue(value_of(try_open(address, timeout_ms))) {}
     static Result<Queue> try_open(const std::string& address, int32_t timeout_ms = 0) noexcept {
         Queue made;
@@ -31,11 +31,11 @@ class Queue {
     // Removes the name and its messages; false if there was no such queue. Processes that have it open keep using it.
     static bool remove(const std::string& address) {
         const ipc_status status = ipc_queue_remove(address.c_str());
-        if (status != IPC_NO_SERVER) check(status);
+        if (status != IPC_NO_SERVER) detail::throw_unless_ok(status);
         return status == IPC_OK;
     }
 
-    void enqueue(const void* message, size_t size, int32_t timeout_ms = forever) {
+    void enqueue(const void* message, size_t size, int32_t timeout_ms = infinite) {
         value_of(try_enqueue(message, size, timeout_ms));
     }
     void enqueue(std::string_view message) { enqueue(message.data(), message.size()); }
@@ -47,7 +47,7 @@ class Queue {
     Result<void> try_enqueue(std::string_view message) noexcept { return try_enqueue(message.data(), message.size()); }
 
     // Takes the oldest message. If it does not fit, throws Error(IPC_BUFFER_TOO_SMALL) and leaves it to the next reader.
-    size_t dequeue(void* buffer, size_t capacity, int32_t timeout_ms = forever) {
+    size_t dequeue(void* buffer, size_t capacity, int32_t timeout_ms = infinite) {
         return value_of(try_dequeue(buffer, capacity, timeout_ms));
     }
     // IPC_TIMED_OUT if the queue stayed empty. With IPC_BUFFER_TOO_SMALL the value is the length required, and the message is left to

@@ -28,7 +28,7 @@
 
 namespace ipc {
 
-inline constexpr int32_t forever = IPC_FOREVER;
+inline constexpr int32_t infinite = IPC_FOREVER;
 
 // A failed call: the status for programs, what() for people.
 class Error : public std::runtime_error {
@@ -46,9 +46,8 @@ class Error : public std::runtime_error {
     ipc_status status_;
 };
 
-// Throws an Error unless the status is IPC_OK. A program built without exceptions should use the functions that begin with try_ instead:
-// there, check prints the error message and aborts.
-inline void check(ipc_status status) {
+namespace detail {
+inline void throw_unless_ok(ipc_status status) {
     if (status == IPC_OK) return;
 #if IPC_HAS_EXCEPTIONS
     throw Error(status);
@@ -56,6 +55,14 @@ inline void check(ipc_status status) {
     std::fprintf(stderr, "ipc: %s\n", Error(status).what());
     std::abort();
 #endif
+}
+} // namespace detail
+
+// Throws an Error unless the status is IPC_OK. A program built without exceptions should use the functions that begin with try_ instead:
+// there, check prints the error message and aborts. In parentheses because other libraries have macros of this name; a program that uses
+// one of them writes (ipc::check)(status).
+inline void(check)(ipc_status status) {
+    detail::throw_unless_ok(status);
 }
 
 // What functions that begin with try_ return: a status and, if it is IPC_OK, a value. They never throw; ipc_last_error() has the error
@@ -98,11 +105,11 @@ class [[nodiscard]] Result<void> {
 // The value of a result; a failure is thrown, as by check().
 template <class Value>
 Value value_of(Result<Value> result) {
-    check(result.status());
+    detail::throw_unless_ok(result.status());
     return *std::move(result);
 }
 inline void value_of(Result<void> result) {
-    check(result.status());
+    detail::throw_unless_ok(result.status());
 }
 
 // Bytes in place; how long they stay valid is said by the function that returns them.

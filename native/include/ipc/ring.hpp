@@ -61,11 +61,11 @@ class SpscRing {
 
   public:
     // Memory for so many slots, a power of two: zeros when both ends are made, at a multiple of 64.
-    static constexpr std::size_t bytes(std::size_t slots) { return sizeof(Header) + slots * sizeof(Slot); }
+    static constexpr std::size_t bytes(std::size_t count) { return sizeof(Header) + count * sizeof(Slot); }
 
     class Writer {
       public:
-        Writer(void* memory, std::size_t slots) : slots_(slots_in(memory)), read_(read_in(memory)), mask_(slots - 1) {}
+        Writer(void* memory, std::size_t count) : slots_(slots_in(memory)), read_(read_in(memory)), mask_(count - 1) {}
 
         // Where the next message goes; nullptr while the ring is full. The same until publish().
         Message* room() {
@@ -105,7 +105,7 @@ class SpscRing {
 
     class Reader {
       public:
-        Reader(void* memory, std::size_t slots) : slots_(slots_in(memory)), read_(read_in(memory)), mask_(slots - 1) {}
+        Reader(void* memory, std::size_t count) : slots_(slots_in(memory)), read_(read_in(memory)), mask_(count - 1) {}
 
         // The next message, where it lies; nullptr while there is none. The same until release().
         const Message* next() {

@@ -74,7 +74,7 @@ class Server {
     // Stops listening and disconnects idle clients at once. Requests in progress are answered first; those that take longer than the
     // time-out are cut off. Returns true if none was. May be called from any thread, even from a handler, whose own request it does not
     // wait for, nor for those whose handlers do the same at the time: they would wait for each other.
-    bool stop(int32_t timeout_ms = forever) {
+    bool stop(int32_t timeout_ms = infinite) {
         listener_.close();
         std::unique_lock lock(mutex_);
         stopping_ = true;
@@ -247,7 +247,7 @@ class Server {
         const auto fresh = std::count_if(clients_.begin(), clients_.end(), is_fresh);
         for (auto i = 0; i < (fresh + 1) / 2; ++i) make_room();
         changed_.wait_for(lock, *pause, [this] { return stopping_; });
-        *pause = std::min(*pause * 2, std::chrono::milliseconds(1000));
+        *pause = (std::min)(*pause * 2, std::chrono::milliseconds(1000));
     }
 
     void serve(std::list<Client>::iterator client) {
@@ -282,7 +282,7 @@ class Server {
         ipc_channel* const channel = client.channel.handle();
         const void* request = nullptr;
         size_t size = 0;
-        check(ipc_receive_request(channel, &request, &size, forever));
+        detail::throw_unless_ok(ipc_receive_request(channel, &request, &size, infinite));
         if (!client.begin()) return false;
         ReplyWriter reply(channel);
         const std::string failure = call_handler(Bytes{static_cast<const std::byte*>(request), size}, reply);

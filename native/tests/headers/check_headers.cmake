@@ -1,10 +1,13 @@
 cmake_minimum_required(VERSION 3.25)
 # Compiles public headers, each in a program that includes nothing else, under warnings that programs elsewhere may have on.
-#   cmake -DINCLUDE=folder -DCOMPILER=... -DLANGUAGE=c|c++ -DSTANDARD=... [-DFLAGS=...] [-DTOGETHER=YES] -P check_headers.cmake
+#   cmake -DINCLUDE=folder -DCOMPILER=... -DLANGUAGE=c|c++ -DSTANDARD=... [-DFLAGS=...] [-DTOGETHER=YES] [-DBEFORE=file] -P check_headers.cmake
 # TOGETHER: all of them in one program, which is cheaper, and once more without exceptions and run-time types, except those that need them
-# and say so.
+# and say so. BEFORE: a header that stands before them.
 set(warnings -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -pedantic -Werror)
 separate_arguments(flags UNIX_COMMAND "${FLAGS}")
+if(BEFORE)
+  list(APPEND flags -include ${BEFORE})
+endif()
 set(need_exceptions client.hpp server.hpp)
 
 function(compile result said)
