@@ -2,6 +2,11 @@
 #ifndef IPC_RESULT_HPP
 #define IPC_RESULT_HPP
 
+// Visual C++ takes C++14 unless told otherwise, and says in its own macro what it takes.
+#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#    error "ipc.hpp needs C++17: compile with -std=c++17 or /std:c++17, or later"
+#endif
+
 #include "ipc/ipc.h"
 
 #include <cstddef>
