@@ -70,6 +70,7 @@ windows_lab() {
 
 windows_leftovers() {
     local left
+    suite_began=$SECONDS
     left=$(wine_leftovers)
     if [ -n "$left" ]; then
         echo "$left" >&2
