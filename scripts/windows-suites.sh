@@ -87,10 +87,11 @@ windows_jobs() {
     job build-windows-native compiler '' build build-windows-native "$root/scripts/native.sh" windows-mingw
     job build-windows-native-32-bit compiler '' build build-windows-native-32-bit "$root/scripts/native.sh" windows-mingw-x86
     job build-windows-managed msbuild "$1" build build-windows-managed "$root/scripts/windows-build.sh" --managed
-    job windows-begin suites build-windows-native begin_wine
-    job windows-native suites 'windows-begin build-windows-native' windows_native
-    job windows-conformance suites "windows-begin build-windows-native-32-bit build-windows-managed $1" windows_conformance
-    job windows-lab suites 'windows-begin build-windows-managed' windows_lab
-    # Jobs start in the order of their declaration: this is the last one that uses Wine.
-    job windows-leftovers suites 'windows-native windows-conformance windows-lab' windows_leftovers
+    job windows-begin wine build-windows-native begin_wine
+    job windows-native 'suites wine' 'windows-begin build-windows-native' windows_native
+    job windows-conformance 'suites wine' "windows-begin build-windows-native-32-bit build-windows-managed $1" windows_conformance
+    # Beside the suites that follow: whether cells work does not depend on how fast, and most of the time one of its processes waits for Wine to start another.
+    job windows-lab wine 'windows-native windows-conformance build-windows-managed' windows_lab
+    # The last one that uses Wine.
+    job windows-leftovers wine 'windows-native windows-conformance windows-lab' windows_leftovers
 }
