@@ -1,5 +1,5 @@
-# Builds a project that includes this one by FetchContent, with compilers' usual settings of it, and runs its programs. The project gets the library alone,
-# where it wants its programs. -DREPOSITORY -DCONSUMER -DFOLDER -DCC -DCXX, as script.
+# Builds a project that includes this one by FetchContent and runs its programs. The project gets the library alone, and its output folders stay its own.
+# -DREPOSITORY -DCONSUMER -DFOLDER -DCC -DCXX, as script.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/recipes/quick_build.cmake)
 file(REMOVE_RECURSE ${FOLDER})
