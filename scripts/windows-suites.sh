@@ -41,10 +41,14 @@ lab_suite() {
 }
 
 begin_wine() {
-    # Without a server that stays, every program would start one, and Wine's services with it. Both keep the output of whoever
-    # started them open: ctest would wait for the end of its first test's until that test's time is over.
+    # Without a server that stays, every program would start one, and Wine's services with it. The first program with a window starts
+    # explorer.exe, which stays until a second after the last program has ended. All of them keep the error output of whoever started them
+    # open, and ctest waits for the end of a test's output until the test's time is over. So they are started here; and a cmd.exe that
+    # waits for input as long as this script runs keeps explorer.exe.
     /usr/lib/wine/wineserver -p >/dev/null 2>&1
+    tail -f /dev/null --pid=$$ 2>/dev/null | "$root/scripts/wine.sh" cmd >/dev/null 2>&1 &
     "$root/scripts/wine.sh" cmd /c exit >/dev/null 2>&1 </dev/null || true
+    "$root/scripts/wine.sh" explorer /desktop >/dev/null 2>&1 </dev/null &
 }
 
 windows_native() {
