@@ -55,7 +55,8 @@ internal static class CompareCommand
         }
         var (a, b) = (ResultsReader.Read(first), ResultsReader.Read(second));
         var unlike = Contract.Differences(a, b);
-        if (unlike.Count > 0 && !anyway)
+        // What differs between launches made in turns was asked for, and is printed.
+        if (unlike.Count > 0 && !anyway && !TwinFolder.AreTwins(a, b))
             throw new UserMistakeException($"these results cannot be compared: {string.Join("; ", unlike)}; measure both alike, or add --anyway");
         return new Comparer(a, b, TwinFolder.AreTwins(a, b)).Compare(Facts(first, a), Facts(second, b));
     }

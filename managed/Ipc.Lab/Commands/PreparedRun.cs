@@ -24,7 +24,7 @@ internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs
         if (against is null)
             return [await StartOneAsync(new ResultsFolder(folder), plan, programs, request.AllowDebug, stop).ConfigureAwait(false)];
         plan = plan with { Twin = Guid.NewGuid().ToString("N") };
-        var (other, basePlan) = PlanOfOther(plan, against);
+        var (other, basePlan) = PlanOfOther(plan, against, request.AgainstSeconds);
         return
         [
             await StartOneAsync(new ResultsFolder(TwinFolder.New(folder)), plan, programs, request.AllowDebug, stop).ConfigureAwait(false),
@@ -54,12 +54,13 @@ internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs
                 $"the run in '{folder}' alternates with '{tree}', not with '{against}'; omit --against, or start a new run in another folder");
     }
 
-    private static (Programs Other, Plan Plan) PlanOfOther(Plan plan, string against)
+    private static (Programs Other, Plan Plan) PlanOfOther(Plan plan, string against, double? seconds)
     {
         var (tree, other) = (new OtherTree(against), Programs.OfTree(against, plan.Peers));
         return (other, plan with
         {
             Tree = Path.GetFullPath(against),
+            Schedule = plan.Schedule with { Seconds = seconds ?? plan.Schedule.Seconds },
             Cells = [.. plan.Cells.Select(c => c.SkipReason is not null ? c
                 : c with { SkipReason = tree.WhyUnknown(c.Cell, plan.Peers) ?? Planner.WhySkipped(c.Cell, plan.Table, other) })],
         });

@@ -45,7 +45,7 @@ internal static class RunAction
         foreach (var line in PlanText.Describe(run.Kept.Plan, folder))
             progress.Note(line);
         if (other is not null)
-            progress.Note($"every launch is made twice, in turns with the programs of {other.Kept.Plan.Tree}, so that all takes twice as long");
+            progress.Note(PlanText.DescribeTurns(run.Kept.Plan, other.Kept.Plan));
         using var awake = run.Kept.Plan.Awake ? AwakeProcessors.Hold() : null;
         using var daemon = StartDaemon(run.Kept.Plan, progress);
         var finished = await session.RunAsync(stop).ConfigureAwait(false);

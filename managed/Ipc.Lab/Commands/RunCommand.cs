@@ -35,6 +35,8 @@ internal static class RunCommand
         "whether every cell works, not how fast: each is launched once and every exchange checked; no floors, no repeated launches, no figures");
     private static readonly Option<string?> s_against = Options.File("--against",
         "another built checkout: its launches alternate with this one's, and the two are compared at the end");
+    private static readonly Option<double?> s_againstSeconds = Options.Number<double>("--against-seconds",
+        "measured seconds of the other checkout's launches; with --against and this same checkout: whether longer launches give other figures", "S");
     private static readonly Option<string[]> s_peer = PeerOptions.Create();
     private static readonly TableOptions s_table = new();
 
@@ -43,7 +45,7 @@ internal static class RunCommand
         var command = new Command("run", "Measures cells: each as two real processes, several launches, in shuffled order.")
         {
             s_preset, s_claims, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup, s_pin, s_awake, s_seed, s_out,
-            s_resume, s_json, s_all, s_check, s_against, s_peer, s_allowDebug,
+            s_resume, s_json, s_all, s_check, s_against, s_againstSeconds, s_peer, s_allowDebug,
         };
         s_table.AddTo(command);
         command.SetAction((parsed, _) => RunAction.RunAsync(Request(parsed), Destination(parsed)));
@@ -69,6 +71,7 @@ internal static class RunCommand
         Peers = PeerOptions.Read(parsed, s_peer),
         AllowDebug = parsed.GetValue(s_allowDebug),
         Check = parsed.GetValue(s_check),
+        AgainstSeconds = parsed.GetValue(s_againstSeconds),
     };
 
     private static RunDestination Destination(ParseResult parsed)
@@ -77,12 +80,14 @@ internal static class RunCommand
         var folder = parsed.GetValue(s_resume) ?? parsed.GetValue(s_out);
         if (parsed.Has(s_check) && parsed.Has(s_against))
             throw new UserMistakeException("--check measures nothing that could be compared; omit --check or --against");
+        if (parsed.Has(s_againstSeconds) && !parsed.Has(s_against))
+            throw new UserMistakeException("--against-seconds needs the other checkout, which may be this one: --against DIR");
         if (!resumes)
             return new RunDestination(folder, Resume: false, parsed.GetValue(s_json), parsed.GetValue(s_all), parsed.GetValue(s_against));
         if (folder is null)
             throw new UserMistakeException("--resume needs the folder of the interrupted run: --resume DIR");
         foreach (var option in (Option[])[s_preset, s_claims, s_transports, s_pairs, s_codecs, s_scenarios, s_workloads, s_launches, s_seconds, s_warmup,
-            s_pin, s_awake, s_seed, s_check, s_table.File, s_peer])
+            s_pin, s_awake, s_seed, s_check, s_againstSeconds, s_table.File, s_peer])
         {
             if (parsed.Has(option))
                 throw new UserMistakeException($"--resume goes on with the plan kept in '{folder}', which says what {option.Name} says; omit {option.Name}");

@@ -27,6 +27,12 @@ internal static class PlanText
             yield return "DEBUG BUILDS: these figures say nothing about speed";
     }
 
+    /// <summary>What another tree adds whose launches are made in turns with the plan's.</summary>
+    public static string DescribeTurns(Plan plan, Plan other) =>
+        $"every launch is made twice, in turns with the programs of {other.Tree}"
+        + (other.Schedule.Seconds != plan.Schedule.Seconds ? $", which are measured for {other.Schedule.Seconds:0.###} s" : "")
+        + $": about {Units.Duration(Estimate(plan) + Estimate(other))} in all";
+
     // What launches took on the machine of docs/performance.md beyond their warm-up and measurement: floors, starting, settling and ending; and how
     // many are made once more.
     private const double NativeOverheadSeconds = 0.25;

@@ -42,6 +42,7 @@ internal static class Planner
             throw new UserMistakeException($"--launches {request.Launches} is not between 1 and 1000");
         LaunchTiming.Check("--seconds", request.Seconds);
         LaunchTiming.Check("--warmup", request.WarmupSeconds);
+        LaunchTiming.Check("--against-seconds", request.AgainstSeconds);
         if (request.Seed is < 0)
             throw new UserMistakeException($"--seed {request.Seed} is negative; give a number from 0 on");
     }
@@ -54,13 +55,13 @@ internal static class Planner
             ? Presets.Get(request.Preset ?? "quick").Schedule
             : Presets.ChosenCells;
         // Whoever states launches or times wants exactly these, not what fits a budget.
-        var budget = request.Launches is null && request.Seconds is null && request.WarmupSeconds is null ? schedule.BudgetSeconds : null;
+        var stated = request.Launches is not null || (request.Seconds ?? request.WarmupSeconds ?? request.AgainstSeconds) is not null;
         return schedule with
         {
             Launches = request.Launches ?? schedule.Launches,
             WarmupSeconds = request.WarmupSeconds ?? schedule.WarmupSeconds,
             Seconds = request.Seconds ?? schedule.Seconds,
-            BudgetSeconds = budget,
+            BudgetSeconds = stated ? null : schedule.BudgetSeconds,
         };
     }
 

@@ -22,6 +22,8 @@ internal sealed record RunRequest
     public bool AllowDebug { get; init; }
     /// <summary>Whether everything works is asked, not how fast it is.</summary>
     public bool Check { get; init; }
+    /// <summary>Measured seconds of the other tree's launches where they differ from this one's.</summary>
+    public double? AgainstSeconds { get; init; }
     /// <summary>Peers that are not the lab's own.</summary>
     public IReadOnlyList<ForeignPeer> Peers { get; init; } = [];
 

@@ -150,9 +150,13 @@ internal sealed class RunSession(
         foreach (var session in order)
         {
             if (!session.IsDone(index, round))
-                await session.LaunchAsync(index, round, timing, stop).ConfigureAwait(false);
+                await session.LaunchAsync(index, round, session == this ? timing : session.OwnSeconds(timing), stop).ConfigureAwait(false);
         }
     }
+
+    // Of the other tree: its launches may be told to take longer or shorter, in which case there is no budget that changes either.
+    private LaunchTiming OwnSeconds(LaunchTiming others) =>
+        _plan.Schedule.BudgetSeconds is null ? others with { Seconds = _plan.Schedule.Seconds } : others;
 
     // A cell that this tree cannot play has nothing to be done.
     private bool IsDone(int cell, int round) =>

@@ -113,4 +113,35 @@ public sealed class AgainstTests : IDisposable
         Assert.Contains("a second folder must be named", (await RunAsync("compare", "a")).Errors, StringComparison.Ordinal);
         Assert.Contains("is not a checkout of ipc", (await RunAsync(Against("a"))).Errors, StringComparison.Ordinal);
     }
+
+    [Fact]
+    public async Task TheOtherTreesLaunchesMayTakeLonger()
+    {
+        var run = await RunAsync([.. Against(Tree("none", 0)), "--against-seconds", "0.05"]);
+
+        Assert.Equal(0, run.Code);
+        Assert.Contains("which are measured for 0.05 s", run.Errors, StringComparison.Ordinal);
+        Assert.Contains("DIFFERENT: measured time of a launch: 0.05 s and 0.01 s", run.Output, StringComparison.Ordinal);
+        Assert.Contains("no difference in 4 of 4 cells", run.Output, StringComparison.Ordinal);
+        // As the peers were told in turn, and as the results say.
+        var told = (await File.ReadAllLinesAsync(Path.Combine(_folder.Path, "peers.log"))).Where(l => l.Contains(" client ", StringComparison.Ordinal))
+            .Select(l => (double)JsonNode.Parse(l[l.IndexOf('{', StringComparison.Ordinal)..])!["seconds"]!);
+        Assert.Equal(4 * 6, told.Count(s => s == 0.05));
+        Assert.Equal(4 * 6, told.Count(s => s == 0.01));
+        foreach (var (half, seconds) in ((string, double)[])[("base", 0.05), ("new", 0.01)])
+        {
+            var results = JsonNode.Parse(await File.ReadAllTextAsync(Path.Combine(_folder.Path, "out", half, "results.json")))!;
+            Assert.Equal(seconds, (double)results["run"]!["schedule"]!["seconds"]!);
+        }
+
+        Assert.Equal((2, "--against-seconds needs the other checkout, which may be this one: --against DIR"),
+            await MistakeAsync("run", "--against-seconds", "5"));
+        Assert.Equal((2, "--against-seconds 0 is not between 0.01 and 3600"), await MistakeAsync([.. Against("tree"), "--against-seconds", "0"]));
+    }
+
+    private async Task<(int Code, string FirstLine)> MistakeAsync(params string[] arguments)
+    {
+        var run = await RunAsync(arguments);
+        return (run.Code, run.Errors.Split('\n')[0]);
+    }
 }
