@@ -137,9 +137,10 @@ internal sealed class RunSession(
                 return;
             var launchesLeft = todo.Count - i + launchesAfter;
             var timing = pace.Next(launchesLeft, start);
-            watcher.LaunchStarts(_plan.Cells[todo[i]].Cell, i, todo.Count, TimeSpan.FromSeconds(Trees * pace.Remaining(timing, launchesLeft)));
+            var ofEachTree = Twin is null ? timing : timing with { Seconds = (timing.Seconds + Twin.OwnSeconds(timing).Seconds) / Trees };
+            watcher.LaunchStarts(_plan.Cells[todo[i]].Cell, i, todo.Count, TimeSpan.FromSeconds(Trees * pace.Remaining(ofEachTree, launchesLeft)));
             await LaunchInTurnAsync(todo[i], round, timing, stop).ConfigureAwait(false);
-            pace.Learn(Elapsed - start, timing);
+            pace.Learn(Elapsed - start, ofEachTree);
         }
     }
 

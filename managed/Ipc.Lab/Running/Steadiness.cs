@@ -13,7 +13,8 @@ internal static class Steadiness
     private const double MostBehind = 0.05;
     private const double MostDrift = 0.10;
     private const double MostSlowerThanWarm = 1.5;
-    // The thread that answers the runner is in the same process, and a method of it may still be compiled late.
+    // The thread that answers the runner is in the same process, and a method of it may still be compiled late. In each further second some that are seldom
+    // called, as what sleeps is over shared memory, are called for the thirtieth time; that takes less than a hundredth of the time.
     private const int MostCompiled = 5;
 
     /// <summary>Why the launch says nothing of the steady state, or null.</summary>
@@ -22,8 +23,8 @@ internal static class Steadiness
     public static string? WhyUnsteady(Warm warm, string? serverUnsettled, long? serverCompiled, Measured measured, uint[] samples) =>
         warm.Settled == false ? $"the client had not settled when its warm-up ended: {warm.Unsettled ?? "it does not say why"}"
         : serverUnsettled
-        ?? WhyCompiling("client", measured.UsageAfter?.CompiledMethods - measured.UsageBefore?.CompiledMethods)
-        ?? WhyCompiling("server", serverCompiled)
+        ?? WhyCompiling("client", measured.UsageAfter?.CompiledMethods - measured.UsageBefore?.CompiledMethods, measured)
+        ?? WhyCompiling("server", serverCompiled, measured)
         ?? WhySlower(warm, samples)
         ?? WhyDrifting(samples);
 
@@ -41,8 +42,8 @@ internal static class Steadiness
                 $"it managed {kept:0} calls a second of the {rate:0} that were due, and was {samples[^1] / 1e6:0.0} ms behind in the end") : null;
     }
 
-    private static string? WhyCompiling(string who, long? methods) =>
-        methods > MostCompiled ? $"the {who}'s runtime compiled {methods} methods while it was measured" : null;
+    private static string? WhyCompiling(string who, long? methods, Measured measured) =>
+        methods > MostCompiled * Math.Max(1, measured.ElapsedNs / 1e9) ? $"the {who}'s runtime compiled {methods} methods while it was measured" : null;
 
     // A warm-up that shows another speed than what follows has warmed up something else.
     private static string? WhySlower(Warm warm, uint[] samples)

@@ -40,7 +40,7 @@ public class CallTests
     {
         await stage.Open();
         var serving = stage.Server.Give("serve", "serve c echo");
-        var count = stage.HasChannel ? 1000 : 250;
+        var count = stage.Many(1000);
         await stage.Client.Ok($"call-many c {count} 3000 11 10000 copy");
         await stage.Client.Ok($"call-many c {count} 3000 11 10000 loan");
         await stage.Client.Ok("free c");

@@ -57,10 +57,10 @@ public class MessageTests
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
-    public Task TenThousandMessagesInOrderBothWaysAtOnce(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
+    public Task ThousandsOfMessagesInOrderBothWaysAtOnce(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
-        await Many(stage, 10_000, 2000, "copy");
+        await Many(stage, stage.Many(10_000), 2000, "copy");
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
@@ -72,19 +72,19 @@ public class MessageTests
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
-    public Task TwoThousandLentMessagesInOrderBothWaysAtOnce(string transport, string server, string client) =>
+    public Task LentMessagesInOrderBothWaysAtOnce(string transport, string server, string client) =>
         Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
-        await Many(stage, 2000, 5000, "loan");
+        await Many(stage, stage.Many(2000), 5000, "loan");
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
     public Task BatchesInOrderBothWaysAtOnce(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
-        await Many(stage, 5000, 100, "", "batches");
-        await Many(stage, 1000, 5000, "", "batches");
+        await Many(stage, stage.Many(5000), 100, "", "batches");
+        await Many(stage, stage.Many(1000), 5000, "", "batches");
         await Many(stage, 100, 100_000, "", "batches");
     });
 
@@ -92,11 +92,12 @@ public class MessageTests
     public Task BatchesAndSingleMessagesMix(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
-        var sending = stage.Client.Give("send", "send-batches c 2000 3000 5 20000");
-        await stage.Server.Ok("receive-many c 2000 3000 5 20000 copy");
+        var count = stage.Many(2000);
+        var sending = stage.Client.Give("send", $"send-batches c {count} 3000 5 20000");
+        await stage.Server.Ok($"receive-many c {count} 3000 5 20000 copy");
         (await sending).Ok();
-        sending = stage.Client.Give("send", "send-many c 2000 3000 6 20000 copy");
-        await stage.Server.Ok("receive-batches c 2000 3000 6 20000");
+        sending = stage.Client.Give("send", $"send-many c {count} 3000 6 20000 copy");
+        await stage.Server.Ok($"receive-batches c {count} 3000 6 20000");
         (await sending).Ok();
         await stage.Server.Refuses(IpcStatus.TimedOut, "receive-batches c 1 3000 7 0");
     });

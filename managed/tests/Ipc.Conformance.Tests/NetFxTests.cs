@@ -25,7 +25,7 @@ public class NetFxTests
         [nameof(CallTests.AFaultCarriesItsText)] = new CallTests().AFaultCarriesItsText,
         [nameof(CallTests.ALateReplyIsDropped)] = new CallTests().ALateReplyIsDropped,
         [nameof(MessageTests.TheLimitAndOneByteMore)] = new MessageTests().TheLimitAndOneByteMore,
-        [nameof(MessageTests.TenThousandMessagesInOrderBothWaysAtOnce)] = new MessageTests().TenThousandMessagesInOrderBothWaysAtOnce,
+        [nameof(MessageTests.ThousandsOfMessagesInOrderBothWaysAtOnce)] = new MessageTests().ThousandsOfMessagesInOrderBothWaysAtOnce,
         [nameof(MessageTests.LongMessagesInOrderBothWaysAtOnce)] = new MessageTests().LongMessagesInOrderBothWaysAtOnce,
         [nameof(MessageTests.BatchesInOrderBothWaysAtOnce)] = new MessageTests().BatchesInOrderBothWaysAtOnce,
         [nameof(MessageTests.ABufferTooSmallLosesNothing)] = new MessageTests().ABufferTooSmallLosesNothing,

@@ -14,9 +14,9 @@ public sealed class SteadinessTests
 
     private static Usage Usage(long compiled) => new(0, 0, 0, 0, 0, 0, 0, 0, compiled);
 
-    private static string? Why(uint[] samples, Warm? warm = null, long clientCompiled = 0, long? serverCompiled = null) => Steadiness.WhyUnsteady(
+    private static string? Why(uint[] samples, Warm? warm = null, long clientCompiled = 0, long? serverCompiled = null, long elapsedNs = 1) => Steadiness.WhyUnsteady(
         warm ?? new Warm(3, 70_000, true, null, 1000, true), null, serverCompiled,
-        new Measured(samples.Length, 1, 1, Usage(400), Usage(400 + clientCompiled)), samples);
+        new Measured(samples.Length, elapsedNs, 1, Usage(400), Usage(400 + clientCompiled)), samples);
 
     [Fact]
     public void ASteadyLaunchIsFine()
@@ -66,5 +66,8 @@ public sealed class SteadinessTests
         Assert.Equal("the client's runtime compiled 12 methods while it was measured", Why(Samples(4000, _ => 1000), clientCompiled: 12));
         Assert.Equal("the server's runtime compiled 40 methods while it was measured", Why(Samples(4000, _ => 1000), serverCompiled: 40));
         Assert.Null(Why(Samples(4000, _ => 1000), clientCompiled: 1, serverCompiled: 2));
+        // Seconds give some seldom called methods time enough.
+        Assert.Null(Why(Samples(4000, _ => 1000), clientCompiled: 12, elapsedNs: 5_000_000_000));
+        Assert.NotNull(Why(Samples(4000, _ => 1000), serverCompiled: 40, elapsedNs: 5_000_000_000));
     }
 }

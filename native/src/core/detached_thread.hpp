@@ -14,11 +14,12 @@
 namespace ipc {
 
 #if defined(_WIN32)
-// Nobody waits for such a thread, so the library it runs in must stay loaded under it.
-inline void stay_loaded() {
+// The library or program that this code is part of. It stays loaded from now on, because of what nobody waits for, which runs in it.
+inline HMODULE stay_loaded() {
     HMODULE self = nullptr;
     GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
                        reinterpret_cast<const wchar_t*>(&stay_loaded), &self);
+    return self;
 }
 
 template <class Body>

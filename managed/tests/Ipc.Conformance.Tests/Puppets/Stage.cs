@@ -30,10 +30,14 @@ internal sealed class Stage
     public string Address { get; private set; }
     /// <summary>Whether the transport is named by the system (a port) rather than by us.</summary>
     public bool UsesPorts => _transport.NameForm.StartsWith("port", StringComparison.Ordinal);
-    /// <summary>Whether there are messages as well as calls. Where not, under Wine a call takes about a millisecond, and cases make fewer.</summary>
+    /// <summary>Whether there are messages as well as calls.</summary>
     public bool HasChannel => _transport.Kind == "channel";
     /// <summary>Whether a whole message may lie between the ends, rather than part of one (one block, written in place).</summary>
     public bool HasOneBlock => _transport.Id == "shm-event";
+
+    /// <summary>How many messages or calls a case of many makes: a fifth where each takes a tenth of a millisecond to a whole one, which is under Wine and over
+    /// transports of calls alone.</summary>
+    public int Many(int onLinux) => PuppetSystem.IsWine || !HasChannel ? onLinux / 5 : onLinux;
 
     /// <summary>Runs a case with two puppets.</summary>
     public static async Task Run(string transport, string server, string client, Func<Stage, Task> body,

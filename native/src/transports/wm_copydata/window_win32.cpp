@@ -1,5 +1,6 @@
 #include "transports/wm_copydata/window_win32.hpp"
 
+#include "core/detached_thread.hpp"
 #include "win32/error_text.hpp"
 
 #include <algorithm>
@@ -8,21 +9,11 @@
 #include <utility>
 
 namespace ipc::wm_copydata {
-namespace {
-
-// The library or program that this code is part of: window classes belong to it.
-HINSTANCE this_module() {
-    HMODULE module = nullptr;
-    GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
-                       reinterpret_cast<const wchar_t*>(&this_module), &module);
-    return module;
-}
-
-} // namespace
 
 Status make_window(const wchar_t* window_class, WNDPROC procedure, const std::wstring& title, void* self,
                    HWND* window) {
-    const HINSTANCE module = this_module();
+    // A window is there until its thread ends, and whatever is sent to it until then runs the library's code.
+    const HINSTANCE module = stay_loaded();
     WNDCLASSEXW description{};
     description.cbSize = sizeof description;
     description.lpfnWndProc = procedure;
