@@ -14,7 +14,7 @@
 namespace ipc {
 
 #if defined(_WIN32)
-// The library or program that this code is part of. It stays loaded from now on, because of what nobody waits for, which runs in it.
+// The library or program that this code is part of. It stays loaded from now on, for what runs in it without a known end.
 inline HMODULE stay_loaded() {
     HMODULE self = nullptr;
     GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,

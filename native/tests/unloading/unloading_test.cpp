@@ -127,8 +127,7 @@ void calls(Ipc& ipc, Worker& worker, const std::string& address) {
         EXPECT_EQ(ipc.connect(ipc.listener_address(listener), patience_ms, &channel), IPC_OK) << ipc.last_error();
         char reply[16];
         size_t length = 0;
-        EXPECT_EQ(ipc.call(channel, "hello", 5, reply, sizeof reply, &length, patience_ms), IPC_OK)
-            << ipc.last_error();
+        EXPECT_EQ(ipc.call(channel, "hello", 5, reply, sizeof reply, &length, patience_ms), IPC_OK) << ipc.last_error();
         EXPECT_EQ(std::string(reply, length), "hello");
         ipc.channel_free(channel);
     });
@@ -157,9 +156,8 @@ void publish(Ipc& ipc, Worker& worker, const std::string& address) {
     ipc_publisher* publisher = nullptr;
     if (!works(ipc, ipc.publisher_open(address.c_str(), &publisher))) return;
     ipc_subscriber* subscriber = nullptr;
-    worker.run([&] {
-        EXPECT_EQ(ipc.subscriber_open(address.c_str(), patience_ms, &subscriber), IPC_OK) << ipc.last_error();
-    });
+    worker.run(
+        [&] { EXPECT_EQ(ipc.subscriber_open(address.c_str(), patience_ms, &subscriber), IPC_OK) << ipc.last_error(); });
     EXPECT_EQ(ipc.publish(publisher, "hello", 5, patience_ms), IPC_OK) << ipc.last_error();
     worker.run([&] {
         char message[16];
