@@ -14,9 +14,9 @@ public sealed class SteadinessTests
 
     private static Usage Usage(long compiled) => new(0, 0, 0, 0, 0, 0, 0, 0, compiled);
 
-    private static string? Why(uint[] samples, Warm? warm = null, long clientCompiled = 0, long? serverCompiled = null, long elapsedNs = 1) => Steadiness.WhyUnsteady(
-        warm ?? new Warm(3, 70_000, true, null, 1000, true), null, serverCompiled,
-        new Measured(samples.Length, elapsedNs, 1, Usage(400), Usage(400 + clientCompiled)), samples);
+    private static string? Why(uint[] samples, Warm? warm = null, long clientCompiled = 0, long? serverCompiled = null, long elapsedNs = 1) =>
+        Steadiness.WhyUnsteady(warm ?? new Warm(3, 70_000, true, null, 1000, true), null, serverCompiled,
+            new Measured(samples.Length, elapsedNs, 1, Usage(400), Usage(400 + clientCompiled)), samples);
 
     [Fact]
     public void ASteadyLaunchIsFine()

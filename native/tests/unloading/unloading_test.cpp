@@ -8,6 +8,7 @@
 #include <future>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -50,16 +51,16 @@ struct Ipc {
 #undef IPC_FUNCTION
 };
 
-// A thread of the program's own: it carries out what it is given and ends with this object.
+// A thread of the program's own: it carries out what it is given, one task after another, and ends with this object.
 class Worker {
   public:
     ~Worker() {
-        tasks_.push({});
+        give({});
         thread_.join();
     }
     void run(const std::function<void()>& task) {
         std::promise<void> done;
-        tasks_.push([&] {
+        give([&] {
             task();
             done.set_value();
         });
@@ -67,29 +68,26 @@ class Worker {
     }
 
   private:
-    class Tasks {
-      public:
-        void push(std::function<void()> task) {
-            const std::lock_guard lock(mutex_);
-            tasks_.push_back(std::move(task));
-            changed_.notify_one();
-        }
-        std::function<void()> pop() {
-            std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return !tasks_.empty(); });
-            std::function<void()> task = std::move(tasks_.front());
-            tasks_.erase(tasks_.begin());
-            return task;
-        }
+    using Task = std::function<void()>;
 
-      private:
-        std::mutex mutex_;
-        std::condition_variable changed_;
-        std::vector<std::function<void()>> tasks_;
-    };
-    Tasks tasks_;
+    void give(Task task) {
+        const std::lock_guard lock(mutex_);
+        given_ = std::move(task);
+        changed_.notify_one();
+    }
+    Task take() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return given_.has_value(); });
+        Task task = std::move(*given_);
+        given_.reset();
+        return task;
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::optional<Task> given_; // an empty one: end
     std::thread thread_{[this] {
-        while (const std::function<void()> task = tasks_.pop()) task();
+        while (const Task task = take()) task();
     }};
 };
 
