@@ -112,12 +112,13 @@ public class CallTests
     public Task ALateReplyIsDropped(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
-        for (var round = 0; round < 2; round++)
+        string[] calls = ["call c 300 2 2 300 10000", "call-in-place c 300 2 2 10000"];
+        foreach (var call in calls)
         {
             (await stage.Client.Refuses(IpcStatus.TimedOut, "call c 200 1 1 200 60")).NotBefore(60).Promptly();
             await stage.Server.Ok("receive-request c 1 1 5000", 200);
             await stage.Server.Ok("reply c 200 1 1 5000");
-            var next = stage.Client.Give("call", "call c 300 2 2 300 10000");
+            var next = stage.Client.Give("call", call);
             await stage.Server.Ok("receive-request c 2 2 5000", 300);
             await stage.Server.Ok("reply c 300 2 2 5000");
             (await next).Ok(300);

@@ -124,7 +124,7 @@ internal sealed unsafe partial class ShmRingReader
     }
 
     /// <summary>As <see cref="Wait"/>, if the next message is of this kind, lies in slots and is not longer than <paramref name="limit"/>: within a
-    /// bout of looks if it is <paramref name="awaited"/>, otherwise at once. False: nothing was taken over.</summary>
+    /// moment if it is <paramref name="awaited"/>, otherwise at once. False: nothing was taken over.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryLook(uint kind, bool awaited, int limit)
     {
