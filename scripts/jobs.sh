@@ -15,12 +15,16 @@ job() {
     job_command[$1]=$(printf '%q ' "${@:4}")
 }
 
-# build NAME COMMAND...: a step at idle priority, so that it takes no processor time from the suite that runs beside it.
+# at_idle COMMAND...: at idle priority, so that it takes no processor time from the suite that runs beside it.
+at_idle() {
+    if chrt --idle 0 true 2>/dev/null; then chrt --idle 0 "$@"; else nice -n 19 "$@"; fi
+}
+
+# build NAME COMMAND...: a step at idle priority.
 build() {
     local name=$1
     shift
-    if chrt --idle 0 true 2>/dev/null; then set -- chrt --idle 0 "$@"; else set -- nice -n 19 "$@"; fi
-    step "$name" "$@"
+    step "$name" at_idle "$@"
 }
 
 # Whether a job can start: yes, no, or lost if a job that it needs has failed.

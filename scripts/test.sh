@@ -48,22 +48,31 @@ case ${1:-} in
         ;;
 esac
 
-"$root/scripts/windows-bootstrap.sh"
 # The report's page is tried in a browser; only tests need one. Fuzzers are clang's, and so is the linker of what is compiled ahead of time.
-install_packages install-test-packages chromium clang clang-14 libclang-rt-14-dev zlib1g-dev
+install_test_packages() { install_packages install-test-packages chromium clang clang-14 libclang-rt-14-dev zlib1g-dev; }
+
+"$root/scripts/bootstrap.sh"
+# What the first suites do not need is installed beside them, which saves minutes from nothing. Who is not root is told at once what to install.
+if [ "$(id -u)" -ne 0 ]; then
+    "$root/scripts/windows-bootstrap.sh"
+    install_test_packages
+fi
 bring_loopback_up
+job install-test-packages packages '' install_test_packages
+job install-windows packages '' at_idle "$root/scripts/windows-bootstrap.sh"
 
 # What is built, in the order in which suites need it. The solution wants libipc beside its programs, and no more of CMake.
 job build-native-library compiler '' build build-native-library "$root/scripts/native.sh" release --target ipc
 job build-native compiler build-native-library build build-native "$root/scripts/native.sh" release
 job build-solution msbuild build-native-library build build-solution "${build_solution[@]}"
-job build-native-aot msbuild build-solution build build-native-aot "$root/scripts/native-aot.sh"
+job build-native-aot msbuild 'build-solution install-test-packages' build build-native-aot "$root/scripts/native-aot.sh"
 job build-native-32-bit compiler '' build build-native-32-bit "$root/scripts/native.sh" linux-x86
 
 # Suites run one after the other, because some of them test time-outs. Those that mostly wait come first, since what the others need is
 # built beside them.
-job native suites build-native run_ctest native release
-job native-32-bit suites build-native-32-bit run_ctest native-32-bit linux-x86
+job native suites 'build-native install-test-packages' run_ctest native release
+# Wine's 32-bit half brings another loader of 32-bit programs: after it.
+job native-32-bit suites 'build-native-32-bit install-windows' run_ctest native-32-bit linux-x86
 mapfile -t projects < <(grep -l 'Microsoft.NET.Test.Sdk' "$root"/managed/tests/*/*.csproj)
 for project in "${projects[@]}"; do
     project=$(basename "$project" .csproj)
@@ -76,7 +85,7 @@ for project in "${projects[@]}"; do
     job "$project" "$uses" "$needs" run_xunit "$project" "$project" 'system!=windows'
 done
 
-windows_jobs build-solution
+windows_jobs build-solution install-windows
 
 job build-native-sanitized compiler '' build build-native-sanitized "$root/scripts/native.sh" debug
 job build-native-threads compiler '' build build-native-threads "$root/scripts/native.sh" tsan --target shm_tests ring_tests queue_tests broadcast_tests
@@ -85,7 +94,7 @@ job adding-transport suites build-adding-transport run_script adding-transport "
 job native-sanitized suites build-native-sanitized run_ctest native-sanitized debug
 # The models are of one thread.
 job native-threads suites build-native-threads run_ctest native-threads tsan --tests-regex '^(shm|ring|queue|broadcast)_tests\.' --exclude-regex 'Model\.'
-job build-fuzzers compiler '' build build-fuzzers "$root/scripts/fuzz.sh" --build
+job build-fuzzers compiler install-test-packages build build-fuzzers "$root/scripts/fuzz.sh" --build
 # Each for 10 s; as long as wanted by hand.
 job fuzz suites build-fuzzers run_script fuzz "$root/scripts/fuzz.sh" 10
 

@@ -84,13 +84,14 @@ windows_leftovers() {
     fi
 }
 
-# windows_jobs CONFORMANCE-SUITE: declares the jobs that build for Windows and run under Wine. CONFORMANCE-SUITE is the job that builds the
-# conformance suite's program.
+# windows_jobs CONFORMANCE-SUITE [BOOTSTRAP]: declares the jobs that build for Windows and run under Wine. CONFORMANCE-SUITE is the job that builds
+# the conformance suite's program, BOOTSTRAP the one that runs windows-bootstrap.sh, if that has not been done.
 windows_jobs() {
+    local bootstrap=${2:-}
     end_more() { /usr/lib/wine/wineserver -k 2>/dev/null || true; }
-    job build-windows-native compiler '' build build-windows-native "$root/scripts/native.sh" windows-mingw
-    job build-windows-native-32-bit compiler '' build build-windows-native-32-bit "$root/scripts/native.sh" windows-mingw-x86
-    job build-windows-managed msbuild "$1" build build-windows-managed "$root/scripts/windows-build.sh" --managed
+    job build-windows-native compiler "$bootstrap" build build-windows-native "$root/scripts/native.sh" windows-mingw
+    job build-windows-native-32-bit compiler "$bootstrap" build build-windows-native-32-bit "$root/scripts/native.sh" windows-mingw-x86
+    job build-windows-managed msbuild "$1 $bootstrap" build build-windows-managed "$root/scripts/windows-build.sh" --managed
     job windows-begin wine build-windows-native begin_wine
     job windows-native 'suites wine' 'windows-begin build-windows-native' windows_native
     job windows-conformance 'suites wine' "windows-begin build-windows-native-32-bit build-windows-managed $1" windows_conformance

@@ -73,7 +73,7 @@ class CustomReader {
   private:
     size_t left() const { return static_cast<size_t>(end_ - at_); }
 
-    // What follows the text at `at`, or null, after which refuse_text says why: the sentence is made apart, so that the
+    // What follows the text at `at`, or null, after which refuse_text says why: the error message is made apart, so that the
     // loops above stay a few instructions.
     const uint8_t* take_text(const uint8_t* at, std::string& text) {
         uint32_t length = 0;

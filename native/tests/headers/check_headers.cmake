@@ -3,6 +3,11 @@ cmake_minimum_required(VERSION 3.25)
 #   cmake -DINCLUDE=folder -DCOMPILER=... -DLANGUAGE=c|c++ -DSTANDARD=... [-DFLAGS=...] [-DTOGETHER=YES] [-DBEFORE=file] -P check_headers.cmake
 # TOGETHER: all of them in one program, which is cheaper, and once more without exceptions and run-time types, except those that need them
 # and say so. BEFORE: a header that stands before them.
+find_program(compiler NAMES ${COMPILER} ${COMPILER}-14)
+if(NOT compiler)
+  message(NOTICE "${COMPILER} is not installed, so nothing was compiled.")
+  return()
+endif()
 set(warnings -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -pedantic -Werror)
 separate_arguments(flags UNIX_COMMAND "${FLAGS}")
 if(BEFORE)
@@ -11,7 +16,7 @@ endif()
 set(need_exceptions client.hpp server.hpp)
 
 function(compile result said)
-  execute_process(COMMAND ${COMPILER} ${flags} -std=${STANDARD} ${warnings} -I${INCLUDE} -fsyntax-only -x ${LANGUAGE} ${ARGN} /dev/null
+  execute_process(COMMAND ${compiler} ${flags} -std=${STANDARD} ${warnings} -I${INCLUDE} -fsyntax-only -x ${LANGUAGE} ${ARGN} /dev/null
     RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   set(${result} ${code} PARENT_SCOPE)
   set(${said} "${output}" PARENT_SCOPE)
@@ -22,7 +27,7 @@ function(check what)
   if(NOT code EQUAL 0)
     # As it is: the message of an error would be wrapped, at columns that depend on how long the folder's name is.
     message(NOTICE "${said}")
-    message(SEND_ERROR "${what}, ${COMPILER} -std=${STANDARD}: the errors are above.")
+    message(SEND_ERROR "${what}, ${compiler} -std=${STANDARD}: the errors are above.")
   endif()
 endfunction()
 
