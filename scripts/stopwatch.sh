@@ -5,11 +5,11 @@
 # right after it, and the median of these ratios is judged. By hand, on a quiet machine: it is a check of speed
 # (docs/measurement.md, "An external stopwatch"). Ends with 1 where the two differ by more than a tenth.
 #   scripts/stopwatch.sh [TRANSPORT...]      shm and unix when omitted
-# SECONDS_OF_CALLS=5 says how long one takes, ROUNDS=5 how often, SIDES="native managed" of what.
+# SECONDS_OF_CALLS=1.5 says how long one takes, ROUNDS=9 how often, SIDES="native managed" of what.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-seconds=${SECONDS_OF_CALLS:-5}
-rounds=${ROUNDS:-5}
+seconds=${SECONDS_OF_CALLS:-1.5}
+rounds=${ROUNDS:-9}
 read -r -a sides <<<"${SIDES:-native managed}"
 # A runtime that may use one processor waits in another way than on a machine with several; the lab's peers start first and are pinned then.
 export DOTNET_PROCESSOR_COUNT=$(nproc)
