@@ -57,7 +57,7 @@ class Client {
     // Connects now rather than at the first call. Throws Error as Channel::connect does, but with ClientOptions::reconnect waits for the
     // server instead of throwing IPC_NO_SERVER.
     void connect(int32_t timeout_ms = infinite) {
-        const Until until(timeout_ms);
+        Until until(timeout_ms);
         const Turn turn(*this, until);
         usable_channel(until);
     }
@@ -90,35 +90,38 @@ class Client {
   private:
     using Clock = std::chrono::steady_clock;
 
-    // When a time-out ends.
+    // When a time-out ends. It begins when something is first waited for, so that a call whose connection is ready never reads the clock.
     class Until {
       public:
-        explicit Until(int32_t timeout_ms) : is_forever_(timeout_ms == IPC_FOREVER) {
+        explicit Until(int32_t timeout_ms) : timeout_ms_(timeout_ms) {
             if (timeout_ms < IPC_FOREVER)
                 throw Error(IPC_INVALID_ARGUMENT, "the time-out " + std::to_string(timeout_ms) +
                                                       " is none: give milliseconds, or IPC_FOREVER");
-            if (!is_forever_) time_ = Clock::now() + std::chrono::milliseconds(timeout_ms);
         }
-        bool is_forever() const { return is_forever_; }
-        Clock::time_point time() const { return time_; }
+        bool is_forever() const { return timeout_ms_ == IPC_FOREVER; }
+        void begin() { time(); }
+        Clock::time_point time() {
+            if (time_ == Clock::time_point{}) time_ = Clock::now() + std::chrono::milliseconds(timeout_ms_);
+            return time_;
+        }
         int32_t left_ms() const {
-            if (is_forever_) return IPC_FOREVER;
+            if (is_forever() || time_ == Clock::time_point{}) return timeout_ms_;
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(time_ - Clock::now()).count();
             return static_cast<int32_t>(std::max<decltype(left)>(left, 0));
         }
 
       private:
-        bool is_forever_;
+        int32_t timeout_ms_;
         Clock::time_point time_{};
     };
 
     // The right to call, held by one thread at a time.
     class Turn {
       public:
-        Turn(Client& client, const Until& until) : client_(client) {
+        Turn(Client& client, Until& until) : client_(client) {
             std::unique_lock lock(client_.mutex_);
             const auto is_mine = [&] { return client_.closed_ || !client_.is_called_; };
-            if (until.is_forever())
+            if (until.is_forever() || is_mine())
                 client_.changed_.wait(lock, is_mine);
             else if (!client_.changed_.wait_until(lock, until.time(), is_mine))
                 throw Error(IPC_TIMED_OUT,
@@ -146,7 +149,7 @@ class Client {
 
     template <class Call>
     std::invoke_result_t<Call, Channel&, int32_t> in_turn(int32_t timeout_ms, Call call) {
-        const Until until(timeout_ms);
+        Until until(timeout_ms);
         const Turn turn(*this, until);
         const std::shared_ptr<Channel> channel = usable_channel(until);
         try {
@@ -185,12 +188,13 @@ class Client {
     }
 
     // Called by the thread whose turn it is.
-    std::shared_ptr<Channel> usable_channel(const Until& until) {
+    std::shared_ptr<Channel> usable_channel(Until& until) {
         if (channel_ && !(options_.reconnect && has_ended(*channel_))) return channel_;
         if (!channel_ && had_one_ && !options_.reconnect)
             throw Error(IPC_PEER_CLOSED,
                         "the connection to " + address_ + " has ended, and this client was asked not to reconnect");
         drop();
+        until.begin();
         auto pause = options_.first_pause;
         while (true) {
             // In slices, because nothing but its time-out interrupts an attempt.
@@ -216,7 +220,7 @@ class Client {
     }
 
     // False once the time-out has expired.
-    bool sleep(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds pause, const Until& until) {
+    bool sleep(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds pause, Until& until) {
         const double share = std::uniform_real_distribution(0.8, 1.2)(random_);
         auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(pause * share);
         if (!until.is_forever()) end = (std::min)(end, until.time());
