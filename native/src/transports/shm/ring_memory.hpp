@@ -1,5 +1,6 @@
 #pragma once
 
+#include "payload_copy.hpp"
 #include "shared_memory/segment.hpp"
 
 #include <algorithm>
@@ -31,49 +32,6 @@ struct Slot {
     static uint32_t high(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
 };
 static_assert(sizeof(Slot) == 64 && std::endian::native == std::endian::little); // the two words are four 32-bit fields
-
-// Copies at most 64 bytes: a few overlapping moves instead of a call, which costs as much as all else that sending a short
-// message does.
-inline void copy_short(std::byte* to, const std::byte* from, size_t length) {
-    struct Block {
-        std::byte bytes[16];
-    };
-    auto move = [&]<class Piece>(size_t at, Piece piece) {
-        std::memcpy(&piece, from + at, sizeof piece);
-        std::memcpy(to + at, &piece, sizeof piece);
-    };
-    if (length >= 16) {
-        Block last;
-        std::memcpy(&last, from + length - 16, 16);
-        move(0, Block{});
-        if (length > 32) {
-            move(16, Block{});
-            if (length > 48) move(32, Block{});
-        }
-        std::memcpy(to + length - 16, &last, 16);
-    } else if (length >= 8) {
-        uint64_t last;
-        std::memcpy(&last, from + length - 8, 8);
-        move(0, uint64_t{});
-        std::memcpy(to + length - 8, &last, 8);
-    } else if (length >= 4) {
-        uint32_t last;
-        std::memcpy(&last, from + length - 4, 4);
-        move(0, uint32_t{});
-        std::memcpy(to + length - 4, &last, 4);
-    } else if (length != 0) {
-        const std::byte middle = from[length / 2], last = from[length - 1];
-        to[0] = from[0];
-        to[length / 2] = middle;
-        to[length - 1] = last;
-    }
-}
-inline void copy_payload(std::byte* to, const std::byte* from, size_t length) {
-    if (length <= 64)
-        copy_short(to, from, length);
-    else
-        std::memcpy(to, from, length);
-}
 
 inline constexpr uint32_t kind_mask = 0xFFFF;
 inline constexpr uint32_t flag_more = 1u << 16;
