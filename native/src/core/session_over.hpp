@@ -156,8 +156,8 @@ class SessionOver final : public Session {
         return s;
     }
 
-    IPC_IN_LINE Status call_in_place(const void* request, size_t request_length, const void** reply, size_t* reply_length,
-                         const Deadline& deadline) {
+    IPC_IN_LINE Status call_in_place(const void* request, size_t request_length, const void** reply,
+                                     size_t* reply_length, const Deadline& deadline) {
         if (Status s = send_request(request, request_length, deadline)) return s;
         if constexpr (requires { &Frames::view_next; }) {
             const void* bytes;
