@@ -22,6 +22,12 @@ install_packages() {
     step "$name" update_and_install "${missing[@]}"
 }
 
+# update_lists [options of apt-get]: one of the machine's sources may be out of order, and none of those that are needed.
+update_lists() {
+    apt-get -q "$@" update || echo "Not all package lists could be brought up to date; going on with those that are here."
+}
+
 update_and_install() {
-    apt-get update -q && apt-get install -q -y --no-install-recommends "$@"
+    update_lists
+    apt-get install -q -y --no-install-recommends "$@"
 }
