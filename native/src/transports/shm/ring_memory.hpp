@@ -1,14 +1,13 @@
 #pragma once
 
-#include "payload_copy.hpp"
 #include "shared_memory/segment.hpp"
+#include "transports/shm/payload_copy.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace ipc::shm {
 
