@@ -4,7 +4,7 @@ namespace Ipc.Tests;
 internal sealed class Pair : IDisposable
 {
     /// <summary>Long enough for a loaded machine, short enough that a hang is noticed.</summary>
-    public const int Patience = 10_000;
+    public const int Patience = 30_000;
 
     /// <summary>Every transport, the shared-memory ones once for each way of waiting.</summary>
     public static TheoryData<string> Transports =>
