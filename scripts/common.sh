@@ -16,6 +16,7 @@ begin_again_with_compiler() { [ -n "${IPC_COMPILER:-}" ] || exec "$root/scripts/
 
 # step NAME COMMAND...
 # Runs a command quietly into build/logs/NAME.log. A failure shows the end of the log, names the file, and returns the exit code.
+# bash ignores `set -e` in it: a function joins its commands by `&&`, or returns where one fails.
 step() {
     local name=$1 log=$logs/$1.log started=$SECONDS code=0
     shift

@@ -100,8 +100,12 @@ class RingWriter {
         slot_position_ += count;
         slot_ = &memory_.slot(slot_position_);
         free_here_ -= count;
-        if (free_here_ > RingMemory::slots_fetched_ahead) [[likely]]
-            shared_memory::fetch_line_to_write(reinterpret_cast<std::byte*>(slot_ + RingMemory::slots_fetched_ahead));
+        if (free_here_ > RingMemory::slots_fetched_ahead) [[likely]] {
+            auto* const ahead = reinterpret_cast<std::byte*>(slot_ + RingMemory::slots_fetched_ahead);
+            shared_memory::fetch_line_to_write(ahead);
+            // The next messages are most likely as long: without their second line a call of 49 to 63 bytes takes 15 ns more.
+            if (count > 1) shared_memory::fetch_line_to_write(ahead + sizeof(Slot));
+        }
     }
     void look_ahead() {
         slot_ = &memory_.slot(slot_position_);
