@@ -76,6 +76,30 @@ public sealed class PageTests(ITestOutputHelper output)
         Assert.Empty(browser.Complaints);
     }
 
+    // As in a short run: a call without a size of its own over one transport, and a call of 11 kB over two.
+    [Fact]
+    public async Task BeginsWithWhatMostTransportsWereMeasuredWith()
+    {
+        using var folder = new KeptFolder("first-message");
+        var run = new PlausibleResults(11).Run("short", int.MaxValue, null);
+        var machine = MachineReport.Of([
+            new ReportRun("short", run with
+            {
+                Cells =
+                [
+                    .. run.Cells.Where(c => c is { Pair: "native:managed", Scenario: "call", Codec: "custom", Count: null } &&
+                            (c is { Workload: "table", Transport: "shm" } || (c.Workload == "1k-10k" && c.Transport is "shm" or "unix")))
+                        .Select(c => c with { Status = "ok", Reason = null }),
+                ],
+            })]).Single();
+        Assert.Equal(3, machine.Cells.Count);
+        var file = Path.Combine(folder.Path, PageWriter.FileNameOf(machine));
+        File.WriteAllText(file, PageWriter.Write(machine, []));
+        await using var browser = await Browser.OpenAsync(file, height: 2000);
+        await browser.UntilAsync("document.querySelector('#need').value !== ''");
+        Assert.Equal("call 1k-10k custom", await browser.AskAsync("document.querySelector('#need').value"));
+    }
+
     [Fact]
     public async Task FiveThousandCellsAreUsableInTwoSeconds()
     {

@@ -86,5 +86,10 @@ function chooseUsual() {
   for (const cell of data.sound) if (cell.pair === pair && !cell.alone) widths.set(cell.need, (widths.get(cell.need) ?? 0) + 1);
   const widest = Math.max(...widths.values());
   const measured = data.needs.filter(n => widths.get(n.key) * 2 >= widest);
-  question.usual.need = measured.find(n => n.workload === '64' && n.scenario === 'call') ?? measured[0] ?? data.needs[0];
+  const ofMost = measured.filter(n => widths.get(n.key) === widest);
+  question.usual.need =
+    measured.find(n => n.workload === '64' && n.scenario === 'call') ??
+    ofMost.find(n => sizeOf(n.workload) > 0) ??
+    ofMost[0] ??
+    data.needs[0];
 }
