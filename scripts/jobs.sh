@@ -58,9 +58,11 @@ _start_job() {
         end_more() { :; }
         trap end_suite EXIT
         trap 'exit 143' TERM
+        began=$SECONDS
         eval "${job_command[$name]}"
-        # What it took of the processors, for whoever wants the whole to be faster: the second line is that of its programs.
-        times >"$jobs_folder/$name.times"
+        # For whoever wants the whole to be faster: from which second to which it ran, and what it took of the processors; the last line
+        # is that of its programs.
+        { echo "$began $SECONDS" && times; } >"$jobs_folder/$name.times"
         echo "$passed $failed $skipped" >"$jobs_folder/$name.counts"
     ) >"$jobs_folder/$name.out" 2>&1 </dev/null &
     job_name_of[$!]=$name

@@ -29,5 +29,6 @@ update_lists() {
 
 update_and_install() {
     update_lists
-    apt-get install -q -y --no-install-recommends "$@"
+    # Another program may be installing something, as fresh machines do by themselves: wait for it.
+    apt-get -o DPkg::Lock::Timeout=600 install -q -y --no-install-recommends "$@"
 }

@@ -163,6 +163,7 @@ public sealed class ShmRingTests
             {
                 ends.Client.Send(new byte[length], 0);
                 Assert.Equal(length, ends.Server.Receive(buffer, 0));
+                Answer(ends, buffer);
             }
         }
         exchange(21, 100); // two slots each: up to slot 42
@@ -179,7 +180,7 @@ public sealed class ShmRingTests
         using var ends = new SharedMemoryEnds(true, firstSlot: firstSlot, slots: 1024);
         var random = new Random(13);
         var buffer = new byte[2000];
-        var (written, read) = (0, 0);
+        var (written, read, answers) = (0, 0, false);
         static int lengthOf(int number) => number % 7 == 0 ? number % 2000 : number % 60;
         bool write()
         {
@@ -202,10 +203,13 @@ public sealed class ShmRingTests
             Assert.Equal(lengthOf(read), length);
             Assert.False(buffer.AsSpan(0, length).ContainsAnyExcept((byte)read));
             read++;
+            if (answers)
+                Answer(ends, buffer);
         }
         for (var stretch = 0; stretch < 200; stretch++)
         {
             var ahead = stretch % 3 == 0 ? random.Next(2000) : random.Next(4);
+            answers = stretch % 2 == 0;
             for (var step = random.Next(2000); step != 0; step--)
             {
                 if (!(written - read <= ahead && write()) && read != written)
@@ -216,6 +220,114 @@ public sealed class ShmRingTests
             Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ends.Server.Receive(buffer, 0)));
         }
         Assert.True(written > 50_000, $"only {written} messages");
+    }
+
+    // The other half of a dialogue.
+    private static void Answer(SharedMemoryEnds ends, byte[] buffer)
+    {
+        ends.Server.Send([1], 0);
+        Assert.Equal(1, ends.Client.Receive(buffer, 0));
+    }
+
+    /// <summary>Calls and other dialogues stay within the nearest caches.</summary>
+    [Fact]
+    public unsafe void ADialogueGoesRoundInTheFirstSlots()
+    {
+        using var ends = new SharedMemoryEnds(true, slots: Slots);
+        var memory = new ShmRingMemory(ends.ClientSegment, 0);
+        var buffer = new byte[8];
+        for (var i = 0ul; i < 10 * memory.ShortLap; i++)
+        {
+            ends.Client.Send(BitConverter.GetBytes(i), 0);
+            Assert.Equal(8, ends.Server.Receive(buffer, 0));
+            Answer(ends, buffer);
+        }
+        // The slot behind the lap has what ends it.
+        for (var slot = memory.ShortLap + 1; slot < Slots; slot++)
+            Assert.Equal(0u, (uint)*(ulong*)memory.Slot(slot));
+    }
+
+    private const uint Slots = 1024;
+    private const int Portion = 32;
+
+    // Sends messages of one slot, numbered, until there is no room.
+    private static void Fill(SharedMemoryEnds ends, ref int number)
+    {
+        try
+        {
+            for (; ; number++)
+                ends.Client.Send(BitConverter.GetBytes(number), 0);
+        }
+        catch (IpcException full) when (full.Status == IpcStatus.TimedOut)
+        {
+        }
+    }
+
+    private static void ReceiveUpTo(SharedMemoryEnds ends, ref int number, int end)
+    {
+        var buffer = new byte[4];
+        for (; number != end; number++)
+        {
+            Assert.Equal(4, ends.Server.Receive(buffer, 0));
+            Assert.Equal(number, BitConverter.ToInt32(buffer));
+        }
+    }
+
+    /// <summary>Whatever was sent before, and wherever in the ring that ended: bursts find room for all but what the reader may keep to itself, and
+    /// after the reader has looked in vain for all.</summary>
+    [Fact]
+    public void WhoOnlySendsHasAllOfTheRing()
+    {
+        using var ends = new SharedMemoryEnds(true, slots: Slots);
+        var (written, read) = (0, 0);
+        for (var before = 0; before < 300; before++)
+        {
+            for (var i = 0; i < before; i++)
+            {
+                ends.Client.Send(BitConverter.GetBytes(written), 0);
+                ReceiveUpTo(ends, ref read, ++written);
+            }
+            Fill(ends, ref written);
+            Assert.True(written - read > Slots - (Slots / 4) - (2 * Portion), $"room for {written - read} after {before} messages");
+            ReceiveUpTo(ends, ref read, written);
+            Assert.Equal(IpcStatus.TimedOut, Pair.StatusOf(() => ends.Server.Receive(new byte[4], 0)));
+            Fill(ends, ref written);
+            Assert.Equal((int)Slots, written - read);
+            ReceiveUpTo(ends, ref read, written);
+        }
+    }
+
+    /// <summary>A fast reader tells of several portions at once; a slow one must not, or whoever waits for room would run into its time-out beside free
+    /// slots.</summary>
+    [Fact]
+    public unsafe void ASlowReaderTellsOfEachPortion()
+    {
+        using var ends = new SharedMemoryEnds(true, slots: Slots);
+        var (written, read) = (0, 0);
+        Fill(ends, ref written);
+        ReceiveUpTo(ends, ref read, 8 * Portion);
+        for (var turn = 0; turn < 3; turn++)
+        {
+            Thread.Sleep(40); // no system's coarse clock stands still for so long
+            ReceiveUpTo(ends, ref read, read + Portion);
+            Assert.Equal((ulong)read, Volatile.Read(ref *ends.ClientSegment.Outgoing.SlotsRead));
+        }
+    }
+
+    [Fact]
+    public unsafe void AWriterThatSleepsIsToldOfEachPortion()
+    {
+        using var ends = new SharedMemoryEnds(true, slots: Slots);
+        var (written, read) = (0, 0);
+        while (read < 12 * Portion)
+        {
+            Fill(ends, ref written);
+            var number = written++;
+            var sending = Aside.Run(() => ends.Client.Send(BitConverter.GetBytes(number), Pair.Patience));
+            Pair.Until(() => Volatile.Read(ref *ends.ClientSegment.Outgoing.WriterParked) != 0);
+            ReceiveUpTo(ends, ref read, read + Portion);
+            sending.Join(); // throws what Send has thrown
+        }
     }
 
     /// <summary>What a message left in its later slots must never pass for the sequence of a later message.</summary>

@@ -2,9 +2,12 @@
 #include "transports/shm/ring_reader.hpp"
 #include "transports/shm/ring_writer.hpp"
 
+#include <chrono>
 #include <cstring>
+#include <future>
 #include <gtest/gtest.h>
 #include <random>
+#include <thread>
 #include <vector>
 
 using ipc::shm::RingReader;
@@ -37,6 +40,22 @@ void expect_read(RingReader& reader, const std::vector<std::byte>& bytes, uint32
         << "length " << bytes.size();
     reader.consume(record);
 }
+
+// What the client's side of a dialogue does besides: its own reader gives back the slots of an answer.
+void receive_answer(SegmentPair& segments) {
+    segments.client->incoming().slots_read.fetch_add(4);
+}
+
+// Writes messages of one slot until there is no room, numbered from `number`, which goes on.
+void fill(RingWriter& writer, uint32_t& number) {
+    for (; writer.wait_for_slots(8, at_once) == IPC_OK; ++number) write(writer, pattern(8, number), number + 1);
+}
+
+void expect_read_up_to(RingReader& reader, uint32_t& number, uint32_t end) {
+    for (; number != end; ++number) expect_read(reader, pattern(8, number), number + 1);
+}
+
+constexpr uint32_t short_lap = ipc::shm::RingMemory::most_slots_of_short_lap, portion = short_lap / 4;
 
 } // namespace
 
@@ -181,7 +200,7 @@ TEST(Ring, BytesThatLookLikeSequencesAreNone) {
 
 // Slots that short laps leave out may hold the sequences they will have 2^32 slots later, in this very lap.
 TEST(Ring, SlotsLeftOutForLongAreNotMistakenForMessages) {
-    constexpr uint64_t slots = 1024, short_lap = ipc::shm::RingMemory::most_slots_of_short_lap;
+    constexpr uint64_t slots = 1024;
     for (uint32_t sent : {127u, 128u, 129u, 255u, 256u, 257u, 300u, 511u, 512u, 513u, 767u, 1023u, 1024u}) {
         SegmentPair segments = make_segment_pair({.slots = slots, .data_bytes = 8192});
         const ipc::shm::RingMemory memory = ipc::shm::ring_memory(*segments.client, 0);
@@ -205,6 +224,7 @@ TEST(Ring, SlotsLeftOutForLongAreNotMistakenForMessages) {
         for (size_t i = 0; i < count; ++i, ++number) {
             write(writer, pattern(length, number), number);
             expect_read(reader, pattern(length, number), number);
+            receive_answer(segments);
         }
     };
     exchange(21, 100); // two slots each: up to slot 42
@@ -233,6 +253,7 @@ TEST(Ring, LapsOfEveryLengthKeepOrder) {
                 } else if (read != written) {
                     expect_read(reader, pattern(length_of(read), read), read);
                     ++read;
+                    if (stretch % 2 == 0) receive_answer(segments);
                 }
                 if (HasFatalFailure()) return;
             }
@@ -241,6 +262,81 @@ TEST(Ring, LapsOfEveryLengthKeepOrder) {
             ASSERT_EQ(IPC_TIMED_OUT, reader.wait_for_record(&record, at_once));
         }
         EXPECT_GT(written, 100'000u);
+    }
+}
+
+// Calls and other dialogues stay within the nearest caches.
+TEST(Ring, ADialogueGoesRoundInTheFirstSlots) {
+    constexpr uint64_t slots = 1024;
+    SegmentPair segments = make_segment_pair({.slots = slots, .data_bytes = 8192});
+    const ipc::shm::RingMemory memory = ipc::shm::ring_memory(*segments.client, 0);
+    RingWriter writer(*segments.client);
+    RingReader reader(*segments.server);
+    for (uint32_t i = 0; i < 10 * short_lap; ++i) {
+        write(writer, pattern(8, i), i);
+        expect_read(reader, pattern(8, i), i);
+        receive_answer(segments);
+    }
+    // The slot behind the lap has what ends it.
+    for (uint64_t slot = short_lap + 1; slot < slots; ++slot)
+        ASSERT_EQ(0u, memory.slot(slot).sequence_and_length.load()) << "slot " << slot;
+}
+
+// Whatever was sent before, and wherever in the ring that ended: bursts find room for all but what the reader may keep to itself, and after
+// the reader has looked in vain for all.
+TEST(Ring, WhoOnlySendsHasAllOfTheRing) {
+    constexpr uint32_t slots = 1024;
+    SegmentPair segments = make_segment_pair({.slots = slots, .data_bytes = 8192});
+    RingWriter writer(*segments.client);
+    RingReader reader(*segments.server);
+    uint32_t written = 0, read = 0;
+    for (uint32_t before = 0; before < 300; ++before) {
+        for (uint32_t i = 0; i < before; ++i) {
+            write(writer, pattern(8, written), written + 1);
+            expect_read_up_to(reader, read, ++written);
+        }
+        fill(writer, written);
+        ASSERT_LT(slots - slots / 4 - 2 * portion, written - read) << before << " messages before";
+        expect_read_up_to(reader, read, written);
+        RingReader::Record record;
+        ASSERT_EQ(IPC_TIMED_OUT, reader.wait_for_record(&record, at_once));
+        fill(writer, written);
+        ASSERT_EQ(slots, written - read) << before << " messages before";
+        expect_read_up_to(reader, read, written);
+        if (HasFatalFailure()) return;
+    }
+}
+
+// A fast reader tells of several portions at once; a slow one must not, or whoever waits for room would run into its time-out beside free slots.
+TEST(Ring, ASlowReaderTellsOfEachPortion) {
+    SegmentPair segments = make_segment_pair({.slots = 1024, .data_bytes = 8192});
+    RingWriter writer(*segments.client);
+    RingReader reader(*segments.server);
+    uint32_t written = 0, read = 0;
+    fill(writer, written);
+    while (read < 2 * short_lap) expect_read_up_to(reader, read, read + portion);
+    for (int turn = 0; turn < 3; ++turn) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(40)); // no system's coarse clock stands still for so long
+        expect_read_up_to(reader, read, read + portion);
+        EXPECT_EQ(read, segments.client->outgoing().slots_read.load());
+    }
+}
+
+TEST(Ring, AWriterThatSleepsIsToldOfEachPortion) {
+    SegmentPair segments =
+        make_segment_pair({.slots = 1024, .data_bytes = 8192, .wait = ipc::shared_memory::WaitMode::block});
+    RingWriter writer(*segments.client);
+    RingReader reader(*segments.server);
+    uint32_t written = 0, read = 0;
+    while (read < 3 * short_lap) {
+        fill(writer, written);
+        auto room = std::async(std::launch::async, [&] { return writer.wait_for_slots(8, forever); });
+        while (segments.client->outgoing().writer_parked.load() == 0) std::this_thread::yield();
+        expect_read_up_to(reader, read, read + portion);
+        const bool told = room.wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+        EXPECT_TRUE(told) << "the writer sleeps beside free slots when " << read << " have been read";
+        if (!told) segments.client->close();
+        ASSERT_EQ(IPC_OK, room.get());
     }
 }
 

@@ -5,6 +5,28 @@ namespace Ipc;
 /// <summary>How what has been read goes back to the writer.</summary>
 internal sealed unsafe partial class ShmRingReader
 {
+    // Whether the writer can be told of this portion with a later one. It is far ahead then, all round the ring, and asks for the line with
+    // the positions again and again as soon as the ring is full. Each time that it gets that line our stores wait until it is back here: far
+    // apart half of all time went into this (docs/performance.md, "One way"). But a slow reader tells of each portion, or its writer's
+    // time-outs would pass although there is room; so does everyone whose writer sleeps.
+    private bool MayKeepMore() =>
+        (_slotPosition & (_memory.SlotCount - 1)) >= _memory.ShortLap && _slotPosition - _slotsGivenBack < _memory.SlotCount / 4
+        && Volatile.Read(ref *_control.WriterParked) == 0 && Environment.TickCount64 == _givenBackTicks;
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void EndPortion()
+    {
+        if (!MayKeepMore())
+        {
+            GiveBackAndWake();
+            _givenBackTicks = Environment.TickCount64;
+            return;
+        }
+        if (_owns)
+            OwnSlots();
+        _portionBegin = _slotPosition;
+    }
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void GiveBackAndWake()
     {
@@ -18,7 +40,7 @@ internal sealed unsafe partial class ShmRingReader
     private void OwnSlots()
     {
         _owns = false;
-        for (var position = _slotsGivenBack; position != _slotPosition; position++)
+        for (var position = _portionBegin; position != _slotPosition; position++)
             *(ulong*)_memory.Slot(position) = ShmRingMemory.Sequence(position);
     }
 
@@ -35,7 +57,7 @@ internal sealed unsafe partial class ShmRingReader
     {
         if (_owns)
             OwnSlots();
-        (_slotsGivenBack, _dataGivenBack) = (_slotPosition, _dataPosition);
+        (_portionBegin, _slotsGivenBack, _dataGivenBack) = (_slotPosition, _slotPosition, _dataPosition);
         // Release: our reading is over before the writer sees the room given back.
         Volatile.Write(ref *_control.DataRead, _dataPosition);
         Volatile.Write(ref *_control.SlotsRead, _slotPosition);

@@ -15,8 +15,10 @@ internal sealed unsafe partial class ShmRingReader
     private readonly RingControl _control;
     private ulong _slotPosition;
     private ulong _dataPosition;
+    private ulong _portionBegin; // up to here the slots are owned, if they are worth it
     private ulong _slotsGivenBack;
     private ulong _dataGivenBack;
+    private long _givenBackTicks; // when a portion was last given back and not kept
     private bool _owns; // what came since the last giving back is worth it: plain messages, or long ones
     private readonly SpinBudget _spinBudget = new();
     private readonly int _iterations; // between two readings of the clock
@@ -45,7 +47,7 @@ internal sealed unsafe partial class ShmRingReader
         _iterations = segment.SpinIterations;
         _longestInSlots = _memory.LongestInSlots;
         (_slotPosition, _dataPosition) = (firstSlot, firstData);
-        (_slotsGivenBack, _dataGivenBack) = (firstSlot, firstData);
+        (_portionBegin, _slotsGivenBack, _dataGivenBack) = (firstSlot, firstSlot, firstData);
         LookAhead();
         if (firstSlot != 0 || firstData != 0)
             GiveBack();
@@ -105,8 +107,8 @@ internal sealed unsafe partial class ShmRingReader
         if (awaited)
             return true;
         _owns = true;
-        if (OwesSlots)
-            GiveBackAndWake();
+        if (HasPortion)
+            EndPortion();
         return true;
     }
 
@@ -119,8 +121,8 @@ internal sealed unsafe partial class ShmRingReader
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Settle()
     {
-        if (OwesSlots)
-            GiveBackAndWake();
+        if (HasPortion)
+            EndPortion();
     }
 
     /// <summary>As <see cref="Wait"/>, if the next message is of this kind, lies in slots and is not longer than <paramref name="limit"/>: within a
@@ -243,9 +245,8 @@ internal sealed unsafe partial class ShmRingReader
     private void ConsumeSlots(ulong count)
     {
         PassSlots(count);
-        // In portions, so that in a stream of messages the line with the positions seldom crosses between the processors.
-        if (OwesSlots)
-            GiveBackAndWake();
+        if (HasPortion)
+            EndPortion();
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -256,10 +257,11 @@ internal sealed unsafe partial class ShmRingReader
         _owns |= count > MostSlotsNotOwned;
     }
 
-    private bool OwesSlots
+    // In portions, so that in a stream of messages the line with the positions seldom crosses between the processors.
+    private bool HasPortion
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => _slotPosition - _slotsGivenBack >= _memory.ShortLap / 4;
+        get => _slotPosition - _portionBegin >= _memory.ShortLap / 4;
     }
 
     // The writer goes on at the ring's first slot. False at the first slot, so that a peer cannot lead us round for ever.
@@ -284,8 +286,10 @@ internal sealed unsafe partial class ShmRingReader
         _slotPosition++;
         LookAhead();
         _dataPosition = _memory.EndOf(_dataPosition, length);
-        if (OwesSlots || _dataPosition - _dataGivenBack >= _memory.DataBytes / 4)
+        if (_dataPosition - _dataGivenBack >= _memory.DataBytes / 4)
             GiveBackAndWake();
+        else if (HasPortion)
+            EndPortion();
     }
 
     // While this run is copied and used, the next one is on its way: most likely one of the same length, if there is one already.

@@ -17,7 +17,9 @@ internal sealed unsafe class ShmRingWriter
     private ulong _dataRead;
     private byte* _slot;     // the next one
     private ulong _freeHere; // slots from there that are free for certain and come before the boundary
-    private ulong _boundary; // where the writer next decides how to go on: every ShortLap slots
+    private ulong _boundary;  // where the writer next decides how to go on: every ShortLap slots
+    private ulong _received;  // slots of the other ring that this side had given back when it last earned short laps
+    private ulong _shortLaps; // that it has earned and not made
 
     /// <param name="segment">The mapping; this side's own ring is written.</param>
     /// <param name="firstSlot">Both sides' starting position, 0 but in tests.</param>
@@ -241,11 +243,27 @@ internal sealed unsafe class ShmRingWriter
         var atStart = toEnd == _memory.SlotCount;
         // The message does not go before the ring's end. Or the reader has done with the first slots, which are in its cache and ours: back
         // to them.
-        if (!atStart && (count > toEnd || (end - _boundary == _memory.SlotCount - _memory.ShortLap && HasFirstSlots(toEnd + count))))
+        if (!atStart && (count > toEnd || (end - _boundary == _memory.SlotCount - _memory.ShortLap && ShortLapPays() && HasFirstSlots(toEnd + count))))
             SkipToStart();
         else
             _boundary += _memory.ShortLap;
         LookAhead();
+    }
+
+    // Short laps keep the messages of a dialogue in the nearest caches. But after one the ring has no more room than that until the reader
+    // has come past its end. Who only sends gains nothing by them and may get far ahead of its reader at any time: it has all of the ring. So
+    // each short lap is earned, by SlotsForALap slots that this side has received meanwhile and told its peer of.
+    private bool ShortLapPays()
+    {
+        const ulong SlotsForALap = 4, Most = 8;
+        var received = Volatile.Read(ref *_segment.Incoming.SlotsRead);
+        var earned = (received - _received) / SlotsForALap;
+        if (earned != 0)
+            (_received, _shortLaps) = (received, Math.Min(Most, _shortLaps + earned));
+        if (_shortLaps == 0)
+            return false;
+        _shortLaps--;
+        return true;
     }
 
     private bool HasFirstSlots(ulong count)

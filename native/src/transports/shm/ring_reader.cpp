@@ -9,7 +9,7 @@ namespace ipc::shm {
 // two, which gain nothing. What is stored in a slot is this lap's sequence, which is due at no later one.
 void RingReader::own_slots() {
     owns_ = false;
-    for (uint64_t position = given_slots_; position != slot_position_; ++position)
+    for (uint64_t position = portion_begin_; position != slot_position_; ++position)
         memory_.slot(position).sequence_and_length.store(sequence_of(position), std::memory_order_relaxed);
 }
 
@@ -20,9 +20,31 @@ void RingReader::own_data(size_t length) {
         reinterpret_cast<std::atomic<uint64_t>*>(begin + at)->store(0, std::memory_order_relaxed);
 }
 
+// Whether the writer can be told of this portion with a later one. It is far ahead then, all round the ring, and asks for the line with the
+// positions again and again as soon as the ring is full. Each time that it gets that line our stores wait until it is back here: far apart
+// half of all time went into this (docs/performance.md, "One way"). But a slow reader tells of each portion, or its writer's time-outs would
+// pass although there is room; so does everyone whose writer sleeps.
+bool RingReader::may_keep_more() const {
+    const uint64_t in_ring = slot_position_ & (memory_.slot_count - 1);
+    return in_ring >= memory_.short_lap() && slot_position_ - given_slots_ < memory_.slot_count / 4 &&
+           segment_.incoming().writer_parked.load(std::memory_order_relaxed) == 0 &&
+           shared_memory::coarse_now_ms() == given_ms_;
+}
+
+void RingReader::end_portion() {
+    if (!may_keep_more()) {
+        give_back();
+        given_ms_ = shared_memory::coarse_now_ms();
+        return;
+    }
+    if (owns_) own_slots();
+    portion_begin_ = slot_position_;
+}
+
 void RingReader::give_back() {
     if (owns_) own_slots();
     shared_memory::RingControl& control = segment_.incoming();
+    portion_begin_ = slot_position_;
     given_slots_ = slot_position_;
     given_data_ = data_position_;
     // Release: our use of the records is over before the writer sees them given back.

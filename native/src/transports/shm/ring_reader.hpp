@@ -18,7 +18,7 @@ class RingReader {
         : segment_(segment), memory_(ring_memory(segment, segment.side() ^ 1)),
           longest_in_slots_(memory_.longest_in_slots()),
           iterations_(segment.spins() ? shared_memory::spin_iterations : 1), slot_position_(first_position),
-          given_slots_(first_position) {
+          portion_begin_(first_position), given_slots_(first_position) {
         look_ahead();
     }
 
@@ -78,7 +78,7 @@ class RingReader {
         pass_slots(slots_for(bytes));
         if (!awaited) {
             owns_ = true;
-            if (owes_slots()) give_back();
+            if (has_portion()) end_portion();
         }
         return true;
     }
@@ -101,8 +101,8 @@ class RingReader {
     // Gives back what is due. After what was awaited it is left for this: who awaits an answer has something better to do when it has
     // come, and nothing when it has sent its next question.
     void settle() {
-        if (owes_slots()) [[unlikely]]
-            give_back();
+        if (has_portion()) [[unlikely]]
+            end_portion();
     }
     // Takes messages that are there already and are plain ones of this kind, in slots or in runs: back to back to `to`, at most
     // max_count and `capacity` bytes. Returns how many.
@@ -131,7 +131,7 @@ class RingReader {
     uint64_t read_slot() const { return slot_->sequence_and_length.load(std::memory_order_acquire); }
     void consume_slots(uint64_t count) {
         pass_slots(count);
-        if (owes_slots()) give_back();
+        if (has_portion()) end_portion();
     }
     void pass_slots(uint64_t count) {
         slot_position_ += count;
@@ -144,10 +144,15 @@ class RingReader {
         ++slot_position_;
         look_ahead();
         data_position_ = memory_.end_of(data_position_, length);
-        if (data_position_ - given_data_ >= memory_.data_bytes / 4 || owes_slots()) give_back();
+        if (data_position_ - given_data_ >= memory_.data_bytes / 4)
+            give_back();
+        else if (has_portion())
+            end_portion();
     }
     // In portions, so that in a stream of messages the line with the positions seldom crosses between the cores.
-    bool owes_slots() const { return slot_position_ - given_slots_ >= memory_.short_lap() / 4; }
+    bool has_portion() const { return slot_position_ - portion_begin_ >= memory_.short_lap() / 4; }
+    void end_portion();
+    bool may_keep_more() const;
     void give_back();
     // Calls of so few slots are as fast without.
     static constexpr uint64_t most_slots_not_owned = 2;
@@ -171,8 +176,10 @@ class RingReader {
     size_t longest_here_ = 0;    // bytes that a message there can have in slots, whatever its writer says
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
+    uint64_t portion_begin_; // up to here the slots are owned, if they are worth it
     uint64_t given_slots_;
     uint64_t given_data_ = 0;
+    int64_t given_ms_ = 0; // when a portion was last given back and not kept
     shared_memory::SpinBudget spin_budget_;
     struct {
         size_t bytes = 0; // of the whole record; 0: none is begun

@@ -44,13 +44,29 @@ Status RingWriter::really_wait_for_data(size_t length, const Deadline& deadline)
     return IPC_OK;
 }
 
+// Short laps keep the messages of a dialogue in the nearest caches. But after one the ring has no more room than that until the reader has
+// come past its end. Who only sends gains nothing by them and may get far ahead of its reader at any time: it has all of the ring. So each
+// short lap is earned, by `slots_for_a_lap` slots that this side has received meanwhile and told its peer of.
+bool RingWriter::short_lap_pays() {
+    constexpr uint64_t slots_for_a_lap = 4, most = 8;
+    const uint64_t received = segment_.incoming().slots_read.load(std::memory_order_relaxed);
+    const uint64_t earned = (received - received_) / slots_for_a_lap;
+    if (earned != 0) {
+        received_ = received;
+        short_laps_ = std::min(most, short_laps_ + earned);
+    }
+    if (short_laps_ == 0) return false;
+    --short_laps_;
+    return true;
+}
+
 // A message of `count` slots, for which there is room, does not end before the boundary.
 void RingWriter::cross_boundary(uint64_t count) {
     const uint64_t to_end = memory_.slots_to_end(slot_position_);
     const uint64_t end = slot_position_ + to_end;
     const bool at_start = to_end == memory_.slot_count;
     if (!at_start && (count > to_end || (end - boundary_ == memory_.slot_count - memory_.short_lap() &&
-                                         (refresh(), has_slots(to_end + count)))))
+                                         short_lap_pays() && (refresh(), has_slots(to_end + count)))))
         // The message does not go before the ring's end. Or the reader has done with the first slots, which are in its cache and
         // ours: back to them.
         skip_to_start();

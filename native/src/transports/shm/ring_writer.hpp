@@ -117,6 +117,7 @@ class RingWriter {
         return has_slots(count <= to_end ? count : to_end + count);
     }
     void cross_boundary(uint64_t count);
+    bool short_lap_pays();
     bool make_way(uint64_t count);
     size_t put_run(const std::byte* messages, const uint32_t* lengths, size_t count, size_t* wanted);
     void skip_to_start();
@@ -135,6 +136,8 @@ class RingWriter {
     Slot* slot_ = nullptr;   // the next one
     uint64_t free_here_ = 0; // slots from there that are free for certain and come before the boundary
     uint64_t boundary_;      // where the writer next decides how to go on: every short_lap() slots
+    uint64_t received_ = 0;   // slots of the other ring that this side had given back when it last earned short laps
+    uint64_t short_laps_ = 0; // that it has earned and not made
     shared_memory::SpinBudget spin_budget_;
     uint64_t data_read_ = 0;
 };
