@@ -91,10 +91,16 @@ internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs
         }
         var machine = MachineReader.Read(SystemFiles.Real, CpuTopology.Read(SystemFiles.Real));
         if ((machine.Name, machine.Cpu.Model) != (kept.Machine.Name, kept.Machine.Cpu.Model))
-            throw new UserMistakeException(
-                $"the run in '{folder.Path}' was measured on {kept.Machine.Name} ({kept.Machine.Cpu.Model}), not on this machine; start a new run here");
+            throw new UserMistakeException(IsAnotherMachine(folder, kept.Machine, machine));
         CheckBuilds(await IntroduceAsync(kept.Plan, programs, stop).ConfigureAwait(false), allowDebug || kept.Plan.Debug);
         return new PreparedRun(folder, kept, programs);
+    }
+
+    private static string IsAnotherMachine(ResultsFolder folder, MachineRecord kept, MachineRecord here)
+    {
+        var another = $"the run in '{folder.Path}' was measured on {kept.Name} ({kept.Cpu.Model}), and this machine is {here.Name} ({here.Cpu.Model}): "
+            + "start a new run here";
+        return here.Cpu.Model == kept.Cpu.Model ? $"{another}, or set IPC_MACHINE={kept.Name} if it is the same one" : another;
     }
 
     /// <summary>What each side's peer says of itself.</summary>

@@ -62,7 +62,9 @@ internal static class ComparisonText
             + $"({comparison.New.Launches}), {comparison.New.Machine}; ratios are new by base, above 1 is slower";
         var drift = comparison.Drift.Count == 0
             ? "floors were not measured around launches, so a change of the machine cannot be told from a change of the programs"
-            : $"the floors, which belong to neither, changed by at most {comparison.Drift.Max(d => d.Value) * 100:0.0} %";
+            : comparison.Drift.Max(d => d.Value) is var most && most < 0.0005
+            ? "the floors, which belong to neither, changed by no more than chance"
+            : $"the floors, which belong to neither, changed by up to {most * 100:0.0} % more than by chance";
         yield return $"{(comparison.Paired ? "interleaved, compared pair by pair" : "measured one after the other")}; {drift}; "
             + $"{comparison.Correction} at {comparison.Level:0.##}, differences under {comparison.LeastDifference * 100:0} % do not count";
         foreach (var unlike in comparison.Unlike)

@@ -45,6 +45,13 @@ internal sealed partial class CallsUnderWay : IOperationOwner
     {
         if (token.IsCancellationRequested)
             return ValueTask.FromCanceled<int>(token);
+        if (_channel.AnswersSoon && TryBeginAlone() is { } tag)
+            return BeginAlone(tag, request, reply, token);
+        return BeginBesideOthers(request, reply, token);
+    }
+
+    private ValueTask<int> BeginBesideOthers(ReadOnlyMemory<byte> request, Memory<byte> reply, CancellationToken token)
+    {
         PendingCall call;
         lock (_lock)
         {

@@ -42,6 +42,37 @@ internal abstract partial class FramedChannel
         return true;
     }
 
+    // The steps of the blocking call, but the call is in flight meanwhile, and stays so if its reply takes longer.
+    internal sealed override bool TryCallSoon(ReadOnlySpan<byte> request, ulong tag, Span<byte> reply, out (uint Id, int At) place, out int length)
+    {
+        (place, length) = (default, NoReplyYet);
+        if (!_gate.Doors.Receiver.TryEnter())
+            return false;
+        var sent = false;
+        if (_inFlight is { Any: false, Arrived.Count: 0 } calls && MayReceive(0) && MaySend(request.Length, 0))
+        {
+            var id = _callId = NextCallId;
+            place = (id, calls.Enter(id, tag));
+            sent = TrySendNow(FrameKind.Request, id, request);
+            if (!sent)
+            {
+                calls.TakeBack(place.At, id);
+            }
+            else
+            {
+                calls.Sent(id);
+                if (TryTakeNext(FrameKind.Reply, id, true, reply, out var bytes))
+                {
+                    calls.End(place.At);
+                    calls.CountCompleted();
+                    length = bytes;
+                }
+            }
+        }
+        _gate.Doors.Receiver.Leave();
+        return sent;
+    }
+
     // As TryComplete's first half, with some microseconds for a reply that is on its way already, as the blocking call takes.
     internal sealed override bool TryCompleteSoon(Span<byte> reply, out IpcCompletion completion)
     {

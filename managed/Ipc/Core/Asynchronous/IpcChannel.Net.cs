@@ -301,6 +301,24 @@ public abstract partial class IpcChannel
     /// <summary>Of a Submit that is not being tried: whether nothing of it is out; then it will never have been.</summary>
     internal virtual bool GiveUpSubmit(ChannelOperation operation) => false;
 
+    /// <summary>Whether a call that is alone is best begun by <see cref="TryCallSoon"/>.</summary>
+    internal virtual bool AnswersSoon => false;
+
+    internal const int NoReplyYet = -1;
+
+    /// <summary>If nothing is in flight and the request goes at once: sends it, as a call with this tag, and takes its reply if that is there within a
+    /// moment and fits. False: nothing was sent. Throws nothing.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="tag">The call's, while it is in flight.</param>
+    /// <param name="reply">Receives the reply.</param>
+    /// <param name="place">Of the call, as <see cref="ChannelOperation.Place"/>.</param>
+    /// <param name="length">Of the reply; <see cref="NoReplyYet"/>: the call stays in flight.</param>
+    internal virtual bool TryCallSoon(ReadOnlySpan<byte> request, ulong tag, Span<byte> reply, out (uint Id, int At) place, out int length)
+    {
+        (place, length) = (default, NoReplyYet);
+        return false;
+    }
+
     /// <summary>As TryComplete, of a reply that is there within a moment and fits.</summary>
     internal virtual bool TryCompleteSoon(Span<byte> reply, out IpcCompletion completion)
     {

@@ -3,6 +3,8 @@ namespace Ipc;
 /// <summary>The steps that asynchronous operations need beyond those of the blocking ones.</summary>
 internal sealed unsafe partial class ShmChannel
 {
+    internal override bool AnswersSoon => true;
+
     // Also where there is nothing to wait for.
     private protected override bool GoesOnSending => true;
 

@@ -132,10 +132,10 @@ class RingWriter {
     size_t longest_in_slots_;
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
-    uint64_t slots_read_;    // as last seen
-    Slot* slot_ = nullptr;   // the next one
-    uint64_t free_here_ = 0; // slots from there that are free for certain and come before the boundary
-    uint64_t boundary_;      // where the writer next decides how to go on: every short_lap() slots
+    uint64_t slots_read_;     // as last seen
+    Slot* slot_ = nullptr;    // the next one
+    uint64_t free_here_ = 0;  // slots from there that are free for certain and come before the boundary
+    uint64_t boundary_;       // where the writer next decides how to go on: every short_lap() slots
     uint64_t received_ = 0;   // slots of the other ring that this side had given back when it last earned short laps
     uint64_t short_laps_ = 0; // that it has earned and not made
     shared_memory::SpinBudget spin_budget_;
