@@ -61,6 +61,19 @@ bring_loopback_up
 job install-test-packages packages '' install_test_packages
 job install-windows packages '' at_idle "$root/scripts/windows-bootstrap.sh"
 
+# Its one test, of the 32-bit library's layouts, is left out where the kernel starts no 32-bit programs, which a shell tells by 126.
+native_32_bit() {
+    local code=0
+    suite_began=$SECONDS
+    "$root/build/linux-x86/bin/layout-check" >/dev/null 2>&1 </dev/null || code=$?
+    if [ "$code" -eq 126 ]; then
+        echo "This system starts no 32-bit programs, so their tests are left out."
+        account native-32-bit 0 0 1 0 /dev/null
+    else
+        run_ctest native-32-bit linux-x86
+    fi
+}
+
 # What is built, in the order in which suites need it. The solution wants libipc beside its programs, and no more of CMake.
 job build-native-library compiler '' build build-native-library "$root/scripts/native.sh" release --target ipc
 job build-native compiler build-native-library build build-native "$root/scripts/native.sh" release
@@ -72,7 +85,7 @@ job build-native-32-bit compiler '' build build-native-32-bit "$root/scripts/nat
 # built beside them.
 job native suites 'build-native install-test-packages' run_ctest native release
 # Wine's 32-bit half brings another loader of 32-bit programs: after it.
-job native-32-bit suites 'build-native-32-bit install-windows' run_ctest native-32-bit linux-x86
+job native-32-bit suites 'build-native-32-bit install-windows' native_32_bit
 mapfile -t projects < <(grep -l 'Microsoft.NET.Test.Sdk' "$root"/managed/tests/*/*.csproj)
 for project in "${projects[@]}"; do
     project=$(basename "$project" .csproj)

@@ -252,7 +252,8 @@ internal sealed unsafe class ShmRingWriter
 
     // Short laps keep the messages of a dialogue in the nearest caches. But after one the ring has no more room than that until the reader
     // has come past its end. Who only sends gains nothing by them and may get far ahead of its reader at any time: it has all of the ring. So
-    // each short lap is earned, by SlotsForALap slots that this side has received meanwhile and told its peer of.
+    // each short lap is earned, by SlotsForALap slots that this side has received meanwhile and told its peer of. The peer can write to that
+    // word, too: laps of another length are all that it gets by it.
     private bool ShortLapPays()
     {
         const ulong SlotsForALap = 4, Most = 8;

@@ -46,7 +46,8 @@ Status RingWriter::really_wait_for_data(size_t length, const Deadline& deadline)
 
 // Short laps keep the messages of a dialogue in the nearest caches. But after one the ring has no more room than that until the reader has
 // come past its end. Who only sends gains nothing by them and may get far ahead of its reader at any time: it has all of the ring. So each
-// short lap is earned, by `slots_for_a_lap` slots that this side has received meanwhile and told its peer of.
+// short lap is earned, by `slots_for_a_lap` slots that this side has received meanwhile and told its peer of. The peer can write to that word, too:
+// laps of another length are all that it gets by it.
 bool RingWriter::short_lap_pays() {
     constexpr uint64_t slots_for_a_lap = 4, most = 8;
     const uint64_t received = segment_.incoming().slots_read.load(std::memory_order_relaxed);
