@@ -122,7 +122,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
             return !File.Exists(X86Path())
                 ? $"the 32-bit native peer '{X86Path()}' is not there: build it with `scripts/native.sh linux-x86`, or name one with the environment "
                     + $"variable {X86Variable}"
-                : (_startsX86 ??= Starts(X86Path())) ? null : $"the 32-bit native peer '{X86Path()}' does not start: this system runs no 32-bit programs";
+                : (_startsX86 ??= Starts(X86Path())) ? null : $"the 32-bit native peer '{X86Path()}' does not start: {NoX86}";
         }
         if (runtime != "netfx")
             return null;
@@ -133,6 +133,9 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
             ? null
             : $"the peer for .NET Framework '{path}' is not there: {HowToBuild}; without Mono's reference assemblies (mono-devel) the build leaves it out";
     }
+
+    /// <summary>The end of what <see cref="WhyCannotPlay"/> says of a 32-bit peer that is there.</summary>
+    public const string NoX86 = "this system runs no 32-bit programs";
 
     private static string? RuntimeOf(string side) => Choices.SideEntry(side)?.Runtime;
 

@@ -64,7 +64,7 @@ public sealed class RealProcessesTests : RealPeers
     }
 
     // Processes know it as a call; that one of them has 32 bits is the program's doing.
-    [Theory]
+    [BitnessTheory]
     [MemberData(nameof(PairsOfTwoWordSizes))]
     public async Task ProcessesOf32BitsCallThoseOf64(string pair)
     {
