@@ -4,7 +4,7 @@
 passed=0 failed=0 skipped=0
 
 # Longest time a suite may take, in seconds: a hanging test must not hang the build machine.
-suite_limit=1200
+suite_limit=1800
 
 # VSTest talks to its test host over the loopback interface, which a fresh container or chroot may have down.
 bring_loopback_up() {
