@@ -1,6 +1,7 @@
 // Readers and publishers that die, and more readers than there is room for.
 #include "support.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sys/resource.h>
@@ -150,14 +151,20 @@ TEST(BroadcastEnds, NothingIsHeldAfterwards) {
     EXPECT_EQ(before, what_is_held());
 }
 
-// The bound is the process's own processor time, not the wall's, so a busy machine does not matter.
+// The bound is the process's own processor time, not the wall's; but on a busy virtual machine a wake-up that is interrupted takes milliseconds of
+// that, too, and not every time.
 TEST(BroadcastEnds, IdleCostsNoProcessorTime) {
     const std::string where = fresh_address();
     const auto publisher = publisher_at(where);
     const auto subscriber = subscriber_of(where);
-    const int64_t before = processor_time_us();
-    EXPECT_EQ(IPC_TIMED_OUT, receive(*subscriber, 1000).status);
-    EXPECT_LT(processor_time_us() - before, 20'000);
+    constexpr int64_t most_us = 20'000;
+    int64_t least_us = INT64_MAX;
+    for (int tries = 0; tries < 5 && least_us >= most_us; ++tries) {
+        const int64_t before = processor_time_us();
+        EXPECT_EQ(IPC_TIMED_OUT, receive(*subscriber, 1000).status);
+        least_us = std::min(least_us, processor_time_us() - before);
+    }
+    EXPECT_LT(least_us, most_us);
 }
 
 } // namespace
