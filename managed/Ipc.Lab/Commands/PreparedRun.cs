@@ -91,12 +91,12 @@ internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs
         }
         var machine = MachineReader.Read(SystemFiles.Real, CpuTopology.Read(SystemFiles.Real));
         if ((machine.Name, machine.Cpu.Model) != (kept.Machine.Name, kept.Machine.Cpu.Model))
-            throw new UserMistakeException(IsAnotherMachine(folder, kept.Machine, machine));
+            throw new UserMistakeException(AnotherMachine(folder, kept.Machine, machine));
         CheckBuilds(await IntroduceAsync(kept.Plan, programs, stop).ConfigureAwait(false), allowDebug || kept.Plan.Debug);
         return new PreparedRun(folder, kept, programs);
     }
 
-    private static string IsAnotherMachine(ResultsFolder folder, MachineRecord kept, MachineRecord here)
+    private static string AnotherMachine(ResultsFolder folder, MachineRecord kept, MachineRecord here)
     {
         var another = $"the run in '{folder.Path}' was measured on {kept.Name} ({kept.Cpu.Model}), and this machine is {here.Name} ({here.Cpu.Model}): "
             + "start a new run here";

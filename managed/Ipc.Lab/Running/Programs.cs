@@ -122,7 +122,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
             return !File.Exists(X86Path())
                 ? $"the 32-bit native peer '{X86Path()}' is not there: build it with `scripts/native.sh linux-x86`, or name one with the environment "
                     + $"variable {X86Variable}"
-                : (_startsX86 ??= Starts(X86Path())) ? null : $"the 32-bit native peer '{X86Path()}' does not start: {NoX86}";
+                : CannotStartX86 ? $"the 32-bit native peer '{X86Path()}' does not start: this system runs no 32-bit programs" : null;
         }
         if (runtime != "netfx")
             return null;
@@ -134,8 +134,8 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
             : $"the peer for .NET Framework '{path}' is not there: {HowToBuild}; without Mono's reference assemblies (mono-devel) the build leaves it out";
     }
 
-    /// <summary>The end of what <see cref="WhyCannotPlay"/> says of a 32-bit peer that is there.</summary>
-    public const string NoX86 = "this system runs no 32-bit programs";
+    /// <summary>Whether the 32-bit peer is there and the system does not start it.</summary>
+    public bool CannotStartX86 => File.Exists(X86Path()) && !(_startsX86 ??= Starts(X86Path()));
 
     private static string? RuntimeOf(string side) => Choices.SideEntry(side)?.Runtime;
 

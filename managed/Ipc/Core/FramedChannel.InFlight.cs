@@ -56,20 +56,26 @@ internal abstract partial class FramedChannel
         {
             var sent = false;
             if (_inFlight is { IsFull: false } calls && MaySend(request.Length, timeoutMilliseconds))
-            {
-                var id = _callId = NextCallId;
-                var at = calls.Enter(id, tag);
-                sent = TrySendNow(FrameKind.Request, id, request);
-                if (sent)
-                    calls.Sent(id);
-                else
-                    calls.TakeBack(at, id); // and again below
-            }
+                sent = TrySubmitNow(calls, request, tag, out _);
             _gate.Doors.Sender.Leave();
             if (sent)
                 return;
         }
         SubmitOrWait(request, tag, timeoutMilliseconds);
+    }
+
+    // A call in flight if its request goes at once; false: it never was one. Throws nothing.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TrySubmitNow(CallsInFlight calls, ReadOnlySpan<byte> request, ulong tag, out (uint Id, int At) place)
+    {
+        var id = _callId = NextCallId;
+        place = (id, calls.Enter(id, tag));
+        var sent = TrySendNow(FrameKind.Request, id, request);
+        if (sent)
+            calls.Sent(id);
+        else
+            calls.TakeBack(place.At, id);
+        return sent;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -10,8 +10,8 @@ public sealed class BitnessTheoryAttribute : TheoryAttribute
 {
     public BitnessTheoryAttribute()
     {
-        var why = Programs.OfThisTree().WhyCannotPlay("native-x86");
-        if (why?.EndsWith(Programs.NoX86, StringComparison.Ordinal) == true)
-            Skip = why;
+        var programs = Programs.OfThisTree();
+        if (programs.CannotStartX86)
+            Skip = programs.WhyCannotPlay("native-x86");
     }
 }

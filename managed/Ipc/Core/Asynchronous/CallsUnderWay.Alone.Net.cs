@@ -36,15 +36,18 @@ internal sealed partial class CallsUnderWay
     // Its call is not in flight, or is over.
     private void EndAlone(int tag)
     {
-        bool sends;
         lock (_lock)
         {
             Free(tag);
             _receiving = false;
-            sends = !StopsSending();
+            // What Send would find out under another lock.
+            if (_first is null)
+            {
+                _sender!.GiveBack();
+                _sender = null;
+                return;
+            }
         }
-        if (!sends)
-            return;
         Send();
         Receive(null);
     }
@@ -56,33 +59,17 @@ internal sealed partial class CallsUnderWay
         ValueTask<int> task;
         lock (_lock)
         {
-            call = _spare ?? new PendingCall(this);
-            _spare = call.Next;
-            call.Set(request, reply, token);
+            call = NewCall(request, reply, token);
             (call.Tag, call.State) = (tag, CallState.InFlight);
             (_byTag[tag], _places[tag]) = (call, place);
             task = call.Task;
         }
         // Nobody completes it yet: this thread receives.
         call.WatchToken();
-        bool sends;
-        lock (_lock)
-            sends = !StopsSending();
-        if (sends)
-            Send();
+        Send();
         while (!StartReceiving())
         {
         }
         return task;
-    }
-
-    // Under the lock, by who sends: whether nothing is queued, and nobody sends any more.
-    private bool StopsSending()
-    {
-        if (_first is not null)
-            return false;
-        _sender!.GiveBack();
-        _sender = null;
-        return true;
     }
 }

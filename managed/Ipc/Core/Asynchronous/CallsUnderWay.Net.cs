@@ -54,11 +54,7 @@ internal sealed partial class CallsUnderWay : IOperationOwner
     {
         PendingCall call;
         lock (_lock)
-        {
-            call = _spare ?? new PendingCall(this);
-            _spare = call.Next;
-            call.Set(request, reply, token);
-        }
+            call = NewCall(request, reply, token);
         call.WatchToken();
         ValueTask<int> task;
         bool sends = false, refused = false, isAlone, cancelled;
@@ -89,6 +85,15 @@ internal sealed partial class CallsUnderWay : IOperationOwner
             Receive(isAlone ? call : null);
         }
         return task;
+    }
+
+    // Under the lock.
+    private PendingCall NewCall(ReadOnlyMemory<byte> request, Memory<byte> reply, CancellationToken token)
+    {
+        var call = _spare ?? new PendingCall(this);
+        _spare = call.Next;
+        call.Set(request, reply, token);
+        return call;
     }
 
     /// <summary>Its task was awaited; it can be used again.</summary>

@@ -49,24 +49,14 @@ internal abstract partial class FramedChannel
         if (!_gate.Doors.Receiver.TryEnter())
             return false;
         var sent = false;
-        if (_inFlight is { Any: false, Arrived.Count: 0 } calls && MayReceive(0) && MaySend(request.Length, 0))
+        if (_inFlight is { Arrived.Count: 0 } calls && MayReceive(0) && MaySend(request.Length, 0))
         {
-            var id = _callId = NextCallId;
-            place = (id, calls.Enter(id, tag));
-            sent = TrySendNow(FrameKind.Request, id, request);
-            if (!sent)
+            sent = TrySubmitNow(calls, request, tag, out place);
+            if (sent && TryTakeNext(FrameKind.Reply, place.Id, true, reply, out var bytes))
             {
-                calls.TakeBack(place.At, id);
-            }
-            else
-            {
-                calls.Sent(id);
-                if (TryTakeNext(FrameKind.Reply, id, true, reply, out var bytes))
-                {
-                    calls.End(place.At);
-                    calls.CountCompleted();
-                    length = bytes;
-                }
+                calls.End(place.At);
+                calls.CountCompleted();
+                length = bytes;
             }
         }
         _gate.Doors.Receiver.Leave();

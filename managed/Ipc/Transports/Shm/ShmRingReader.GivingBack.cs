@@ -11,7 +11,7 @@ internal sealed unsafe partial class ShmRingReader
     // time-outs would pass although there is room; so does everyone whose writer sleeps.
     private bool MayKeepMore() =>
         (_slotPosition & (_memory.SlotCount - 1)) >= _memory.ShortLap && _slotPosition - _slotsGivenBack < _memory.SlotCount / 4
-        && Volatile.Read(ref *_control.WriterParked) == 0 && Environment.TickCount64 == _givenBackTicks;
+        && Volatile.Read(ref *_control.WriterParked) == 0;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void EndPortion()
@@ -19,7 +19,13 @@ internal sealed unsafe partial class ShmRingReader
         if (!MayKeepMore())
         {
             GiveBackAndWake();
-            _givenBackTicks = Environment.TickCount64;
+            return;
+        }
+        var now = Environment.TickCount64;
+        if (now != _givenBackTicks)
+        {
+            _givenBackTicks = now;
+            GiveBackAndWake();
             return;
         }
         if (_owns)

@@ -18,7 +18,7 @@ internal sealed unsafe partial class ShmRingReader
     private ulong _portionBegin; // up to here the slots are owned, if they are worth it
     private ulong _slotsGivenBack;
     private ulong _dataGivenBack;
-    private long _givenBackTicks; // when a portion was last given back and not kept
+    private long _givenBackTicks; // the tick of the clock in which a portion was last given back for being slow
     private bool _owns; // what came since the last giving back is worth it: plain messages, or long ones
     private readonly SpinBudget _spinBudget = new();
     private readonly int _iterations; // between two readings of the clock

@@ -27,15 +27,15 @@ void RingReader::own_data(size_t length) {
 bool RingReader::may_keep_more() const {
     const uint64_t in_ring = slot_position_ & (memory_.slot_count - 1);
     return in_ring >= memory_.short_lap() && slot_position_ - given_slots_ < memory_.slot_count / 4 &&
-           segment_.incoming().writer_parked.load(std::memory_order_relaxed) == 0 &&
-           shared_memory::coarse_now_ms() == given_ms_;
+           segment_.incoming().writer_parked.load(std::memory_order_relaxed) == 0;
 }
 
 void RingReader::end_portion() {
-    if (!may_keep_more()) {
-        give_back();
-        given_ms_ = shared_memory::coarse_now_ms();
-        return;
+    if (!may_keep_more()) return give_back();
+    const int64_t now_ms = shared_memory::coarse_now_ms();
+    if (now_ms != given_ms_) {
+        given_ms_ = now_ms;
+        return give_back();
     }
     if (owns_) own_slots();
     portion_begin_ = slot_position_;

@@ -179,7 +179,7 @@ class RingReader {
     uint64_t portion_begin_; // up to here the slots are owned, if they are worth it
     uint64_t given_slots_;
     uint64_t given_data_ = 0;
-    int64_t given_ms_ = 0; // when a portion was last given back and not kept
+    int64_t given_ms_ = 0; // the tick of the clock in which a portion was last given back for being slow
     shared_memory::SpinBudget spin_budget_;
     struct {
         size_t bytes = 0; // of the whole record; 0: none is begun
