@@ -1,7 +1,6 @@
 // Readers and publishers that die, and more readers than there is room for.
 #include "support.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sys/resource.h>
@@ -151,20 +150,16 @@ TEST(BroadcastEnds, NothingIsHeldAfterwards) {
     EXPECT_EQ(before, what_is_held());
 }
 
-// The bound is the process's own processor time, not the wall's. It was exceeded once all the same (28 ms, under ThreadSanitizer on a busy virtual
-// machine; why is not known), so the least of some tries counts: whoever does not sleep exceeds it in each.
+// The bound is the process's own processor time, not the wall's, so a busy machine does not matter.
 TEST(BroadcastEnds, IdleCostsNoProcessorTime) {
     const std::string where = fresh_address();
     const auto publisher = publisher_at(where);
     const auto subscriber = subscriber_of(where);
-    constexpr int64_t most_us = 20'000;
-    int64_t least_us = INT64_MAX;
-    for (int tries = 0; tries < 5 && least_us >= most_us; ++tries) {
-        const int64_t before = processor_time_us();
-        EXPECT_EQ(IPC_TIMED_OUT, receive(*subscriber, 1000).status);
-        least_us = std::min(least_us, processor_time_us() - before);
-    }
-    EXPECT_LT(least_us, most_us);
+    // A small buffer: memory new to the process takes its time (a mebibyte 20 ms, under ThreadSanitizer where page faults are slow).
+    constexpr size_t capacity = 100;
+    const int64_t before = processor_time_us();
+    EXPECT_EQ(IPC_TIMED_OUT, receive(*subscriber, 1000, capacity).status);
+    EXPECT_LT(processor_time_us() - before, 20'000);
 }
 
 } // namespace
