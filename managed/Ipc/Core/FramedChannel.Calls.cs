@@ -204,8 +204,8 @@ internal abstract partial class FramedChannel
         using var visit = new Visit(this, Receiver);
         var deadline = Begin(timeoutMilliseconds);
         CheckRequest(nameof(FailRequest));
-        var bytes = Encoding.UTF8.GetBytes(text);
-        Answer(FrameKind.Fault, bytes.AsSpan(0, Math.Min(bytes.Length, MaxMessageLength)), deadline, nameof(FailRequest));
+        using var fault = new FaultText(text, MaxMessageLength);
+        Answer(FrameKind.Fault, fault.Bytes, deadline, nameof(FailRequest));
     }
 
     private void Answer(FrameKind kind, ReadOnlySpan<byte> payload, Deadline deadline, string function)

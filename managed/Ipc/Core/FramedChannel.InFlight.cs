@@ -352,8 +352,8 @@ internal abstract partial class FramedChannel
     public sealed override void FailDeferred(ulong token, string text, int timeoutMilliseconds)
     {
         ArgumentNullException.ThrowIfNull(text);
-        var bytes = Encoding.UTF8.GetBytes(text);
-        AnswerDeferred(FrameKind.Fault, token, bytes.AsSpan(0, Math.Min(bytes.Length, MaxMessageLength)), timeoutMilliseconds, nameof(FailDeferred));
+        using var fault = new FaultText(text, MaxMessageLength);
+        AnswerDeferred(FrameKind.Fault, token, fault.Bytes, timeoutMilliseconds, nameof(FailDeferred));
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

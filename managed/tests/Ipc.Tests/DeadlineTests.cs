@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using System.Runtime.CompilerServices;
 
 namespace Ipc.Tests;
 
@@ -171,25 +172,25 @@ public sealed class DeadlineTests
         void WhollyOrNot(IpcStatus status) => Assert.True(status == IpcStatus.TimedOut || status == IpcStatus.Ok, $"{status}");
     }
 
-    private delegate IpcStatus Timely(int timeout, Action<int> call);
+    private delegate IpcStatus Timely(int timeout, Action<int> call, [CallerArgumentExpression(nameof(call))] string what = "");
 
     // Runs it, all anew, until each of its calls has once come back in time.
     private static void InTime(Action<Timely> calls)
     {
-        List<long>? least = null;
-        for (var i = 0; i < Tries && least?.All(over => over <= Grace) != true; i++)
+        List<(string What, long Over)>? least = null;
+        for (var i = 0; i < Tries && least?.All(call => call.Over <= Grace) != true; i++)
         {
-            var overs = new List<long>();
-            calls((timeout, call) =>
+            var overs = new List<(string What, long Over)>();
+            calls((timeout, call, what) =>
             {
                 var start = OwnMilliseconds();
                 var status = CallOrders.Steps.Outcome(() => call(timeout));
-                overs.Add(OwnMilliseconds() - start - timeout);
+                overs.Add((what, OwnMilliseconds() - start - timeout));
                 return status;
             });
-            least = least is null ? overs : [.. least.Zip(overs, Math.Min)];
+            least = least is null ? overs : [.. least.Zip(overs, (one, other) => one.Over < other.Over ? one : other)];
         }
-        Assert.All(least!, over => Assert.InRange(over, long.MinValue, Grace));
+        Assert.All(least!, call => Assert.True(call.Over <= Grace, $"{call.What} outlasted its time-out by {call.Over} ms, over {Grace}"));
     }
 
     // Time, less what this thread has spent waiting for a processor.
