@@ -29,20 +29,26 @@ fetch_sources() {
     for file in "$build"/sources/*.orig.tar.gz; do tar -C "$build/sources" -xzf "$file"; done
 }
 
+# configure NAME SOURCE [options of cmake]: one library's build.
+configure() {
+    cmake -S "$2" -B "$build/$1" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_INSTALL_PREFIX="$libraries.new" -DBUILD_SHARED_LIBS=OFF "${@:3}"
+}
+
 # cross_build NAME SOURCE [options of cmake]: configures, builds and installs one library.
 cross_build() {
-    local name=$1 source=$2
-    shift 2
-    cmake -S "$source" -B "$build/$name" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_BUILD_TYPE=Release \
-        -DCMAKE_INSTALL_PREFIX="$libraries.new" -DBUILD_SHARED_LIBS=OFF "$@"
-    cmake --build "$build/$name"
-    cmake --install "$build/$name"
+    configure "$@"
+    cmake --build "$build/$1"
+    cmake --install "$build/$1"
 }
 
 rm -rf "$libraries" "$libraries.new"
 fetch_sources
-cross_build protobuf "$build"/sources/protobuf-*/ -Dprotobuf_BUILD_TESTS=OFF -Dprotobuf_BUILD_PROTOC_BINARIES=OFF \
-    -Dprotobuf_WITH_ZLIB=OFF
+# Not the light variant, which would compile a third of the files a second time.
+configure protobuf "$build"/sources/protobuf-*/ -Dprotobuf_BUILD_TESTS=OFF -Dprotobuf_BUILD_PROTOC_BINARIES=OFF -Dprotobuf_WITH_ZLIB=OFF
+cmake --build "$build/protobuf" --target libprotobuf
+cmake --install "$build/protobuf" --component libprotobuf
+cmake --install "$build/protobuf" --component protobuf-headers
 cross_build simdjson "$build"/sources/simdjson-*/ -DSIMDJSON_DEVELOPER_MODE=OFF -DSIMDJSON_ENABLE_THREADS=OFF
 cross_build googletest /usr/src/googletest -DBUILD_GMOCK=OFF
 csv=$(echo "$build"/sources/libcsv-*/)

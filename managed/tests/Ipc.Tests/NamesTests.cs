@@ -193,6 +193,24 @@ public sealed class NamesTests
         Assert.Single(Directory.GetFiles(s_private, Path.GetFileName(path) + "*"));
     }
 
+    // Its process closes the connection, and the name's reader only when it gets the processor again.
+    [Fact]
+    public void AFifoServerThatDiesSlowlyLosesItsNameWithTheChannel()
+    {
+        var (address, path) = New("fifo");
+        var listener = ManagedIpc.Listen(address);
+        var connecting = Aside.Run(() => ManagedIpc.Connect(address, Pair.Patience));
+        var server = listener.Accept(Pair.Patience);
+        var client = connecting.Join();
+        server.Dispose();
+        Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => client.Receive(new byte[1], Pair.Patience)));
+        Assert.True(Libc.GetStatus(path, out _));
+        listener.Dispose();
+        LeaveDeadName("fifo", path);
+        client.Dispose();
+        Assert.False(Libc.GetStatus(path, out _));
+    }
+
     [Fact]
     public void APeerThatIsNoSharedMemoryServerIsFoundOut()
     {

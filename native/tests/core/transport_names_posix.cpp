@@ -3,6 +3,7 @@
 #include "transport_fixture.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <thread>
 
 namespace ipc {
@@ -85,6 +86,24 @@ TEST_P(NamedTransport, ClientThatLosesItsServerRemovesItsName) {
         EXPECT_EQ(status, IPC_PEER_CLOSED);
         EXPECT_FALSE(test::exists(path_of(address)));
     }
+}
+
+class FifoNames : public NamedTransport {};
+
+INSTANTIATE_TEST_SUITE_P(All, FifoNames, testing::Values("fifo"), [](const auto& instance) { return std::string(instance.param); });
+
+// Its process closes the connection, and the name's reader only when it gets the processor again.
+TEST_P(FifoNames, AServerThatDiesSlowlyLosesItsNameWithTheChannel) {
+    connect_pair();
+    const std::string path = path_of(listener_->address());
+    server_.reset();
+    FrameInfo info{};
+    EXPECT_EQ(client_->next(&info, Deadline(test::forever)), IPC_PEER_CLOSED);
+    EXPECT_TRUE(test::exists(path));
+    listener_->close();
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0); // as a killed process leaves it
+    client_.reset();
+    EXPECT_FALSE(test::exists(path));
 }
 
 TEST_P(KilledClient, IsNoticedByTheServer) {

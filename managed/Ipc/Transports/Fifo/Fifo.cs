@@ -41,7 +41,7 @@ internal sealed unsafe class FifoTransport : Transport
         {
             using (pair)
                 up = Meet(name, handshakeFifo, pair, down, deadline);
-            return up is null ? null : new StreamChannel(new FifoStream(down, up, until => FifoNames.ForgetDeadServer(name.Path, until)), address);
+            return up is null ? null : new StreamChannel(new FifoStream(down, up, name.Path), address);
         }
         finally
         {

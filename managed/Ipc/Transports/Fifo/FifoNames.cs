@@ -55,28 +55,33 @@ internal static class FifoNames
     }
 
     /// <summary>For a client whose connection has ended: removes its server's name if nobody reads there. Never throws, nor outlasts the
-    /// deadline by more than some milliseconds.</summary>
-    public static void ForgetDeadServer(string path, Deadline deadline)
+    /// deadline by more than some milliseconds. False: the name is still there.</summary>
+    public static bool ForgetDeadServer(string path, Deadline deadline)
     {
-        try
+        // A dying process closes its descriptors one by one, perhaps this connection before its handshake.
+        var patience = new Deadline(LocalNames.MillisecondsToForget(deadline));
+        for (var waited = 0; waited <= MostDyingMilliseconds; waited++)
         {
-            // A dying process closes its descriptors one by one, perhaps this connection before its handshake.
-            var left = LocalNames.MillisecondsToForget(deadline);
-            for (var waited = 0; waited <= MostDyingMilliseconds && Libc.GetStatus(path, out _); waited++)
-            {
-                if (waited > 0)
-                    Thread.Sleep(1);
-                using (LocalNames.Lock(left))
-                {
-                    if (RemoveDead(path))
-                        return;
-                }
-            }
+            if (waited > 0)
+                Thread.Sleep(1);
+            if (TryToForget(path, patience))
+                return true;
+            if (patience.Expired)
+                return false;
         }
-        catch (IpcException)
-        {
-            // The name is left to whoever meets it next.
-        }
+        return false;
+    }
+
+    /// <summary>The same, for a server that has had time to die.</summary>
+    public static void ForgetServerIfDead(string path) => TryToForget(path, new Deadline(LocalNames.MillisecondsToForget(new Deadline(0))));
+
+    // True if there is no name any more.
+    private static bool TryToForget(string path, Deadline patience)
+    {
+        var gone = !Libc.GetStatus(path, out _);
+        if (!gone)
+            LocalNames.IfLocked(patience, () => gone = RemoveDead(path));
+        return gone;
     }
 
     private static bool IsOwn(in Libc.FileStatus status) => status.Kind == Libc.S_IFIFO && status.User == Libc.EffectiveUser();

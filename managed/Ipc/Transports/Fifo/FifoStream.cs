@@ -10,12 +10,16 @@ internal sealed unsafe class FifoStream : ByteStream
 
     private readonly Descriptor _reading;
     private readonly Descriptor _writing;
-    private readonly Action<Deadline>? _peerGone;
+    private readonly string? _serverPath;
     private volatile bool _interrupted;
+    private volatile bool _nameIsLeft; // the peer has gone, and the server's name has not
 
-    public FifoStream(Descriptor reading, Descriptor writing, Action<Deadline>? peerGone = null)
+    /// <param name="reading">Owned from here on, as <paramref name="writing"/> is.</param>
+    /// <param name="writing">The other FIFO.</param>
+    /// <param name="serverPath">A client's: its server's handshake FIFO, to clear it away should the server die.</param>
+    public FifoStream(Descriptor reading, Descriptor writing, string? serverPath = null)
     {
-        (_reading, _writing, _peerGone) = (reading, writing, peerGone);
+        (_reading, _writing, _serverPath) = (reading, writing, serverPath);
         if (Libc.FileControl(reading, Libc.F_SETFL, 0) != 0)
             throw Libc.Failure(IpcStatus.System, "cannot make a FIFO wait");
     }
@@ -137,10 +141,18 @@ internal sealed unsafe class FifoStream : ByteStream
         }
     }
 
-    public override void PeerGone(Deadline deadline) => _peerGone?.Invoke(deadline);
+    public override void PeerGone(Deadline deadline)
+    {
+        if (_serverPath is not null)
+            _nameIsLeft = !FifoNames.ForgetDeadServer(_serverPath, deadline);
+    }
 
     public override void Dispose()
     {
+        // A process that others keep from the processor may take longer to die than PeerGone waits.
+        if (_nameIsLeft)
+            FifoNames.ForgetServerIfDead(_serverPath!);
+        _nameIsLeft = false;
         _reading.Dispose();
         _writing.Dispose();
     }

@@ -15,8 +15,8 @@ internal sealed unsafe class ShmRingWriter
     private ulong _dataPosition;
     private ulong _slotsRead;
     private ulong _dataRead;
-    private byte* _slot;     // the next one
-    private ulong _freeHere; // slots from there that are free for certain and come before the boundary
+    private byte* _slot;      // the next one
+    private ulong _freeHere;  // slots from there that are free for certain and come before the boundary
     private ulong _boundary;  // where the writer next decides how to go on: every ShortLap slots
     private ulong _received;  // slots of the other ring that this side had given back when it last earned short laps
     private ulong _shortLaps; // that it has earned and not made

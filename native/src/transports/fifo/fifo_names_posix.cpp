@@ -73,15 +73,31 @@ bool remove_dead_fifo(const std::string& path) {
     return !open_fifo(path, O_WRONLY) && errno == ENXIO && unlink(path.c_str()) == 0;
 }
 
-void forget_dead_fifo_server(const std::string& path, const Deadline& deadline) {
-    // A dying process closes its descriptors one by one, perhaps this connection before its handshake.
+namespace {
+
+// True if there is no name any more.
+bool try_to_forget(const std::string& path, const Deadline& patience) {
     struct stat status {};
+    if (lstat(path.c_str(), &status) != 0) return true;
+    posix::Descriptor lock;
+    return posix::lock_names(&lock, patience) == IPC_OK && remove_dead_fifo(path);
+}
+
+} // namespace
+
+bool forget_dead_fifo_server(const std::string& path, const Deadline& deadline) {
+    // A dying process closes its descriptors one by one, perhaps this connection before its handshake.
     const Deadline patience = posix::time_to_forget(deadline);
-    for (int waited_ms = 0; waited_ms <= 5 && lstat(path.c_str(), &status) == 0; ++waited_ms) {
+    for (int waited_ms = 0; waited_ms <= 5; ++waited_ms) {
         if (waited_ms != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        posix::Descriptor lock;
-        if (posix::lock_names(&lock, patience) != IPC_OK || remove_dead_fifo(path)) return;
+        if (try_to_forget(path, patience)) return true;
+        if (patience.expired()) return false;
     }
+    return false;
+}
+
+void forget_fifo_server_if_dead(const std::string& path) {
+    try_to_forget(path, posix::time_to_forget(Deadline(0)));
 }
 
 FifoPair::FifoPair(const std::string& handshake_fifo, std::string_view token)

@@ -33,8 +33,10 @@ bool is_another_users(const std::string& path);
 bool remove_dead_fifo(const std::string& path);
 
 // For a client whose connection has ended: removes the server's name if the server is dead or dies within some
-// milliseconds, and the names can be locked before the deadline.
-void forget_dead_fifo_server(const std::string& path, const Deadline& deadline);
+// milliseconds, and the names can be locked before the deadline. False: the name is still there.
+bool forget_dead_fifo_server(const std::string& path, const Deadline& deadline);
+// The same, for a server that has had time to die.
+void forget_fifo_server_if_dead(const std::string& path);
 
 // The two FIFOs of one connection that is being made; they lose their names at the end of this object's life.
 class FifoPair {

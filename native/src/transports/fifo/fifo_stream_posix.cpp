@@ -67,7 +67,12 @@ void FifoStream::interrupt() {
 }
 
 void FifoStream::peer_gone(const Deadline& deadline) {
-    if (!server_path_.empty()) forget_dead_fifo_server(server_path_, deadline);
+    if (!server_path_.empty()) name_is_left_ = !forget_dead_fifo_server(server_path_, deadline);
+}
+
+// A process that others keep from the processor may take longer to die than peer_gone() waits.
+FifoStream::~FifoStream() {
+    if (name_is_left_) forget_fifo_server_if_dead(server_path_);
 }
 
 bool write_fifo(int descriptor, const char* bytes, size_t length) {

@@ -6,6 +6,7 @@
 #include "posix/descriptor.hpp"
 #include "posix/interrupt.hpp"
 
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <sys/uio.h>
@@ -19,6 +20,7 @@ class FifoStream final : public ByteStream {
     // A client gives its server's handshake FIFO, to clear it away should the server die; a server gives "".
     FifoStream(posix::Descriptor reading, posix::Descriptor writing, std::string server_path)
         : reading_(std::move(reading)), writing_(std::move(writing)), server_path_(std::move(server_path)) {}
+    ~FifoStream() override;
     Status open() { return interrupt_.open(); }
 
     Status read(void* buffer, size_t capacity, Fill fill, const Deadline& deadline, size_t* count) override;
@@ -42,6 +44,7 @@ class FifoStream final : public ByteStream {
     posix::Interrupt interrupt_;
     bool read_first_ = false; // the last read left bytes behind, so the next one need not wait
     const std::string server_path_;
+    std::atomic<bool> name_is_left_ = false; // the peer has gone, and the server's name has not
 };
 
 // A channel over the two; owns them. `server_path` as above.
