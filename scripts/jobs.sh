@@ -20,6 +20,12 @@ at_idle() {
     if chrt --idle 0 true 2>/dev/null; then chrt --idle 0 "$@"; else nice -n 19 "$@"; fi
 }
 
+# beside FUNCTION...: a suite in which no time counts, at idle priority beside the one that runs.
+beside() {
+    chrt --idle --pid 0 "$BASHPID" 2>/dev/null || renice -n 19 "$BASHPID" >/dev/null
+    "$@"
+}
+
 # build NAME COMMAND...: a step at idle priority.
 build() {
     local name=$1

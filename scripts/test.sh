@@ -59,7 +59,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 bring_loopback_up
 job install-test-packages packages '' install_test_packages
-job install-windows packages '' at_idle "$root/scripts/windows-bootstrap.sh"
+job install-windows-packages packages '' at_idle "$root/scripts/windows-bootstrap.sh" --packages
 
 # Its one test, of the 32-bit library's layouts, is left out where the kernel starts no 32-bit programs, which a shell tells by 126.
 native_32_bit() {
@@ -76,27 +76,32 @@ native_32_bit() {
 
 # What is built, in the order in which suites need it. The solution wants libipc beside its programs, and no more of CMake.
 job build-native-library compiler '' build build-native-library "$root/scripts/native.sh" release --target ipc
+job build-native-programs compiler build-native-library build build-native-programs "$root/scripts/native.sh" release \
+    --target ipc-test-puppet ipc-test-handler ipc_hosting ipc-hosted ipc-hosted-server
+job build-native-32-bit compiler build-native-programs build build-native-32-bit "$root/scripts/native.sh" linux-x86
+job install-windows '' 'install-windows-packages build-native-programs' at_idle "$root/scripts/windows-bootstrap.sh"
 job build-native compiler build-native-library build build-native "$root/scripts/native.sh" release
 job build-solution msbuild build-native-library build build-solution "${build_solution[@]}"
 job build-native-aot msbuild 'build-solution install-test-packages' build build-native-aot "$root/scripts/native-aot.sh"
-job build-native-32-bit compiler '' build build-native-32-bit "$root/scripts/native.sh" linux-x86
 
-# Suites run one after the other, because some of them test time-outs. Those that mostly wait come first, since what the others need is
-# built beside them.
-job native suites 'build-native install-test-packages' run_ctest native release
-# Wine's 32-bit half brings another loader of 32-bit programs: after it.
-job native-32-bit suites 'build-native-32-bit install-windows' native_32_bit
+# Suites run one after the other, because some of them test time-outs; but those in which no time counts run beside the others, which wait most of
+# theirs. The first ones need the least, since what the others need is built beside them.
 mapfile -t projects < <(grep -l 'Microsoft.NET.Test.Sdk' "$root"/managed/tests/*/*.csproj)
 for project in "${projects[@]}"; do
     project=$(basename "$project" .csproj)
-    uses=suites needs='build-native build-solution build-native-32-bit'
-    # The programs that are made of the pages call MSBuild.
-    [ "$project" != Ipc.Distribution.Tests ] || uses='suites msbuild'
-    # The lab plays every side that is built.
-    [ "$project" != Ipc.Lab.Tests ] || needs+=' build-native-aot'
+    # Wine's 32-bit half brings another loader of 32-bit programs: after it.
+    uses=suites needs='build-native-programs build-native-32-bit build-solution install-windows-packages' how=
+    case $project in
+        # The programs that are made of the pages call MSBuild.
+        Ipc.Distribution.Tests) uses=msbuild needs+=' build-native' how=beside ;;
+        # The lab plays every side that is built.
+        Ipc.Lab.Tests) needs+=' build-native build-native-aot' ;;
+    esac
     # What only Windows has is played below.
-    job "$project" "$uses" "$needs" run_xunit "$project" "$project" 'system!=windows'
+    job "$project" "$uses" "$needs" $how run_xunit "$project" "$project" 'system!=windows'
 done
+job native suites 'build-native install-test-packages' run_ctest native release
+job native-32-bit suites 'build-native-32-bit install-windows-packages' native_32_bit
 
 windows_jobs build-solution install-windows
 
@@ -112,9 +117,9 @@ job build-fuzzers compiler install-test-packages build build-fuzzers "$root/scri
 job fuzz suites build-fuzzers run_script fuzz "$root/scripts/fuzz.sh" 10
 
 # Last what makes programs of what has been tried; the lab's suite starts those that it would build again.
-job examples 'suites msbuild' 'build-native build-solution Ipc.Lab.Tests' run_script examples "$root/scripts/examples.sh"
-job pack msbuild 'build-native build-solution build-windows-native build-windows-native-32-bit Ipc.Lab.Tests' step pack "$root/scripts/pack.sh" nuget
-job packages 'suites msbuild' pack run_script packages "$root/scripts/test-packages.sh" --packed
+job examples msbuild 'build-native build-solution Ipc.Lab.Tests' beside run_script examples "$root/scripts/examples.sh"
+job pack msbuild 'build-native build-solution build-windows-native build-windows-native-32-bit Ipc.Lab.Tests' build pack "$root/scripts/pack.sh" nuget
+job packages msbuild pack beside run_script packages "$root/scripts/test-packages.sh" --packed
 
 run_jobs
 finish

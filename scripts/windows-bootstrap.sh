@@ -3,7 +3,7 @@
 # prefix in build/wine, and in lib/windows-x64 the native libraries for Windows, made from Debian's source packages; and, if it can
 # be had, Wine's half for 32-bit programs, for which the architecture i386 is added. Nothing happens if nothing is missing.
 # Without root it prints the one line to run instead.
-#   scripts/windows-bootstrap.sh
+#   scripts/windows-bootstrap.sh [--packages]      --packages: only what the system's package manager installs
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$root/scripts/packages.sh"
@@ -34,6 +34,8 @@ if ! wine32_is_here; then
             "The reason is in $logs/install-32-bit-wine.log" >&2
     fi
 fi
+
+[ "${1:-}" != --packages ] || exit 0
 
 make_prefix() {
     # mscoree and mshtml would ask for downloads; no display is needed for windows that only carry messages.
