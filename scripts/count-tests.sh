@@ -25,6 +25,8 @@ suite_process=
 # What else has to go then: windows-suites.sh adds Wine's server.
 end_more() { :; }
 end_suite() {
+    # A second signal would end this half-way.
+    trap '' INT TERM
     [ -z "$suite_process" ] || kill "$suite_process" 2>/dev/null || true
     end_more
 }

@@ -121,6 +121,7 @@ run_jobs() {
 # Whenever this script ends, also by Ctrl-C, it ends everything it started. A job's suite is a process group of its own, which `timeout` ends.
 end_jobs() {
     local process
+    trap '' INT TERM # as in end_suite
     for process in "${!job_name_of[@]}"; do kill -TERM -- "-$process" 2>/dev/null || true; done
     for process in "${!job_name_of[@]}"; do wait "$process" 2>/dev/null || true; done
     end_suite
