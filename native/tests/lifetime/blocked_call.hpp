@@ -13,8 +13,9 @@ inline ipc_status IPC_CALL unused_handler(void*, const void*, size_t, ipc_reply_
     return IPC_OK;
 }
 
-// Blocks in one call until that fails; sends until nothing more fits.
-inline ipc_status block(ipc_channel* channel, Call call) {
+// Blocks in one call until that fails; sends until nothing more fits, and calls sent() after each message that did.
+template <class Sent>
+ipc_status block(ipc_channel* channel, Call call, Sent sent) {
     char buffer[64] = {};
     const void* in_place = nullptr;
     size_t length = 0;
@@ -34,9 +35,15 @@ inline ipc_status block(ipc_channel* channel, Call call) {
     }
     // Longer messages than any transport keeps many of on the way.
     static const std::vector<char> long_message(3 << 20);
-    while (true)
+    while (true) {
         if (const ipc_status status = ipc_send(channel, long_message.data(), long_message.size(), IPC_FOREVER))
             return status;
+        sent();
+    }
+}
+
+inline ipc_status block(ipc_channel* channel, Call call) {
+    return block(channel, call, [] {});
 }
 
 } // namespace lifetime

@@ -46,10 +46,10 @@ TEST_P(Races, FreeUnderABlockedCallWaitsForIt) {
         ipc_status status = IPC_OK;
         std::thread blocked([&] {
             blocking.going_in();
-            status = block(end, call);
+            status = block(end, call, [&] { blocking.came_back(); });
         });
-        // It must be inside when free begins.
-        blocking.await();
+        // It must be inside when free begins, in a call that does not come back before: the next one would use what was freed.
+        blocking.await(call == Call::send);
         ipc_channel_free(end);
         blocked.join();
         end = nullptr;

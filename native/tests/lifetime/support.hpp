@@ -103,10 +103,19 @@ class Blocking {
         thread_ = gettid();
 #endif
     }
-    void await() const {
+    // By the same thread, if it calls again and again until one call blocks: after each that did not.
+    void came_back() { ++returned_; }
+    // `again`: whether it calls again and again.
+    void await([[maybe_unused]] bool again = false) const {
         while (thread_ == 0) std::this_thread::yield();
 #if defined(_WIN32)
-        std::this_thread::sleep_for(std::chrono::milliseconds(20)); // Windows tells nobody what a thread does
+        // Windows tells nobody what a thread does, so it blocks if no call has come back for some time. Of a message of megabytes that still
+        // goes out, Wine may need tens of milliseconds.
+        const std::chrono::milliseconds quiet(again ? 250 : 20);
+        for (int seen = -1; seen != returned_;) {
+            seen = returned_;
+            std::this_thread::sleep_for(quiet);
+        }
 #else
         const std::string file = "/proc/self/task/" + std::to_string(thread_) + "/stat";
         std::string line;
@@ -120,6 +129,7 @@ class Blocking {
 
   private:
     std::atomic<int> thread_{0};
+    std::atomic<int> returned_{0};
 };
 
 class Stopwatch {
