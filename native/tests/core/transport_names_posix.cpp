@@ -90,7 +90,8 @@ TEST_P(NamedTransport, ClientThatLosesItsServerRemovesItsName) {
 
 class FifoNames : public NamedTransport {};
 
-INSTANTIATE_TEST_SUITE_P(All, FifoNames, testing::Values("fifo"), [](const auto& instance) { return std::string(instance.param); });
+INSTANTIATE_TEST_SUITE_P(All, FifoNames, testing::Values("fifo"),
+                         [](const auto& instance) { return std::string(instance.param); });
 
 // Its process closes the connection, and the name's reader only when it gets the processor again.
 TEST_P(FifoNames, AServerThatDiesSlowlyLosesItsNameWithTheChannel) {

@@ -104,7 +104,9 @@ class Blocking {
 #endif
     }
     // By the same thread, if it calls again and again until one call blocks: after each that did not.
-    void came_back() { ++returned_; }
+    void came_back() {
+        ++returned_;
+    }
     // `again`: whether it calls again and again.
     void await([[maybe_unused]] bool again = false) const {
         while (thread_ == 0) std::this_thread::yield();
