@@ -20,9 +20,10 @@ at_idle() {
     if chrt --idle 0 true 2>/dev/null; then chrt --idle 0 "$@"; else nice -n 19 "$@"; fi
 }
 
-# beside FUNCTION...: a suite in which no time counts, at idle priority beside the one that runs.
+# beside FUNCTION...: a suite in which no time counts, beside the one that runs. Before builds, or its programs would run into their time limits; and
+# Mono starts no thread at idle priority.
 beside() {
-    chrt --idle --pid 0 "$BASHPID" 2>/dev/null || renice -n 19 "$BASHPID" >/dev/null
+    renice -n 10 "$BASHPID" >/dev/null
     "$@"
 }
 
