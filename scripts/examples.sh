@@ -82,7 +82,7 @@ run_publish() {
         managed subscriber "broadcast://$name" &
         subscribers+=($!)
     done
-    managed subscriber "broadcast://$name?policy=drop" 1 &
+    managed subscriber "broadcast://$name?policy=drop" 5 &
     subscribers+=($!)
     "$native/publisher" "broadcast://$name?size=64k" 10 5000
     wait "${subscribers[@]}"
