@@ -84,8 +84,9 @@ job build-native compiler build-native-library build build-native "$root/scripts
 job build-solution msbuild build-native-library build build-solution "${build_solution[@]}"
 job build-native-aot msbuild 'build-solution install-test-packages' build build-native-aot "$root/scripts/native-aot.sh"
 
-# Suites run one after the other, because some of them test time-outs; but those in which no time counts run beside the others, which wait most of
-# theirs. The first ones need the least, since what the others need is built beside them.
+# Suites run one after the other, because some of them test time-outs. Those that need the least come first if they are ready before the native one,
+# since what the others need is built beside them. Those in which no time counts run beside the others, after the lab's, which compares times.
+job native suites 'build-native install-test-packages' run_ctest native release
 mapfile -t projects < <(grep -l 'Microsoft.NET.Test.Sdk' "$root"/managed/tests/*/*.csproj)
 for project in "${projects[@]}"; do
     project=$(basename "$project" .csproj)
@@ -93,14 +94,13 @@ for project in "${projects[@]}"; do
     uses=suites needs='build-native-programs build-native-32-bit build-solution install-windows-packages' how=
     case $project in
         # The programs that are made of the pages call MSBuild.
-        Ipc.Distribution.Tests) uses=msbuild needs+=' build-native' how=beside ;;
+        Ipc.Distribution.Tests) uses=msbuild needs+=' build-native Ipc.Lab.Tests' how=beside ;;
         # The lab plays every side that is built.
         Ipc.Lab.Tests) needs+=' build-native build-native-aot' ;;
     esac
     # What only Windows has is played below.
     job "$project" "$uses" "$needs" $how run_xunit "$project" "$project" 'system!=windows'
 done
-job native suites 'build-native install-test-packages' run_ctest native release
 job native-32-bit suites 'build-native-32-bit install-windows-packages' native_32_bit
 
 windows_jobs build-solution install-windows
