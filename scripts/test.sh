@@ -84,8 +84,8 @@ job build-native compiler build-native-library build build-native "$root/scripts
 job build-solution msbuild build-native-library build build-solution "${build_solution[@]}"
 job build-native-aot msbuild 'build-solution install-test-packages' build build-native-aot "$root/scripts/native-aot.sh"
 
-# Suites run one after the other, because some of them test time-outs. Those that need the least come first if they are ready before the native one,
-# since what the others need is built beside them. Those in which no time counts run beside the others, after the lab's, which compares times.
+# Suites run one after the other, because some of them test time-outs. Those that need the least begin first, and what the others need is built beside
+# them. Those in which no time counts run beside the others, but not beside the lab's, which compares times.
 job native suites 'build-native install-test-packages' run_ctest native release
 mapfile -t projects < <(grep -l 'Microsoft.NET.Test.Sdk' "$root"/managed/tests/*/*.csproj)
 for project in "${projects[@]}"; do
