@@ -95,8 +95,8 @@ for project in "${projects[@]}"; do
     case $project in
         # The programs that are made of the pages call MSBuild.
         Ipc.Distribution.Tests) uses=msbuild needs+=' build-native Ipc.Lab.Tests' how=beside ;;
-        # The lab plays every side that is built.
-        Ipc.Lab.Tests) needs+=' build-native build-native-aot' ;;
+        # The lab plays every side that is built; and what waits for its suite is not to run beside Ipc.Tests, which has time-outs of milliseconds.
+        Ipc.Lab.Tests) needs+=' build-native build-native-aot Ipc.Tests' ;;
     esac
     # What only Windows has is played below.
     job "$project" "$uses" "$needs" $how run_xunit "$project" "$project" 'system!=windows'
