@@ -62,14 +62,20 @@ public sealed class ForeignPeerTests : IDisposable
     {
         var cell = new Cell("unix", pair, "raw", "call", "1k-10k", Count: 100);
         var programs = Programs.OfThisTree([new ForeignPeer("python", $"python3 '{s_script}'")]);
-        var task = new LaunchTask(
-            cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.01, 0.01),
-            Path.Combine(_folder.Path, "launch.u32"));
+        // A client that cannot go on warming up may meet a managed server that still compiles, which the lab then says.
+        string[] expected = pair.StartsWith("managed", StringComparison.Ordinal) ? ["ok", "unsteady"] : ["ok"];
+        async Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync() => await new Launcher(programs, LaunchBounds.Usual).RunAsync(
+            new LaunchTask(
+                cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, Pins.None, new LaunchTiming(0.01, 0.01),
+                Path.Combine(_folder.Path, "launch.u32")),
+            0, 0, CancellationToken.None);
 
-        var (record, samples) = await new Launcher(programs, LaunchBounds.Usual).RunAsync(task, 0, 0, CancellationToken.None);
+        var (record, samples) = await LaunchAsync();
+        // Other processes may keep times from settling within so short a launch; they do not do so each time.
+        for (var tries = 1; tries < 5 && record.Status == "unsteady" && !expected.Contains(record.Status); tries++)
+            (record, samples) = await LaunchAsync();
 
-        // Whether times settle within so short a launch depends on the machine, and on a managed server that still compiles; the lab then says so.
-        Assert.Contains(record.Status, (string[])["ok", "unsteady"]);
+        Assert.Contains(record.Status, expected);
         Assert.Equal((100L, 100L * 11000), (record.Operations, record.Bytes));
         Assert.Equal(100, samples.Length);
     }
