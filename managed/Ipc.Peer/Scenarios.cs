@@ -15,6 +15,9 @@ internal static class Scenarios
                 var payloads = new RawPayloads(cell.Workload, cell.Seed);
                 Play(cell, control, channel => new RawCall(channel, payloads), channel => new RawCallService(channel, payloads));
                 break;
+            case ("handler", "raw"):
+                RawHandler.Play(cell, control);
+                break;
             case ("paced", "raw"):
                 var paced = new RawPayloads(cell.Workload, cell.Seed);
                 Play(cell, control, channel => new PacedCall(channel, paced, cell.Workload), channel => new RawCallService(channel, paced));

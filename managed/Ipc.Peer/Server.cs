@@ -70,6 +70,31 @@ internal static class Server
         control.WaitForEnd();
     }
 
+    /// <summary>The same for calls that a handler answers.</summary>
+    public static void RunHandler(Cell cell, Control control, RawHandler handler)
+    {
+        try
+        {
+            var channel = AcceptOne(cell, control);
+            try
+            {
+                control.OnEnd(channel.Close);
+                channel.Serve(handler.Answer);
+            }
+            finally
+            {
+                control.OnEnd(null);
+                channel.Dispose();
+            }
+            control.Emit(new ServedEvent(handler.Answered()), EventJson.Default.ServedEvent);
+        }
+        catch (IpcException) when (control.HasEnded)
+        {
+            control.ThrowIfEnded();
+        }
+        control.WaitForEnd();
+    }
+
     /// <summary>The same for a client that connects again and again: exchanges are counted through all its connections, and one without any exchange is
     /// its last.</summary>
     public static void RunReconnected(Cell cell, Control control, Func<IpcChannel, Service> prepare)

@@ -23,6 +23,12 @@ class Connection {
     // One more client of a listener that goes on listening.
     static Connection accept(Listener& listener, Control& control);
 
+    // Answers calls with handler(Bytes, ReplyWriter&) until the client closes the connection in order.
+    template <class Handler>
+    void serve(Handler&& handler) {
+        channel_.serve(std::forward<Handler>(handler));
+    }
+
     // For the calls of ipc.h; owned by this object.
     ipc_channel* channel() const { return channel_.handle(); }
 

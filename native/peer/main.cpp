@@ -60,6 +60,8 @@ void play(const Cell& cell, Control& control) {
     if (cell.scenario == "push") return client ? push_client(cell, control) : push_server(cell, control);
     if (cell.scenario == "batch") return client ? batch_client(cell, control) : batch_server(cell, control);
     if (cell.scenario == "pipelined" && client) return pipelined_client(cell, control);
+    if (cell.scenario == "handler" && cell.codec == "raw")
+        return client ? call_raw_client(cell, control) : handler_server(cell, control);
     if (cell.scenario == "paced") return client ? paced_client(cell, control) : call_raw_server(cell, control);
     if (cell.scenario == "startup") return client ? startup_client(cell, control) : call_raw_server(cell, control);
     if (cell.scenario == "reconnect") return client ? reconnect_client(cell, control) : reconnect_server(cell, control);

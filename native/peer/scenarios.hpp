@@ -11,6 +11,9 @@ namespace ipc::peer {
 void call_raw_client(const Cell& cell, Control& control);
 void call_raw_server(const Cell& cell, Control& control);
 
+// Answers the client of call by a handler.
+void handler_server(const Cell& cell, Control& control);
+
 // ui-idle, ui-busy, ui-blocked; their server is call_raw_server. Only Windows has what they are about.
 void ui_client(const Cell& cell, Control& control);
 

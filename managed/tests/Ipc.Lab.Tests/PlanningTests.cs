@@ -342,7 +342,7 @@ public sealed class PlanningTests
         Assert.StartsWith("there is no workload '2k'; the workloads are 0.1k-1k, ", MistakeOf(new() { Workloads = ["2k"] }), StringComparison.Ordinal);
         Assert.Equal("there is no preset 'fast'; the presets are quick, seed, reference, full", MistakeOf(new() { Preset = "fast" }));
         Assert.Equal("workload 'push-1k' has no codec 'json'; it takes raw", MistakeOf(new() { Workloads = ["push-1k"], Codecs = ["json"] }));
-        Assert.Equal("workload '64' has no scenario 'push'; it takes call, one-cpu, reconnect, startup, footprint, idle, pipelined, pipelined-1, "
+        Assert.Equal("workload '64' has no scenario 'push'; it takes call, handler, one-cpu, reconnect, startup, footprint, idle, pipelined, pipelined-1, "
             + "pipelined-8, pipelined-256, shuffled, in-order, bitness", MistakeOf(new() { Workloads = ["64"], Scenarios = ["push"] }));
         Assert.StartsWith("preset 'quick' has no cell", MistakeOf(new() { Preset = "quick", Workloads = ["ping"] }), StringComparison.Ordinal);
         Assert.Equal("--launches 0 is not between 1 and 1000", MistakeOf(new() { Launches = 0 }));

@@ -41,6 +41,21 @@ public sealed class RealPeersTests : RealPeers
     }
 
     [Theory]
+    [MemberData(nameof(BothPartsOfMessages))]
+    public async Task EverySideAnswersByAHandler(string pair)
+    {
+        const int calls = 200;
+        foreach (var (transport, workload) in ((string, string)[])[("shm", "64"), ("unix", "1k-10k")])
+        {
+            var cell = new Cell(transport, pair, "raw", "handler", workload, calls);
+            var (record, samples) = await LaunchAsync(cell);
+
+            Assert.Equal((calls, calls, calls * ((long)cell.Load.RequestBytes + cell.Load.ReplyBytes)), (record.Operations, samples.Length, record.Bytes));
+            Assert.InRange(record.ServerOperations!.Value, calls, long.MaxValue);
+        }
+    }
+
+    [Theory]
     [MemberData(nameof(PairsAlone))]
     public async Task EverySideSerializesAlone(string pair)
     {

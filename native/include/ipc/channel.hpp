@@ -15,6 +15,24 @@
 #include <utility>
 
 namespace ipc {
+namespace detail {
+
+// As memcpy. From 129 bytes to 2 kB in blocks of 64, the last of which overlaps the one before it: a call of 1 kB over
+// shm takes 4 to 9 % less so than by glibc's memcpy (docs/performance.md, "Copying").
+inline void copy_into_room(std::byte* room, const void* data, size_t size) noexcept {
+    const auto* from = static_cast<const std::byte*>(data);
+    constexpr size_t block = 64, least = 129, most = 2048;
+    if (size < least || size > most) {
+        std::memcpy(room, from, size);
+        return;
+    }
+    const std::byte* const last = from + size - block;
+    std::byte* const last_of_room = room + size - block;
+    for (; from < last; from += block, room += block) std::memcpy(room, from, block);
+    std::memcpy(last_of_room, last, block);
+}
+
+} // namespace detail
 
 // Writes a handler's reply.
 class ReplyWriter {
@@ -34,7 +52,7 @@ class ReplyWriter {
     void write(const void* data, size_t size) { value_of(try_write(data, size)); }
     Result<void> try_write(const void* data, size_t size) noexcept {
         const Result<std::byte*> room = try_reserve(size);
-        if (room && size != 0) std::memcpy(*room, data, size);
+        if (room && size != 0) detail::copy_into_room(*room, data, size);
         return Result<void>(room.status());
     }
     void write(std::string_view text) { write(text.data(), text.size()); }

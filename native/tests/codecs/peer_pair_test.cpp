@@ -121,6 +121,7 @@ TEST(PeerPair, PlaysOverEveryTransport) {
         play(id, cell("custom", "call", workload("1k-10k")));
         play(id, cell("raw", "push", workload("push-1k")));
         play(id, cell("raw", "reconnect", workload("64")));
+        play(id, cell("raw", "handler", workload("1k-10k")));
     }
 }
 
@@ -164,6 +165,18 @@ TEST_P(WrongContent, IsNoticedByBothEnds) {
     Pair pair;
     const json one = cell(codec, "call", workload(id));
     EXPECT_EQ(pair.warm_up(one, with(one, "seed", 6))["status"], "WRONG_CONTENT");
+    EXPECT_EQ(pair.server.expect("failed")["status"], "WRONG_CONTENT");
+    EXPECT_EQ(pair.client.wait(), 1);
+    EXPECT_EQ(pair.server.wait(), 1);
+}
+
+TEST(PeerPair, AHandlerNoticesWrongContentAndSaysItToBothEnds) {
+    Pair pair;
+    const json one = cell("raw", "handler", workload("64"));
+    const json failed = pair.warm_up(one, with(one, "seed", 6));
+    EXPECT_EQ(failed["status"], "HANDLER_FAILED");
+    EXPECT_NE(failed["reason"].get<std::string>().find("of the request is not what was sent"), std::string::npos)
+        << failed;
     EXPECT_EQ(pair.server.expect("failed")["status"], "WRONG_CONTENT");
     EXPECT_EQ(pair.client.wait(), 1);
     EXPECT_EQ(pair.server.wait(), 1);

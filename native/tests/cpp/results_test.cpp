@@ -52,6 +52,28 @@ TEST_P(Results, RoomsAndMessagesInPlace) {
     EXPECT_TRUE(server_.try_release());
 }
 
+TEST_P(Results, HandlersWriteRepliesOfEveryLength) {
+    std::thread serving([this] {
+        const Result<void> served = server_.try_serve(
+            [](Bytes request, ReplyWriter& reply) { EXPECT_TRUE(reply.try_write(request.data, request.size)); });
+        EXPECT_TRUE(served) << ipc_last_error();
+    });
+    constexpr size_t longest = 2100, margin = 64;
+    std::string request, reply(longest + margin, '-');
+    for (size_t length = 0; length <= longest; ++length) {
+        const Result<size_t> size =
+            client_.try_call(request.data(), length, reply.data(), reply.size(), patience_ms);
+        EXPECT_TRUE(size) << ipc_last_error();
+        if (!size || std::string_view(reply.data(), *size) != request) {
+            ADD_FAILURE() << "the reply of " << length << " bytes is not what the handler wrote";
+            break;
+        }
+        request += static_cast<char>('a' + length * 7 % 26);
+    }
+    client_.close();
+    serving.join();
+}
+
 TEST_P(Results, CallsAndTheirFailures) {
     std::thread serving([this] {
         const Result<void> served = server_.try_serve([](Bytes request, ReplyWriter& reply) {

@@ -87,6 +87,7 @@ internal static class Names
 
     public static string Scenario(string id) => id switch
     {
+        "handler" => "call, answered by a handler",
         "one-cpu" => "call, both on one CPU",
         "shuffled" => "call, data in random order",
         "in-order" => "call, data in the order of memory",

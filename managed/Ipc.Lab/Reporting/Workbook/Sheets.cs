@@ -19,7 +19,7 @@ internal static class Sheets
             sheets.AddRange(new[]
             {
                 MeasuredSheet.Of(Named("Request"), "Calls: request and reply", machine, c =>
-                    c.Scenario is "call" or "one-cpu" or "shuffled" or "in-order" or "bitness" or "reconnect" or "startup"
+                    c.Scenario is "call" or "handler" or "one-cpu" or "shuffled" or "in-order" or "bitness" or "reconnect" or "startup"
                     || c.Scenario.StartsWith("ui-", StringComparison.Ordinal)),
                 MeasuredSheet.Of(Named("Push"), "Messages whose receiver confirms them with one byte", machine, c => c.Scenario is "push" or "push-many"),
                 MeasuredSheet.Of(Named("One-way"), "One-way messages, timed at the receiver", machine, c => Names.IsStream(c.Scenario)),

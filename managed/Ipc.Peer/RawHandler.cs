@@ -1,0 +1,56 @@
+using System.Runtime.ExceptionServices;
+
+namespace Ipc.Peer;
+
+/// <summary>Scenario `handler`: raw calls as those of `call`, answered by a handler that the library calls, as README's programs answer. Nothing of it
+/// runs after its answer has gone. So it checks the request before, and the client waits for that, too.</summary>
+internal sealed class RawHandler(RawPayloads payloads)
+{
+    private readonly byte[] _received = new byte[payloads.Request.Length];
+    private ExceptionDispatchInfo? _failure;
+    private long _answered;
+
+    public static void Play(Cell cell, Control control)
+    {
+        if (cell.TransportKind != "channel")
+            throw Failure.BadCell("a transport of kind call has no other way to answer than by a handler: take scenario call");
+        var payloads = new RawPayloads(cell.Workload, cell.Seed);
+        if (cell.Role == "client")
+            Client.Run(cell, control, channel => new RawCall(channel, payloads));
+        else
+            Server.RunHandler(cell, control, new RawHandler(payloads));
+    }
+
+    /// <summary>For <see cref="IpcChannel.Serve"/>.</summary>
+    public void Answer(ReadOnlySpan<byte> request, ReplyWriter reply)
+    {
+        try
+        {
+            if (payloads.IsSequenced)
+            {
+                var sequence = (ulong)_answered + 1;
+                PayloadData.Stamp(payloads.Request, sequence);
+                PayloadData.Stamp(payloads.Reply, sequence);
+            }
+            if (request.Length != _received.Length)
+                throw Failure.WrongLength("request", request.Length, _received.Length);
+            request.CopyTo(_received);
+            Content.Check("request", _received, payloads.Request);
+            Content.Spoil(_received);
+            payloads.Reply.CopyTo(reply.Reserve(payloads.Reply.Length));
+            _answered++;
+        }
+        catch (Exception e)
+        {
+            _failure = ExceptionDispatchInfo.Capture(e);
+            throw; // fails the call with the same words
+        }
+    }
+
+    /// <summary>So many calls; throws what failed one.</summary>
+    public long Answered()
+    {
+        _failure?.Throw();
+        return _answered;
+    }
+}

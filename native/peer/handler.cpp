@@ -1,0 +1,55 @@
+// Scenario `handler`: raw calls as those of `call`, answered by a handler that the library calls, as README's programs answer.
+#include "call_raw.hpp"
+#include "data.hpp"
+#include "failure.hpp"
+#include "scenarios.hpp"
+
+#include <cstring>
+#include <exception>
+
+namespace ipc::peer {
+namespace {
+
+// Nothing of it runs after its answer has gone. So it checks the request before, and the client waits for that, too.
+class RawHandler {
+  public:
+    explicit RawHandler(const Cell& cell) : payloads_(cell), received_(payloads_.request.size()) {}
+
+    void operator()(Bytes request, ReplyWriter& reply) {
+        try {
+            payloads_.stamp(answered_ + 1);
+            if (request.size != received_.size())
+                fail_wrong_content(wrong_length("request", request.size, received_.size()));
+            if (request.size > 0) std::memcpy(received_.data(), request.data, request.size);
+            check_bytes("request", received_, payloads_.request);
+            spoil(received_);
+            reply.write(payloads_.reply.data(), payloads_.reply.size());
+            ++answered_;
+        } catch (...) {
+            failure_ = std::current_exception();
+            throw; // fails the call with the same words
+        }
+    }
+
+    // So many calls; throws what failed one.
+    uint64_t answered() const {
+        if (failure_) std::rethrow_exception(failure_);
+        return answered_;
+    }
+
+  private:
+    RawPayloads payloads_;
+    std::vector<uint8_t> received_;
+    uint64_t answered_ = 0;
+    std::exception_ptr failure_;
+};
+
+} // namespace
+
+void handler_server(const Cell& cell, Control& control) {
+    RawHandler handler(cell);
+    Connection::accept(cell, control).serve(handler);
+    finish_serving(control, handler.answered());
+}
+
+} // namespace ipc::peer
