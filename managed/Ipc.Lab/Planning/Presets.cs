@@ -149,6 +149,7 @@ internal static class Presets
         string[] alike = [.. native, "managed:managed"];
         return
         [
+            .. Grid.Cross(["shm", "unix"], MainPairs, ["raw"], ["handler"], ["64"]),
             .. Grid.Cross(Grid.OwnTransports, alike, ["raw"], ["one-cpu"], ["1k-10k"]),
             // Beside the same calls with the same data each time: what caches give.
             .. Grid.Cross(["shm", "unix"], alike, ["raw"], ["call", "in-order", "shuffled"], s_sizesOfCaches),

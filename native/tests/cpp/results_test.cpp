@@ -61,8 +61,7 @@ TEST_P(Results, HandlersWriteRepliesOfEveryLength) {
     constexpr size_t longest = 2100, margin = 64;
     std::string request, reply(longest + margin, '-');
     for (size_t length = 0; length <= longest; ++length) {
-        const Result<size_t> size =
-            client_.try_call(request.data(), length, reply.data(), reply.size(), patience_ms);
+        const Result<size_t> size = client_.try_call(request.data(), length, reply.data(), reply.size(), patience_ms);
         EXPECT_TRUE(size) << ipc_last_error();
         if (!size || std::string_view(reply.data(), *size) != request) {
             ADD_FAILURE() << "the reply of " << length << " bytes is not what the handler wrote";
