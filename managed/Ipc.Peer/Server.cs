@@ -86,7 +86,8 @@ internal static class Server
                 control.OnEnd(null);
                 channel.Dispose();
             }
-            control.Emit(new ServedEvent(handler.Answered()), EventJson.Default.ServedEvent);
+            control.BeginLeavingOut();
+            Tell(control, handler.Answered(), handler.Allocated);
         }
         catch (IpcException) when (control.HasEnded)
         {
