@@ -86,5 +86,6 @@ public sealed class TableFileTests : IDisposable
 
     [Fact]
     public void OtherWorkloadsStayAsTheRegistryHasThem() =>
-        Assert.Equal("""{"id":"32","request_bytes":32,"reply_bytes":32,"scenarios":["call","handler"],"codecs":["raw"]}""", PeerWorkloads.Of("32", null).ToJsonString());
+        Assert.Equal("""{"id":"32","request_bytes":32,"reply_bytes":32,"scenarios":["call","handler"],"codecs":["raw"]}""",
+            PeerWorkloads.Of("32", null).ToJsonString());
 }
