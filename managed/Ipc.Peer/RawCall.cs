@@ -16,6 +16,15 @@ internal sealed class RawPayloads
     public byte[] Request { get; }
     public byte[] Reply { get; }
     public bool IsSequenced { get; }
+
+    /// <summary>Makes them those of exchange <paramref name="sequence"/>.</summary>
+    public void Stamp(ulong sequence)
+    {
+        if (!IsSequenced)
+            return;
+        PayloadData.Stamp(Request, sequence);
+        PayloadData.Stamp(Reply, sequence);
+    }
 }
 
 /// <summary>The client's exchange in its three steps, of which the second alone is timed.</summary>
@@ -29,13 +38,7 @@ internal sealed class RawExchange(RawPayloads payloads)
     private int _length;
 
     /// <summary>The next request.</summary>
-    public void Prepare()
-    {
-        if (!payloads.IsSequenced)
-            return;
-        PayloadData.Stamp(payloads.Request, ++_sequence);
-        PayloadData.Stamp(payloads.Reply, _sequence);
-    }
+    public void Prepare() => payloads.Stamp(++_sequence);
 
     /// <summary>May run on another thread than the other two, one at a time.</summary>
     public void Call(IpcChannel channel) => _length = channel.Call(payloads.Request, _received);
@@ -74,7 +77,7 @@ internal sealed class RawCallService(IpcChannel channel, RawPayloads payloads, b
     private ulong _sequence;
 
     // A client that closes instead may go on with this one over another connection.
-    public override void Prepare() => Stamp(_sequence + 1);
+    public override void Prepare() => payloads.Stamp(_sequence + 1);
 
     public override void Once()
     {
@@ -96,13 +99,5 @@ internal sealed class RawCallService(IpcChannel channel, RawPayloads payloads, b
         Channel.Reply(payloads.Reply);
         Content.Check("request", _received, payloads.Request);
         Content.Spoil(_received);
-    }
-
-    private void Stamp(ulong sequence)
-    {
-        if (!payloads.IsSequenced)
-            return;
-        PayloadData.Stamp(payloads.Request, sequence);
-        PayloadData.Stamp(payloads.Reply, sequence);
     }
 }

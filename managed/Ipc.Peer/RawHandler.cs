@@ -34,12 +34,7 @@ internal sealed class RawHandler(RawPayloads payloads)
         {
             if (_answered % CallsBetweenReadings == 0)
                 Allocated = RuntimeFacts.AllocatedBytesOfThread;
-            if (payloads.IsSequenced)
-            {
-                var sequence = (ulong)_answered + 1;
-                PayloadData.Stamp(payloads.Request, sequence);
-                PayloadData.Stamp(payloads.Reply, sequence);
-            }
+            payloads.Stamp((ulong)_answered + 1);
             if (request.Length != _received.Length)
                 throw Failure.WrongLength("request", request.Length, _received.Length);
             request.CopyTo(_received);

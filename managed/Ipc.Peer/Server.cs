@@ -54,41 +54,26 @@ internal abstract unsafe class Service(IpcChannel channel)
 /// <summary>The course of a server: listen, serve one client to its end, then answer questions until standard input ends.</summary>
 internal static class Server
 {
-    public static void Run(Cell cell, Control control, Func<IpcChannel, Service> prepare)
+    public static void Run(Cell cell, Control control, Func<IpcChannel, Service> prepare) =>
+        Run(cell, control, channel => Serve(prepare(channel), control, _ => true));
+
+    /// <summary>The same for calls that a handler answers.</summary>
+    public static void RunHandler(Cell cell, Control control, RawHandler handler) =>
+        Run(cell, control, channel =>
+        {
+            channel.Serve(handler.Answer);
+            control.BeginLeavingOut();
+            return (handler.Answered(), handler.Allocated);
+        });
+
+    private static void Run(Cell cell, Control control, Func<IpcChannel, (long Operations, long Allocated)> serve)
     {
         try
         {
-            var channel = AcceptOne(cell, control);
-            var (operations, allocated) = Serve(channel, control, prepare, _ => true);
+            var (operations, allocated) = ServeOn(AcceptOne(cell, control), control, serve);
             Tell(control, operations, allocated);
         }
         // The end of standard input closes the channel under whatever is going on: that is the failure, not what it caused.
-        catch (IpcException) when (control.HasEnded)
-        {
-            control.ThrowIfEnded();
-        }
-        control.WaitForEnd();
-    }
-
-    /// <summary>The same for calls that a handler answers.</summary>
-    public static void RunHandler(Cell cell, Control control, RawHandler handler)
-    {
-        try
-        {
-            var channel = AcceptOne(cell, control);
-            try
-            {
-                control.OnEnd(channel.Close);
-                channel.Serve(handler.Answer);
-            }
-            finally
-            {
-                control.OnEnd(null);
-                channel.Dispose();
-            }
-            control.BeginLeavingOut();
-            Tell(control, handler.Answered(), handler.Allocated);
-        }
         catch (IpcException) when (control.HasEnded)
         {
             control.ThrowIfEnded();
@@ -116,7 +101,8 @@ internal static class Server
                 long served, all = 0, allocated;
                 do
                 {
-                    (served, allocated) = Serve(Accept(listener, control), control, Continue, exchanges => exchanges == 0);
+                    (served, allocated) = ServeOn(Accept(listener, control), control,
+                        channel => Serve(Continue(channel), control, exchanges => exchanges == 0));
                     all += served;
                 }
                 while (served > 0);
@@ -160,12 +146,13 @@ internal static class Server
         }
     }
 
-    private static (long Operations, long Allocated) Serve(IpcChannel channel, Control control, Func<IpcChannel, Service> prepare, Func<long, bool> isLast)
+    private static (long Operations, long Allocated) ServeOn(
+        IpcChannel channel, Control control, Func<IpcChannel, (long Operations, long Allocated)> serve)
     {
         try
         {
             control.OnEnd(channel.Close);
-            return Serve(prepare(channel), control, isLast);
+            return serve(channel);
         }
         finally
         {
