@@ -8,7 +8,7 @@ namespace Ipc;
 internal sealed unsafe partial class PipeStream(Win32Handle pipe, PipeMode mode) : OverlappedStream
 {
     // One write takes at most so much, because the system may have to keep all of it in memory of its own.
-    private const int LargestFragment = 1024 * 1024;
+    private static int LargestFragment { get; } = Win32.MostAtOnce(1024 * 1024);
 
     private readonly Win32Handle _sent = Win32.CreateEvent();   // the sending thread's
     private byte[] _message = [];                               // the sending thread's: a message's fragments side by side

@@ -51,6 +51,14 @@ internal static unsafe partial class Win32
     /// case with its evidence in docs/windows.md.</summary>
     public static bool UnderWine { get; } = GetProcAddress(GetModuleHandleW("ntdll.dll"), "wine_get_version") != 0;
 
+    /// <summary>How many of so many bytes go to the system in one write or message. Wine's server must take a request at once, because a thread that is
+    /// still writing one is ended when another asks for its registers, as the garbage collector does: docs/windows.md, "Long requests".</summary>
+    public static int MostAtOnce(int most)
+    {
+        const int TakenAtOnceByWine = 60 * 1024;
+        return UnderWine ? Math.Min(most, TakenAtOnceByWine) : most;
+    }
+
     [LibraryImport("kernel32", StringMarshalling = StringMarshalling.Utf16)]
     private static partial nint GetModuleHandleW(string name);
     [LibraryImport("kernel32", StringMarshalling = StringMarshalling.Utf8)]

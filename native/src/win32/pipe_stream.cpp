@@ -1,6 +1,7 @@
 #include "win32/pipe_stream.hpp"
 
 #include "win32/error_text.hpp"
+#include "win32/wine.hpp"
 
 #include <algorithm>
 #include <array>
@@ -99,9 +100,10 @@ Status PipeStream::write_message(Chunk head, Chunk body, const Deadline& deadlin
 }
 
 Status PipeStream::write_all(const void* data, size_t length, const Deadline& deadline, size_t* written) {
+    const size_t most = most_at_once(largest_fragment);
     for (size_t done = 0; done < length;) {
         size_t count = 0;
-        const size_t fragment = std::min(length - done, largest_fragment);
+        const size_t fragment = std::min(length - done, most);
         const Status status = write_fragment(static_cast<const char*>(data) + done, fragment, deadline, &count);
         done += count;
         *written += count;

@@ -29,6 +29,10 @@ internal struct MessageHead
     /// <summary>The connection's.</summary>
     public Guid Token;
 
+    /// <summary>How many bytes of the payload go with this head.</summary>
+    [SupportedOSPlatform("windows")]
+    public readonly int FragmentLength => Math.Min((int)(Length - Offset), Win32.MostAtOnce(MostInFragment));
+
     public static MessageHead Make(uint kind, uint id, uint number, Guid token, int length) => new()
     {
         Magic = OurMagic,
@@ -140,11 +144,10 @@ internal sealed unsafe class OutgoingMessage : IDisposable
     private CopyData* _copied; // the head and the fragment lie behind it
     private int _capacity;
 
-    /// <summary>One fragment: what the head says, and at most MostInFragment bytes of the payload from its offset on.</summary>
+    /// <summary>One fragment: the head, and as many bytes of the payload from its offset on as go with it.</summary>
     public void Make(MessageHead head, ReadOnlySpan<byte> payload)
     {
-        var fragment = payload[(int)head.Offset..];
-        fragment = fragment[..Math.Min(fragment.Length, MessageHead.MostInFragment)];
+        var fragment = payload.Slice((int)head.Offset, head.FragmentLength);
         var total = MessageHead.Size + fragment.Length;
         if (_capacity < total)
         {

@@ -171,7 +171,7 @@ internal sealed unsafe class WmCopyDataClient : CallClient
                     throw new IpcException(IpcStatus.NotOurProtocol, $"the window behind {_address} does not take our messages: reconnect");
                 LookAround(deadline, "did not take the message");
             }
-            head.Offset += Math.Min(head.Length - head.Offset, MessageHead.MostInFragment);
+            head.Offset += (uint)head.FragmentLength;
         }
         while (head.Offset < head.Length && !waiting.Answered);
     }

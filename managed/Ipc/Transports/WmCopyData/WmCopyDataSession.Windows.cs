@@ -170,7 +170,7 @@ internal sealed unsafe class WmCopyDataSession : IReplySink
                 if (sent != OutgoingMessage.Sent.TimedOut || GivenUp)
                     return;
             }
-            head.Offset += Math.Min(head.Length - head.Offset, MessageHead.MostInFragment);
+            head.Offset += (uint)head.FragmentLength;
         }
         while (head.Offset < head.Length);
     }

@@ -180,7 +180,7 @@ Status WindowClient::deliver(HWND own, Head head, const void* payload, const Dea
             if (taken) continue;
             if (Status s = look_around(deadline, "did not take the message"); s != IPC_OK) return s;
         }
-        head.offset += static_cast<uint32_t>(std::min<size_t>(head.length - head.offset, most_in_fragment));
+        head.offset += static_cast<uint32_t>(fragment_length(head));
     } while (head.offset < head.length);
     return IPC_OK;
 }

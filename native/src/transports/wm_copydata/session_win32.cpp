@@ -149,7 +149,7 @@ void SessionWindow::answer(Kind kind, uint32_t id, const void* bytes, size_t len
             if (sent == Sent::taken) break;
             if (sent != Sent::timed_out || given_up()) return;
         }
-        head.offset += static_cast<uint32_t>(std::min<size_t>(head.length - head.offset, most_in_fragment));
+        head.offset += static_cast<uint32_t>(fragment_length(head));
     } while (head.offset < head.length);
 }
 

@@ -99,7 +99,7 @@ DWORD process_of(HWND window) {
 }
 
 Status Outgoing::make(Head head, const void* payload) {
-    const size_t length = std::min<size_t>(head.length - head.offset, most_in_fragment);
+    const size_t length = fragment_length(head);
     const size_t total = sizeof head + length;
     if (!memory_) memory_ = std::make_unique<Memory>();
     if (memory_->capacity < total) {

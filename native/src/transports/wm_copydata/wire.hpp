@@ -1,5 +1,8 @@
 #pragma once
 
+#include "win32/wine.hpp"
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -33,6 +36,11 @@ static_assert(sizeof(Head) == 48);
 
 // A longer payload goes in several messages, in order: not every system takes longer ones (Wine ends at two).
 constexpr size_t most_in_fragment = 1024 * 1024;
+
+// How many bytes of the payload go with this head.
+inline size_t fragment_length(const Head& head) {
+    return std::min<size_t>(head.length - head.offset, win32::most_at_once(most_in_fragment));
+}
 
 constexpr auto listener_class = L"ipc.wm-copydata";
 constexpr auto session_class = L"ipc.wm-copydata.session";
