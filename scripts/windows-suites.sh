@@ -62,11 +62,12 @@ windows_conformance() {
 }
 
 windows_lab() {
-    lab_suite windows-matrix --scenario call --workload 0.1k-1k,100k-1000k \
-        --transport pipe,tcp,shm,shm-event,mailslot,wm-copydata,com,msrpc-alpc,msrpc-np \
+    local transports=pipe,tcp,shm,shm-event,mailslot,wm-copydata,com,msrpc-alpc,msrpc-np
+    # Long payloads between every two sides are the conformance suite's; here each side plays them once.
+    lab_suite windows-matrix --scenario call --workload 0.1k-1k --transport $transports \
         --pair native:native,native:managed,native:bound,managed:native,managed:managed,managed:bound,bound:native,bound:managed,bound:bound
-    lab_suite windows-shuffled --scenario shuffled --workload 64 \
-        --transport pipe,tcp,shm,shm-event,mailslot,wm-copydata,com,msrpc-alpc,msrpc-np --pair native:native,managed:managed
+    lab_suite windows-long --scenario call --workload 100k-1000k --transport $transports --pair native:native,managed:managed,bound:bound
+    lab_suite windows-shuffled --scenario shuffled --workload 64 --transport $transports --pair native:native,managed:managed
     lab_suite windows-hosted --scenario call --workload 0.1k-1k --transport pipe,shm,com,msrpc-alpc --pair hosted:native,native:hosted,hosted:hosted
     lab_suite windows-ui --scenario ui-idle,ui-busy,ui-blocked --workload 0.1k-1k \
         --transport pipe,shm,wm-copydata --pair native:native,managed:managed,bound:bound

@@ -20,5 +20,7 @@ internal readonly struct FaultText : IDisposable
 
     public ReadOnlySpan<byte> Bytes => _rented.AsSpan(0, _length);
 
+    public ReadOnlyMemory<byte> Memory => _rented.AsMemory(0, _length);
+
     public void Dispose() => ArrayPool<byte>.Shared.Return(_rented);
 }

@@ -14,11 +14,11 @@
 namespace ipc {
 namespace {
 
-constexpr size_t length = 300'000;
+constexpr size_t long_request = 300'000;
 
 ipc_status IPC_CALL confirm(void*, const void* request, size_t request_length, ipc_reply_writer* writer) {
-    const auto sent = test::pattern(length);
-    if (request_length == length && std::memcmp(request, sent.data(), length) == 0) return IPC_OK;
+    const auto sent = test::pattern(long_request);
+    if (request_length == long_request && std::memcmp(request, sent.data(), long_request) == 0) return IPC_OK;
     ipc_reply_fail(writer, "the request came altered");
     return IPC_HANDLER_FAILED;
 }
@@ -58,7 +58,7 @@ TEST_P(LongRequestsOver, ArriveWhileTheCallersRegistersAreRead) {
         DuplicateHandle(GetCurrentProcess(), GetCurrentThread(), GetCurrentProcess(), &thread, 0, FALSE,
                         DUPLICATE_SAME_ACCESS);
         own.set_value(thread);
-        const auto request = test::pattern(length);
+        const auto request = test::pattern(long_request);
         for (int i = 0; i < 30; ++i) {
             size_t replied = 0;
             ASSERT_EQ(ipc_call(channel, request.data(), request.size(), nullptr, 0, &replied, 20'000), IPC_OK)

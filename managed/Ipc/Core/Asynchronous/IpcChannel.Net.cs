@@ -91,9 +91,17 @@ public abstract partial class IpcChannel
     public ValueTask FailRequestAsync(string text, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(text);
-        var bytes = Encoding.UTF8.GetBytes(text);
-        return BeginSending(Take(ref _receiving), OperationKind.Answer, FrameKind.Fault,
-            bytes.AsMemory(0, Math.Min(bytes.Length, MaxMessageLength)), cancellationToken);
+        return Fail(null, text, cancellationToken);
+    }
+
+    // The request received last, or the deferred one with this token.
+    private async ValueTask Fail(ulong? token, string text, CancellationToken cancellationToken)
+    {
+        using var fault = new FaultText(text, MaxMessageLength);
+        var sending = token is { } deferred
+            ? BeginAnswer(deferred, FrameKind.Fault, fault.Memory, cancellationToken)
+            : BeginSending(Take(ref _receiving), OperationKind.Answer, FrameKind.Fault, fault.Memory, cancellationToken);
+        await sending.ConfigureAwait(false);
     }
 
     /// <summary>Receives messages until the peer closes. Each message is valid until the next one is asked for.</summary>

@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Text;
 
 namespace Ipc;
 
@@ -28,8 +27,7 @@ public abstract partial class IpcChannel
     public ValueTask FailDeferredAsync(ulong token, string text, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(text);
-        var bytes = Encoding.UTF8.GetBytes(text);
-        return BeginAnswer(token, FrameKind.Fault, bytes.AsMemory(0, Math.Min(bytes.Length, MaxMessageLength)), cancellationToken);
+        return Fail(token, text, cancellationToken);
     }
 
     private ValueTask BeginAnswer(ulong token, FrameKind kind, ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken)
