@@ -3,21 +3,20 @@
 #include "../core/channels.hpp"
 #include "child_process.hpp"
 #include "core/status.hpp"
-#include "ipc/ipc.h"
+#include "msrpc_support.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <future>
-#include <thread>
 
-namespace ipc {
+namespace ipc::test {
 namespace {
 
 constexpr size_t long_request = 300'000;
+constexpr int calls = 30;
 
 ipc_status IPC_CALL confirm(void*, const void* request, size_t request_length, ipc_reply_writer* writer) {
-    const auto sent = test::pattern(long_request);
+    const auto sent = pattern(long_request);
     if (request_length == long_request && std::memcmp(request, sent.data(), long_request) == 0) return IPC_OK;
     ipc_reply_fail(writer, "the request came altered");
     return IPC_HANDLER_FAILED;
@@ -25,13 +24,10 @@ ipc_status IPC_CALL confirm(void*, const void* request, size_t request_length, i
 
 // Not a test: the server. A process of its own, because Wine's messages between windows of one process do not pass Wine's server.
 TEST(LongRequests, DISABLED_Serves) {
-    ipc_listener* listener = nullptr;
-    ipc_channel* channel = nullptr;
-    ASSERT_EQ(ipc_listen(child_parameter().c_str(), &listener), IPC_OK) << last_error();
-    ASSERT_EQ(ipc_accept(listener, 20'000, &channel), IPC_OK) << last_error();
-    ipc_serve(channel, confirm, nullptr);
-    ipc_channel_free(channel);
-    ipc_listener_free(listener);
+    const Listener listener = listen_at(child_parameter());
+    const Channel channel = accept_from(listener);
+    ASSERT_TRUE(channel);
+    ipc_serve(channel.get(), confirm, nullptr);
 }
 
 class LongRequestsOver : public testing::TestWithParam<const char*> {};
@@ -47,23 +43,23 @@ INSTANTIATE_TEST_SUITE_P(, LongRequestsOver,
 TEST_P(LongRequestsOver, ArriveWhileTheCallersRegistersAreRead) {
     const std::string address = unique_address(GetParam());
     const ChildProcess child("LongRequests.DISABLED_Serves", address);
-    ipc_channel* channel = nullptr;
-    const test::Stopwatch watch;
-    while (ipc_connect(address.c_str(), 5000, &channel) != IPC_OK && watch.ms() < 20'000) Sleep(20);
-    ASSERT_NE(channel, nullptr) << last_error();
-    std::atomic<int> answered = 0; // by now
+    ipc_channel* connected = nullptr;
+    const Stopwatch watch;
+    while (ipc_connect(address.c_str(), 5000, &connected) != IPC_OK && watch.ms() < 20'000) Sleep(20);
+    ASSERT_NE(connected, nullptr) << last_error();
+    Channel channel(connected);
+    int answered = 0; // the calling thread's, until it is joined
     std::promise<HANDLE> own;
     std::thread calling([&] {
         HANDLE thread = nullptr;
         DuplicateHandle(GetCurrentProcess(), GetCurrentThread(), GetCurrentProcess(), &thread, 0, FALSE,
                         DUPLICATE_SAME_ACCESS);
         own.set_value(thread);
-        const auto request = test::pattern(long_request);
-        for (int i = 0; i < 30; ++i) {
+        const auto request = pattern(long_request);
+        for (; answered < calls; ++answered) {
             size_t replied = 0;
-            ASSERT_EQ(ipc_call(channel, request.data(), request.size(), nullptr, 0, &replied, 20'000), IPC_OK)
-                << "request " << i << ": " << last_error();
-            ++answered;
+            ASSERT_EQ(ipc_call(channel.get(), request.data(), request.size(), nullptr, 0, &replied, 20'000), IPC_OK)
+                << "request " << answered << ": " << last_error();
         }
     });
     const win32::Handle asked(own.get_future().get());
@@ -74,10 +70,11 @@ TEST_P(LongRequestsOver, ArriveWhileTheCallersRegistersAreRead) {
         if (GetThreadContext(asked.get(), &registers)) ++asking;
     }
     calling.join();
-    EXPECT_EQ(answered, 30) << "the calling thread was ended";
+    EXPECT_EQ(answered, calls) << "the calling thread was ended";
     EXPECT_GT(asking, 0);
-    if (answered == 30) ipc_channel_free(channel); // which waits for the threads that are in it
+    // Freeing waits for the threads that are in it: forever for one that was ended there.
+    if (answered != calls) static_cast<void>(channel.release());
 }
 
 } // namespace
-} // namespace ipc
+} // namespace ipc::test
