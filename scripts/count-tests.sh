@@ -55,13 +55,22 @@ attribute() {
 }
 
 # What failed and what it said, as ctest and xunit print it, with the last lines of both puppets of a case of the conformance suite; the
-# end of the log when it holds neither.
+# end of the log when it holds neither. Of a native test program that failed as a whole, what its passed tests printed is left out; a test that
+# has neither passed nor failed was the program's last.
 tell_failures() {
     local told
     told=$(awk '
-        /\*\*\*(Failed|Timeout|Exception|Not Run)/ && !/\(Disabled\)/ || /^  Failed / { left = 120 }
-        /^ *[0-9]+\/[0-9]+ Test / && (!/\*\*\*/ || /\(Disabled\)/) || /^  Passed / || /^ +Start +[0-9]+:/ { left = 0 }
-        left > 0 { left--; print }' "$1" 2>/dev/null | head -n 400 || true)
+        function tell(text) { left -= gsub(/\n/, "\n", text) + 1; print text }
+        function tell_held() { if (held != "") tell(held); held = "" }
+        /\*\*\*(Failed|Timeout|Exception|Not Run)/ && !/\(Disabled\)/ || /^  Failed / { tell_held(); left = 120 }
+        /^ *[0-9]+\/[0-9]+ Test / && (!/\*\*\*/ || /\(Disabled\)/) || /^  Passed / || /^ +Start +[0-9]+:/ { tell_held(); left = 0 }
+        left <= 0 { next }
+        /^\[ RUN / { held = $0; next }
+        /^\[ +(OK|SKIPPED) / { held = ""; next }
+        held != "" { held = held "\n" $0 }
+        /^\[  FAILED/ { if (held != "") { tell_held(); next } }
+        held == "" { tell($0) }
+        END { tell_held() }' "$1" 2>/dev/null | head -n 400 || true)
     if [ -n "$told" ]; then
         echo "$told"
     else
@@ -87,21 +96,48 @@ account() {
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + left_out))
 }
 
-# run_ctest SUITE PRESET [CTEST-OPTION...]
+# gtest_counts XML: sets the caller's total, bad and left_out to what a native test program counted.
+gtest_counts() {
+    total=$(attribute "$1" testsuites tests)
+    bad=$(attribute "$1" testsuites failures)
+    left_out=$(grep -cE '<testcase [^>]*(result="skipped"|status="notrun")' "$1" || true)
+}
+
+# run_ctest SUITE PRESET [CTEST-OPTION...]: with "${whole_programs[@]}" each native test program is run once (native/tests/CMakeLists.txt); its
+# tests are counted all the same.
+whole_programs=(--build-config Programs --label-exclude '^single$')
 run_ctest() {
-    local suite=$1 preset=$2 log=$logs/test-$1.log xml=$logs/test-$1.xml code=0
-    local total bad left_out starts
+    local suite=$1 preset=$2 log=$logs/test-$1.log xml=$logs/test-$1.xml results=$root/build/$2/test-results code=0
+    local total bad left_out repeated
     shift 2
-    rm -f "$xml"
+    rm -rf "$xml" "$results"
     run_limited "$log" env --chdir="$root" ctest --preset "$preset" --output-junit "$xml" "$@" || code=$?
     [ -f "$xml" ] || : >"$xml"
     total=$(attribute "$xml" testsuite tests)
     bad=$(attribute "$xml" testsuite failures)
     left_out=$(($(attribute "$xml" testsuite skipped) + $(attribute "$xml" testsuite disabled)))
+    # More than there are only with --repeat.
+    repeated=$(($(grep -cE '^ +Start +[0-9]+:' "$log" || true) - total))
+    count_programs "$xml" "$results"
     account "$suite" $((total - bad - left_out)) "$bad" "$left_out" "$code" "$log"
-    # Only with --repeat.
-    starts=$(grep -cE '^ +Start +[0-9]+:' "$log" || true)
-    [ "$starts" -le "$total" ] || echo "$suite: $((starts - total)) of these were run once more; the first tries are in $log"
+    [ "$repeated" -le 0 ] || echo "$suite: $repeated of these were run once more; the first tries are in $log"
+}
+
+# count_programs XML RESULTS: adds what whole programs counted to the caller's total, bad and left_out, in which each program is one test. One that
+# failed stays one failure if it left no counts, or if each of its tests passed: a leak found at its end, say. None passes without counts.
+count_programs() {
+    local all=$total failed_ones=$bad omitted=$left_out case program
+    while read -r case; do
+        program=$(sed 's/<testcase name="whole\.\([^"]*\)".*/\1/' <<<"$case")
+        if [ ! -f "$2/$program.xml" ]; then
+            [[ $case != *'status="run"'* ]] || { echo "$program left no counts in $2." >&2 && failed_ones=$((failed_ones + 1)); }
+            continue
+        fi
+        gtest_counts "$2/$program.xml"
+        all=$((all + total - 1)) omitted=$((omitted + left_out))
+        [ "$bad" -eq 0 ] || failed_ones=$((failed_ones + bad - 1))
+    done < <(grep -o '<testcase name="whole\.[^>]*>' "$1" || true)
+    total=$all bad=$failed_ones left_out=$omitted
 }
 
 # run_xunit PROJECT [SUITE [FILTER [THREADS]]]; without THREADS as many classes at a time as the project says
@@ -126,9 +162,7 @@ run_program() {
     rm -f "$xml"
     run_limited "$log" "$root/build/release/bin/$suite" --gtest_output="xml:$xml" || code=$?
     [ -f "$xml" ] || : >"$xml"
-    total=$(attribute "$xml" testsuites tests)
-    bad=$(attribute "$xml" testsuites failures)
-    left_out=$(grep -cE '<testcase [^>]*(result="skipped"|status="notrun")' "$xml" || true)
+    gtest_counts "$xml"
     account "$suite" $((total - bad - left_out)) "$bad" "$left_out" "$code" "$log"
 }
 

@@ -109,7 +109,7 @@ job build-native-sanitized compiler '' build build-native-sanitized "$root/scrip
 job build-native-threads compiler '' build build-native-threads "$root/scripts/native.sh" tsan --target shm_tests ring_tests queue_tests broadcast_tests
 job build-adding-transport 'compiler msbuild' build-solution build build-adding-transport "$root/scripts/try-adding-transport.sh" --build
 job adding-transport suites build-adding-transport run_script adding-transport "$root/scripts/try-adding-transport.sh" --built
-job native-sanitized suites build-native-sanitized run_ctest native-sanitized debug
+job native-sanitized suites build-native-sanitized run_ctest native-sanitized debug "${whole_programs[@]}"
 # The models are of one thread.
 job native-threads suites build-native-threads run_ctest native-threads tsan --tests-regex '^(shm|ring|queue|broadcast)_tests\.' --exclude-regex 'Model\.'
 job build-fuzzers compiler install-test-packages build build-fuzzers "$root/scripts/fuzz.sh" --build
