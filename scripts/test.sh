@@ -23,15 +23,17 @@ build_solution=("$root/scripts/with-compiler.sh" dotnet build "$root/ipc.sln" -c
 quick() {
     local program
     bring_loopback_up
-    # The solution compiles while the native programs are tried, which mostly wait.
+    # The solution compiles while the native programs are tried, which mostly wait: two of them at a time, as ctest would have it, of which
+    # lifetime_tests takes as long as all the others. Ipc.Tests is alone, because it has time-outs of milliseconds.
     job build-native compiler '' step build-native "$root/scripts/native.sh" release
     job build-solution msbuild build-native build build-solution "${build_solution[@]}"
-    for program in lifetime_tests ring_tests core_tests calls_tests shm_tests queue_tests broadcast_tests server_tests ipc-codec-tests; do
-        job "$program" suites build-native run_program "$program"
+    job lifetime_tests first build-native run_program lifetime_tests
+    for program in ring_tests core_tests calls_tests shm_tests queue_tests broadcast_tests server_tests ipc-codec-tests; do
+        job "$program" second build-native run_program "$program"
     done
-    job Ipc.Tests suites build-solution run_xunit Ipc.Tests Ipc.Tests 'system!=windows'
-    job Ipc.Codecs.Tests suites build-solution run_xunit Ipc.Codecs.Tests Ipc.Codecs.Tests 'system!=windows'
-    job conformance-slice suites build-solution run_xunit Ipc.Conformance.Tests conformance-slice "$quick_conformance"
+    job conformance-slice second build-solution run_xunit Ipc.Conformance.Tests conformance-slice "$quick_conformance"
+    job Ipc.Codecs.Tests first build-solution run_xunit Ipc.Codecs.Tests Ipc.Codecs.Tests 'system!=windows'
+    job Ipc.Tests 'first second' build-solution run_xunit Ipc.Tests Ipc.Tests 'system!=windows'
     run_jobs
     finish
 }
