@@ -24,6 +24,10 @@ inline std::string unique_name() {
     return "core-" + std::to_string(process) + "-" + std::to_string(++count);
 }
 
+inline std::string unique_address(const std::string& transport, const std::string& options = {}) {
+    return transport + "://" + unique_name() + options;
+}
+
 // Content that differs in every position and with every seed.
 inline std::vector<std::byte> pattern(size_t length, unsigned seed = 1) {
     std::vector<std::byte> bytes(length);

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "../core/channels.hpp"
 #include "win32/handle.hpp"
 
-#include <atomic>
 #include <gtest/gtest.h>
 #include <string>
 #include <windows.h>
+
+using ipc::test::unique_address;
 
 // A process to be killed: this test program again, running one test whose name begins with DISABLED_, which only this asks for.
 // It finds what it is to work on in child_parameter().
@@ -46,11 +48,4 @@ inline std::string child_parameter() {
     char text[300] = {};
     GetEnvironmentVariableA("IPC_TEST_CHILD", text, sizeof text);
     return text;
-}
-
-// An address that nobody else uses.
-inline std::string unique_address(const std::string& transport, const std::string& options = {}) {
-    static std::atomic<unsigned> number{0};
-    return transport + "://test-" + std::to_string(GetCurrentProcessId()) + "-" + std::to_string(number.fetch_add(1)) +
-           options;
 }

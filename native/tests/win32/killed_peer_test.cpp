@@ -1,6 +1,6 @@
 // A peer killed outright: the survivor learns of it, and nothing is left behind.
+#include "child_process.hpp"
 #include "stream_support.hpp"
-#include "win32/utf.hpp"
 
 #include <chrono>
 #include <gtest/gtest.h>
@@ -13,60 +13,20 @@ namespace {
 using test::Listening;
 using Clock = std::chrono::steady_clock;
 
-constexpr const wchar_t* address_variable = L"IPC_TEST_ADDRESS";
-
-std::string address_given() {
-    wchar_t text[512];
-    return to_utf8({text, GetEnvironmentVariableW(address_variable, text, 512)});
-}
-
 // Not a test: what the processes below do that are killed.
 TEST(KilledPeer, DISABLED_Serves) {
     ipc_listener* listener = nullptr;
     ipc_channel* channel = nullptr;
-    ASSERT_EQ(ipc_listen(address_given().c_str(), &listener), IPC_OK) << last_error();
+    ASSERT_EQ(ipc_listen(child_parameter().c_str(), &listener), IPC_OK) << last_error();
     ASSERT_EQ(ipc_accept(listener, 20'000, &channel), IPC_OK) << last_error();
     Sleep(60'000);
 }
 
 TEST(KilledPeer, DISABLED_Connects) {
     ipc_channel* channel = nullptr;
-    ASSERT_EQ(ipc_connect(address_given().c_str(), 20'000, &channel), IPC_OK) << last_error();
+    ASSERT_EQ(ipc_connect(child_parameter().c_str(), 20'000, &channel), IPC_OK) << last_error();
     Sleep(60'000);
 }
-
-// This program once more, playing one of the above.
-class Child {
-  public:
-    Child(const std::wstring& part, const std::string& address) {
-        wchar_t program[MAX_PATH];
-        GetModuleFileNameW(nullptr, program, MAX_PATH);
-        std::wstring line =
-            L"\"" + std::wstring(program) + L"\" --gtest_also_run_disabled_tests --gtest_filter=" + part;
-        SetEnvironmentVariableW(address_variable, to_wide(address).c_str());
-        STARTUPINFOW start{};
-        start.cb = sizeof start;
-        PROCESS_INFORMATION made{};
-        if (CreateProcessW(program, line.data(), nullptr, nullptr, FALSE, 0, nullptr, nullptr, &start, &made)) {
-            process_.reset(made.hProcess);
-            CloseHandle(made.hThread);
-        }
-    }
-    ~Child() { kill(); }
-    Child(const Child&) = delete;
-    Child& operator=(const Child&) = delete;
-
-    explicit operator bool() const { return static_cast<bool>(process_); }
-    void kill() {
-        if (!process_) return;
-        TerminateProcess(process_.get(), 1);
-        WaitForSingleObject(process_.get(), 10'000);
-        process_.reset();
-    }
-
-  private:
-    Handle process_;
-};
 
 // Where a server can listen: with tcp a port that was free a moment ago.
 std::string free_address(const std::string& transport) {
@@ -85,8 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Streams, KilledPeer, testing::Values("pipe", "pipe?mode
 TEST_P(KilledPeer, TheServerNoticesWhileItWaits) {
     Listening server(GetParam());
     ASSERT_TRUE(server) << last_error();
-    Child child(L"KilledPeer.DISABLED_Connects", server.address());
-    ASSERT_TRUE(child) << GetLastError();
+    ChildProcess child("KilledPeer.DISABLED_Connects", server.address());
     ipc_channel* channel = nullptr;
     for (int attempt = 0; attempt < 4 && channel == nullptr; ++attempt) channel = server.accept();
     ASSERT_NE(channel, nullptr) << last_error();
@@ -102,8 +61,7 @@ TEST_P(KilledPeer, TheServerNoticesWhileItWaits) {
 
 TEST_P(KilledPeer, TheClientNoticesInACallAndTheNameIsFree) {
     const std::string address = free_address(GetParam());
-    Child child(L"KilledPeer.DISABLED_Serves", address);
-    ASSERT_TRUE(child) << GetLastError();
+    ChildProcess child("KilledPeer.DISABLED_Serves", address);
     ipc_channel* channel = nullptr;
     const auto patience = Clock::now() + std::chrono::seconds(20);
     while (channel == nullptr && Clock::now() < patience)

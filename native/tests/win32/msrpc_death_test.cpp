@@ -1,9 +1,8 @@
 // MS-RPC when the other process is killed: this program starts itself as that process.
+#include "child_process.hpp"
 #include "msrpc_support.hpp"
-#include "win32/handle.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <future>
 
 namespace ipc::test {
@@ -11,40 +10,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// One of the tests below that begin with DISABLED_, in a process of its own; killed when this goes.
-class Process {
-  public:
-    Process(const std::string& part, const std::string& address) {
-        char self[MAX_PATH];
-        GetModuleFileNameA(nullptr, self, sizeof self);
-        std::string command = "\"" + std::string(self) +
-                              "\" --gtest_also_run_disabled_tests --gtest_filter=MsRpcProcess.DISABLED_" + part;
-        SetEnvironmentVariableA("IPC_TEST_ADDRESS", address.c_str());
-        STARTUPINFOA startup{};
-        startup.cb = sizeof startup;
-        PROCESS_INFORMATION made{};
-        EXPECT_TRUE(
-            CreateProcessA(nullptr, command.data(), nullptr, nullptr, FALSE, 0, nullptr, nullptr, &startup, &made));
-        process_ = win32::Handle(made.hProcess);
-        CloseHandle(made.hThread);
-    }
-    ~Process() { kill(); }
-    void kill() {
-        TerminateProcess(process_.get(), 1);
-        WaitForSingleObject(process_.get(), 10'000);
-    }
-
-  private:
-    win32::Handle process_;
-};
-
-std::string given_address() {
-    const char* address = std::getenv("IPC_TEST_ADDRESS");
-    return address != nullptr ? address : "";
-}
-
 TEST(MsRpcProcess, DISABLED_Server) {
-    const Listener listener = listen_at(given_address());
+    const Listener listener = listen_at(child_parameter());
     while (true) {
         const Channel channel = accept_from(listener);
         if (channel == nullptr) return;
@@ -59,7 +26,7 @@ TEST(MsRpcProcess, DISABLED_Server) {
 }
 
 TEST(MsRpcProcess, DISABLED_Client) {
-    const Channel channel = connect_to(given_address());
+    const Channel channel = connect_to(child_parameter());
     call(channel, "hello");
     Sleep(60'000);
 }
@@ -79,7 +46,7 @@ class MsRpcDeath : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(MsRpcDeath, AServerKilledInACallIsNoticedWithinTwoSeconds) {
-    Process server("Server", address);
+    ChildProcess server("MsRpcProcess.DISABLED_Server", address);
     const Channel client = connect_patiently();
     ASSERT_NE(client, nullptr) << ipc_last_error();
     ASSERT_EQ(call(client, "hello"), IPC_OK) << ipc_last_error();
@@ -92,7 +59,7 @@ TEST_P(MsRpcDeath, AServerKilledInACallIsNoticedWithinTwoSeconds) {
     EXPECT_EQ(call(client, "again"), IPC_PEER_CLOSED);
     connect_to(address, IPC_NO_SERVER);
     // The name is free, and a process that was a client of the dead server can be one of the next.
-    Process next("Server", address);
+    ChildProcess next("MsRpcProcess.DISABLED_Server", address);
     const Channel again = connect_patiently();
     ASSERT_NE(again, nullptr) << ipc_last_error();
     EXPECT_EQ(call(again, "hello"), IPC_OK) << ipc_last_error();
@@ -100,7 +67,7 @@ TEST_P(MsRpcDeath, AServerKilledInACallIsNoticedWithinTwoSeconds) {
 
 TEST_P(MsRpcDeath, AClientKilledEndsItsChannelWithinTwoSeconds) {
     const Listener listener = listen_at(address);
-    Process client("Client", address);
+    ChildProcess client("MsRpcProcess.DISABLED_Client", address);
     const Channel server = accept_from(listener);
     ASSERT_NE(server, nullptr);
     const void* request;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../core/channels.hpp"
 #include "ipc/ipc.h"
 
 #include <atomic>
@@ -18,12 +19,6 @@ struct FreeHandles {
 };
 using Listener = std::unique_ptr<ipc_listener, FreeHandles>;
 using Channel = std::unique_ptr<ipc_channel, FreeHandles>;
-
-// An address that no other test and no other run uses.
-inline std::string unique_address(const std::string& transport) {
-    static std::atomic<int> last{0};
-    return transport + "://test-" + std::to_string(GetCurrentProcessId()) + "-" + std::to_string(++last);
-}
 
 inline Listener listen_at(const std::string& address) {
     ipc_listener* listener = nullptr;
