@@ -69,12 +69,11 @@ std::string wrong_length(std::string_view what, size_t found, size_t due) {
 }
 
 void check_bytes(std::string_view what, std::span<const uint8_t> found, std::span<const uint8_t> expected) {
-    const std::string name(what);
     if (found.size() != expected.size()) fail_wrong_content(wrong_length(what, found.size(), expected.size()));
     if (found.empty() || std::memcmp(found.data(), expected.data(), found.size()) == 0) return;
     const auto at = std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin();
     fail_wrong_content(
-        "byte " + std::to_string(at) + " of the " + name +
+        "byte " + std::to_string(at) + " of the " + std::string(what) +
         " is not what was sent: the transport damaged it, or the peers got different seeds or lost step");
 }
 
