@@ -64,7 +64,7 @@ tell_failures() {
         function tell_held() { if (held != "") tell(held); held = "" }
         /\*\*\*(Failed|Timeout|Exception|Not Run)/ && !/\(Disabled\)/ || /^  Failed / { tell_held(); left = 120 }
         /^ *[0-9]+\/[0-9]+ Test / && (!/\*\*\*/ || /\(Disabled\)/) || /^  Passed / || /^ +Start +[0-9]+:/ { tell_held(); left = 0 }
-        left <= 0 { next }
+        left <= 0 { held = ""; next }
         /^\[ RUN / { held = $0; next }
         /^\[ +(OK|SKIPPED) / { held = ""; next }
         held != "" { held = held "\n" $0 }
