@@ -73,6 +73,33 @@ public sealed class BadClientTests
         Assert.Equal(3, good.Receive(new byte[3], Pair.Patience));
     }
 
+    // A client that has opened its FIFO answers as soon as the system lets it, and takes itself for connected: were it let go for the silent
+    // ones, its first call would fail. (native/tests/server/fifo_handshakes_posix.cpp)
+    [Fact]
+    public void AnAnswerOverFifoThatIsOnItsWayIsWaitedFor()
+    {
+        using var listener = ManagedIpc.Listen(Pair.NewAddress("fifo"));
+        var path = LocalNames.InPrivateFolder(IpcAddress.Parse(listener.Address), "fifo-").Path;
+        var silent = new List<IDisposable>();
+        using var handshakeFifo = FifoNames.Open(path, Libc.O_WRONLY, out _);
+        var (pair, down) = FifoPair.Make(path, new Deadline(Pair.Patience));
+        using (pair)
+        using (down)
+        {
+            Write(handshakeFifo!, FifoRecord.Make(pair.Token));
+            var accepting = Aside.Run(() => listener.Accept(Pair.Patience));
+            Pair.Until(() => FifoTransport.ReadGreeting(down) is true);
+            using var up = FifoNames.Open(pair.Up, Libc.O_WRONLY, out _);
+            // More than may be at it at a time.
+            for (var i = 0; i < Bad; i++)
+                ComeByFifo(path, Badness.SaysNothing, silent);
+            Pair.Until(() => !File.Exists(pair.Up));
+            Assert.True(FifoTransport.WriteGreeting(up!), "the listener let this client go");
+            accepting.Join().Dispose();
+        }
+        silent.ForEach(one => one.Dispose());
+    }
+
     private static void CallAsAGoodClient(IpcServer server)
     {
         using var client = ManagedIpc.Connect(server.Address, Pair.Patience);
@@ -104,7 +131,7 @@ public sealed class BadClientTests
             held.Add(socket);
     }
 
-    private static unsafe void ComeByFifo(string path, Badness badness, List<IDisposable> held)
+    private static void ComeByFifo(string path, Badness badness, List<IDisposable> held)
     {
         // Waits for room in the FIFO, as a client does.
         using var handshakeFifo = Libc.Open(path, Libc.O_WRONLY)!;
@@ -119,12 +146,17 @@ public sealed class BadClientTests
             else
                 held.Add(down);
         }
+        Write(handshakeFifo, record);
+        if (badness == Badness.Leaves)
+            pair!.Dispose();
+    }
+
+    private static unsafe void Write(Descriptor fifo, byte[] record)
+    {
         fixed (byte* p = record)
         {
             var vector = new Libc.IoVector { Base = p, Length = (nuint)record.Length };
-            Assert.Equal(record.Length, Libc.Write(handshakeFifo, &vector, 1));
+            Assert.Equal(record.Length, Libc.Write(fifo, &vector, 1));
         }
-        if (badness == Badness.Leaves)
-            pair!.Dispose();
     }
 }

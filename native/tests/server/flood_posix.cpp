@@ -224,41 +224,5 @@ TEST_P(FileLimit, DoesNotEndAServer) {
         << server.descriptors() << " descriptors, " << descriptors << " before";
 }
 
-// Silent clients of `fifo` hold all descriptors that the listener may have, until the next of them has had its time. That is no failure of
-// accept: a server that paused after it, longer each time, once kept good clients waiting for minutes.
-TEST(Fifo, DescriptorsHeldBySilentClientsDoNotFailAccept) {
-    const std::string address = fresh_address("fifo");
-    int ready[2];
-    int go[2];
-    ASSERT_EQ(pipe2(ready, O_CLOEXEC), 0);
-    ASSERT_EQ(pipe2(go, O_CLOEXEC), 0);
-    const pid_t accepting = fork();
-    if (accepting == 0) {
-        const rlimit limit{64, 64};
-        setrlimit(RLIMIT_NOFILE, &limit);
-        ipc_listener* listener = nullptr;
-        if (ipc_listen(address.c_str(), &listener) != IPC_OK || write(ready[1], "", 1) != 1) _exit(IPC_WRONG_STATE);
-        char told;
-        ipc_status status = read(go[0], &told, 1) == 1 ? IPC_TIMED_OUT : IPC_WRONG_STATE;
-        for (int i = 0; i < 60 && status == IPC_TIMED_OUT; ++i) {
-            ipc_channel* channel = nullptr;
-            status = ipc_accept(listener, 20, &channel);
-        }
-        ipc_listener_free(listener);
-        _exit(status);
-    }
-    char listens;
-    ASSERT_EQ(read(ready[0], &listens, 1), 1);
-    // Their records fit into the FIFO while nobody accepts.
-    std::vector<BadClient> silent(300);
-    for (BadClient& one : silent) EXPECT_TRUE(one.come(address, Badness::says_nothing));
-    ASSERT_EQ(write(go[1], "", 1), 1);
-    int ended = 0;
-    waitpid(accepting, &ended, 0);
-    ASSERT_TRUE(WIFEXITED(ended));
-    EXPECT_EQ(WEXITSTATUS(ended), IPC_TIMED_OUT) << ipc_status_text(static_cast<ipc_status>(WEXITSTATUS(ended)));
-    for (const int end : {ready[0], ready[1], go[0], go[1]}) ::close(end);
-}
-
 } // namespace
 } // namespace ipc::test

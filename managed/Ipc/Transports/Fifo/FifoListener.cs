@@ -38,6 +38,19 @@ internal sealed unsafe class FifoListener : IpcListener
     /// <summary>A client that has been greeted and has not answered. Its names are not needed any more when this ends.</summary>
     private sealed record Handshake(FifoPair Pair, Descriptor Up, Descriptor Down, long Began) : IDisposable
     {
+        /// <summary>Seen to have `.up` open, so that its answer is on the way.</summary>
+        public bool Opened { get; private set; }
+
+        /// <summary>To be asked before a client is let go: one that has not opened `.up` by now cannot any more and comes again (false); one
+        /// that has is about to answer (null), or has answered.</summary>
+        public bool? Withdraw()
+        {
+            Pair.Dispose();
+            var answered = FifoTransport.ReadGreeting(Up);
+            Opened = answered is null;
+            return answered;
+        }
+
         public void Dispose()
         {
             Up.Dispose();
@@ -102,7 +115,7 @@ internal sealed unsafe class FifoListener : IpcListener
             {
                 // What silent clients hold comes back with the next of them that has had its time: no failure of the one who accepts.
                 var willPass = _handshakes.Count > 0;
-                if (DropOldestHandshakes())
+                if (DropHandshakes((_handshakes.Count + 1) / 2))
                     backoff = new AcceptBackoff();
                 if (!backoff.Wait(_closing, deadline) && !_closed)
                 {
@@ -178,24 +191,24 @@ internal sealed unsafe class FifoListener : IpcListener
             // Has nothing to report but the loss of its reader, the client.
             entries[2 + (2 * i)] = new Libc.PollEntry { Descriptor = (int)_handshakes[i].Down.DangerousGetHandle() };
         }
-        var seen = Libc.PollMany(entries, _postponed is null ? WaitMilliseconds(deadline) : 0) > 0;
+        var seen = Libc.PollMany(entries, _postponed is null || !HasRoom ? WaitMilliseconds(deadline) : 0) > 0;
         FinishHandshakes(entries);
         if (entries[0].Returned != 0 || _postponed is not null)
             BeginHandshakes();
         return seen;
     }
 
-    // Until the deadline, the end of the oldest handshake, or the time when it may make room; in slices, because closing does not end it.
+    // Until the deadline, the end of the oldest handshake, or the time when one may make room; in slices, because closing does not end it.
     private int WaitMilliseconds(Deadline deadline)
     {
         var wait = deadline.SliceMilliseconds(SliceMilliseconds);
         if (_handshakes.Count == 0)
             return wait;
-        var limit = _handshakes.Count < MostHandshakes ? LongestHandshake : ShortestHandshake;
-        return (int)Math.Min(wait, Math.Max(_handshakes[0].Began + limit - NowMilliseconds, 0) + 1);
+        var end = _handshakes.Count < MostHandshakes ? _handshakes[0].Began + LongestHandshake : NextToDrop.Began + ShortestHandshake;
+        return (int)Math.Min(wait, Math.Max(end - NowMilliseconds, 0) + 1);
     }
 
-    private bool HasRoom => _handshakes.Count < MostHandshakes || _handshakes[0].Began + ShortestHandshake <= NowMilliseconds;
+    private bool HasRoom => _handshakes.Count < MostHandshakes || NextToDrop.Began + ShortestHandshake <= NowMilliseconds;
 
     // Makes channels of those that have answered and forgets those that have left or been silent for too long.
     private void FinishHandshakes(Libc.PollEntry[] entries)
@@ -205,47 +218,67 @@ internal sealed unsafe class FifoListener : IpcListener
         for (var i = 0; i < _handshakes.Count; i++)
         {
             var handshake = _handshakes[i];
-            var answered = entries[1 + (2 * i)].Returned != 0 ? FifoTransport.ReadGreeting(handshake.Up) : null;
             var left = entries[2 + (2 * i)].Returned != 0;
+            var late = now - handshake.Began >= LongestHandshake;
+            bool? answered = null;
+            if (late)
+                answered = handshake.Withdraw();
+            else if (entries[1 + (2 * i)].Returned != 0)
+                answered = FifoTransport.ReadGreeting(handshake.Up);
             if (answered is true && !(left && (Libc.Poll(handshake.Up, Libc.POLLIN, 0) & Libc.POLLIN) == 0))
-            {
-                var channel = new StreamChannel(new FifoStream(handshake.Up, handshake.Down), _address);
-                handshake.Pair.Dispose();
-                lock (_gate)
-                    _ready.Enqueue(channel);
-            }
-            else if (answered is null && !left && now - handshake.Began < LongestHandshake)
-            {
+                FinishHandshake(handshake);
+            else if (answered is null && !left && !late)
                 goingOn.Add(handshake);
-            }
             else
-            {
                 handshake.Dispose();
-            }
         }
         _handshakes = goingOn;
     }
 
-    // Half of those that have had the shortest time, when there are no descriptors for others; false if there are none.
-    private bool DropOldestHandshakes()
+    private void FinishHandshake(Handshake handshake)
     {
+        var channel = new StreamChannel(new FifoStream(handshake.Up, handshake.Down), _address);
+        handshake.Pair.Dispose();
         lock (_gate)
+            _ready.Enqueue(channel);
+    }
+
+    // Those that are about to answer come last, because they will take themselves for connected.
+    private Handshake NextToDrop => _handshakes.Find(handshake => !handshake.Opened) ?? _handshakes[0];
+
+    // Makes room for others: lets go of `most` of those that have had the shortest time, the oldest first; false if there are none.
+    private bool DropHandshakes(int most)
+    {
+        if (_handshakes.Count == 0)
+            return false;
+        var latest = NowMilliseconds - ShortestHandshake;
+        var allOpened = NextToDrop.Opened; // any of them may be silent, too
+        var goingOn = new List<Handshake>();
+        for (var i = 0; i < _handshakes.Count; i++)
         {
-            if (_closed)
-                return false;
-            var latest = NowMilliseconds - ShortestHandshake;
-            var count = (_handshakes.Count(handshake => handshake.Began <= latest) + 1) / 2;
-            foreach (var handshake in _handshakes.Take(count))
+            var handshake = _handshakes[i];
+            var enough = i - goingOn.Count == most;
+            bool? answered = null;
+            if (!enough && handshake.Began <= latest && (allOpened || !handshake.Opened))
+                answered = handshake.Withdraw() ?? (allOpened ? false : null);
+            if (answered is true)
+                FinishHandshake(handshake);
+            else if (answered is null)
+                goingOn.Add(handshake);
+            else
                 handshake.Dispose();
-            _handshakes.RemoveRange(0, count);
-            return count != 0;
         }
+        var dropped = goingOn.Count < _handshakes.Count;
+        _handshakes = goingOn;
+        return dropped;
     }
 
     private void BeginHandshakes()
     {
         for (var i = 0; i < MostAtOnce && HasRoom && (_postponed ??= NextToken()) is { } token; i++)
         {
+            if (_handshakes.Count >= MostHandshakes && !DropHandshakes(1))
+                return;
             BeginHandshake(token);
             _postponed = null;
         }
@@ -268,11 +301,6 @@ internal sealed unsafe class FifoListener : IpcListener
             down?.Dispose();
             pair.Dispose();
             return;
-        }
-        if (_handshakes.Count >= MostHandshakes)
-        {
-            _handshakes[0].Dispose();
-            _handshakes.RemoveAt(0);
         }
         _handshakes.Add(new Handshake(pair, up, down!, NowMilliseconds));
     }

@@ -2,7 +2,6 @@
 
 #include "core/wait_for_change.hpp"
 #include "posix/accept.hpp"
-#include "transports/fifo/fifo_stream_posix.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -114,11 +113,11 @@ Status FifoListener::look(const Deadline& deadline, posix::Backoff* backoff) {
     std::vector<pollfd> entries{{interrupt_.descriptor(), POLLIN, 0},
                                 {has_room() ? handshake_fifo_.get() : -1, POLLIN, 0}};
     for (const Handshake& handshake : handshakes_) {
-        entries.push_back({handshake.up.get(), POLLIN, 0});
+        entries.push_back({handshake.stream->reading(), POLLIN, 0});
         // Has nothing to report but the loss of its reader, the client.
-        entries.push_back({handshake.down.get(), 0, 0});
+        entries.push_back({handshake.stream->writing(), 0, 0});
     }
-    const int wait = postponed_.empty() ? wait_ms(deadline) : 0;
+    const int wait = postponed_.empty() || !has_room() ? wait_ms(deadline) : 0;
     const int count = poll(entries.data(), entries.size(), wait);
     if (count < 0) {
         if (errno == EINTR) return IPC_OK;
@@ -126,70 +125,104 @@ Status FifoListener::look(const Deadline& deadline, posix::Backoff* backoff) {
     }
     if (entries[0].revents != 0) return IPC_CLOSED;
     Status failed = IPC_OK;
-    finish_handshakes(entries, &failed);
-    if (failed == IPC_OK && (entries[1].revents != 0 || !postponed_.empty())) failed = begin_handshakes();
+    finish_handshakes(entries);
+    if (entries[1].revents != 0 || !postponed_.empty()) failed = begin_handshakes();
     if (failed == IPC_OK) return count == 0 && deadline.expired() ? IPC_TIMED_OUT : IPC_OK;
     if (failed != IPC_SYSTEM) return failed;
     // What silent clients hold comes back with the next of them that has had its time: no failure of the one who accepts.
     const bool will_pass = !handshakes_.empty();
-    if (drop_oldest_handshakes()) *backoff = {};
+    if (drop_handshakes((handshakes_.size() + 1) / 2)) *backoff = {};
     if (backoff->wait(interrupt_, deadline) != IPC_TIMED_OUT) return IPC_OK;
     return will_pass ? IPC_TIMED_OUT : failed;
 }
 
-// Until the deadline, the end of the oldest handshake, or the time when it may make room.
+// Until the deadline, the end of the oldest handshake, or the time when one may make room.
 int FifoListener::wait_ms(const Deadline& deadline) const {
     const int left_ms = deadline.left_ms();
     if (handshakes_.empty()) return left_ms;
-    const int64_t limit_ms = handshakes_.size() < most_handshakes ? longest_handshake_ms : shortest_handshake_ms;
-    const int64_t next_ms = std::max<int64_t>(handshakes_.front().began_ms + limit_ms - now_ms(), 0) + 1;
+    const bool is_full = handshakes_.size() >= most_handshakes;
+    const int64_t end_ms = is_full ? next_to_drop().began_ms + shortest_handshake_ms
+                                   : handshakes_.front().began_ms + longest_handshake_ms;
+    const int64_t next_ms = std::max<int64_t>(end_ms - now_ms(), 0) + 1;
     return left_ms < 0 ? static_cast<int>(next_ms) : static_cast<int>(std::min<int64_t>(left_ms, next_ms));
 }
 
 bool FifoListener::has_room() const {
-    return handshakes_.size() < most_handshakes || handshakes_.front().began_ms + shortest_handshake_ms <= now_ms();
+    return handshakes_.size() < most_handshakes || next_to_drop().began_ms + shortest_handshake_ms <= now_ms();
 }
 
 // Makes channels of those that have answered and forgets those that have left or been silent for too long.
-void FifoListener::finish_handshakes(const std::vector<pollfd>& entries, Status* failed) {
+void FifoListener::finish_handshakes(const std::vector<pollfd>& entries) {
     const int64_t now = now_ms();
     std::vector<Handshake> going_on;
     for (size_t i = 0; i < handshakes_.size(); ++i) {
         Handshake& handshake = handshakes_[i];
         const bool left = entries[3 + 2 * i].revents != 0;
-        const Greeting greeting =
-            entries[2 + 2 * i].revents != 0 ? read_fifo_greeting(handshake.up.get()) : Greeting::awaited;
-        if (greeting == Greeting::here) {
-            if (left && !has_bytes(handshake.up.get())) continue;
-            FrameChannel* channel = nullptr;
-            const Status made =
-                make_fifo_channel(address_, std::move(handshake.up), std::move(handshake.down), {}, &channel);
-            const std::lock_guard lock(mutex_);
-            if (made == IPC_OK)
-                ready_.emplace_back(channel);
-            else
-                *failed = made;
-        } else if (greeting == Greeting::awaited && !left && now - handshake.began_ms < longest_handshake_ms) {
+        const bool late = now - handshake.began_ms >= longest_handshake_ms;
+        Greeting greeting = Greeting::awaited;
+        if (late)
+            greeting = withdraw(&handshake);
+        else if (entries[2 + 2 * i].revents != 0)
+            greeting = read_fifo_greeting(handshake.stream->reading());
+        if (greeting == Greeting::here && !(left && !has_bytes(handshake.stream->reading())))
+            finish_handshake(std::move(handshake));
+        else if (greeting == Greeting::awaited && !left && !late)
             going_on.push_back(std::move(handshake));
-        }
     }
     handshakes_ = std::move(going_on);
 }
 
-// Half of those that have had the shortest time, when there are no descriptors for others; false if there are none.
-bool FifoListener::drop_oldest_handshakes() {
+void FifoListener::finish_handshake(Handshake handshake) {
+    std::unique_ptr<FrameChannel> channel(make_fifo_channel(address_, std::move(handshake.stream)));
+    const std::lock_guard lock(mutex_);
+    ready_.push_back(std::move(channel));
+}
+
+// To be asked before a client is let go: one that has not opened `.up` by now cannot any more and comes again (none); one that has is about
+// to answer (awaited), or has answered.
+Greeting FifoListener::withdraw(Handshake* handshake) {
+    handshake->pair.reset();
+    const Greeting greeting = read_fifo_greeting(handshake->stream->reading());
+    handshake->opened = greeting == Greeting::awaited;
+    return greeting;
+}
+
+// Those that are about to answer come last, because they will take themselves for connected.
+const FifoListener::Handshake& FifoListener::next_to_drop() const {
+    const auto next = std::find_if(handshakes_.begin(), handshakes_.end(),
+                                   [](const Handshake& handshake) { return !handshake.opened; });
+    return next != handshakes_.end() ? *next : handshakes_.front();
+}
+
+// Makes room for others: lets go of `most` of those that have had the shortest time, the oldest first; false if there are none.
+bool FifoListener::drop_handshakes(size_t most) {
+    if (handshakes_.empty()) return false;
     const int64_t latest_ms = now_ms() - shortest_handshake_ms;
-    const auto young = std::find_if(handshakes_.begin(), handshakes_.end(),
-                                    [&](const Handshake& handshake) { return handshake.began_ms > latest_ms; });
-    const auto count = (young - handshakes_.begin() + 1) / 2;
-    handshakes_.erase(handshakes_.begin(), handshakes_.begin() + count);
-    return count != 0;
+    const bool all_opened = next_to_drop().opened; // any of them may be silent, too
+    std::vector<Handshake> going_on;
+    for (size_t i = 0; i < handshakes_.size(); ++i) {
+        Handshake& handshake = handshakes_[i];
+        const bool enough = i - going_on.size() == most;
+        Greeting greeting = Greeting::awaited;
+        if (!enough && handshake.began_ms <= latest_ms && (all_opened || !handshake.opened)) {
+            greeting = withdraw(&handshake);
+            if (all_opened && greeting == Greeting::awaited) greeting = Greeting::none;
+        }
+        if (greeting == Greeting::here)
+            finish_handshake(std::move(handshake));
+        else if (greeting == Greeting::awaited)
+            going_on.push_back(std::move(handshake));
+    }
+    const bool dropped = going_on.size() < handshakes_.size();
+    handshakes_ = std::move(going_on);
+    return dropped;
 }
 
 Status FifoListener::begin_handshakes() {
     std::string token = std::move(postponed_);
     postponed_.clear();
     for (int i = 0; i < most_at_once && has_room() && (!token.empty() || next_token(&token)); ++i) {
+        if (handshakes_.size() >= most_handshakes && !drop_handshakes(1)) break;
         if (Status status = begin_handshake(token); status != IPC_OK) {
             postponed_ = std::move(token);
             return status;
@@ -209,9 +242,14 @@ Status FifoListener::begin_handshake(const std::string& token) {
         pair->leave_names();
         return fail_system(IPC_SYSTEM, errno, "cannot accept a client at %s", address());
     }
-    if (!up || !write_fifo(down.get(), &fifo_greeting, 1)) return IPC_OK;
-    if (handshakes_.size() >= most_handshakes) handshakes_.erase(handshakes_.begin());
-    handshakes_.push_back({std::move(pair), std::move(up), std::move(down), now_ms()});
+    if (!up) return IPC_OK;
+    auto stream = std::make_unique<FifoStream>(std::move(up), std::move(down), "");
+    if (Status status = stream->open(); status != IPC_OK) {
+        pair->leave_names();
+        return status;
+    }
+    if (!write_fifo(stream->writing(), &fifo_greeting, 1)) return IPC_OK;
+    handshakes_.push_back({std::move(pair), std::move(stream), now_ms()});
     return IPC_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "posix/interrupt.hpp"
 #include "posix/names.hpp"
 #include "transports/fifo/fifo_names_posix.hpp"
+#include "transports/fifo/fifo_stream_posix.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -31,12 +32,13 @@ class FifoListener final : public FrameListener {
     const char* address() const override { return address_.text().c_str(); }
 
   private:
-    // A client that has been greeted and has not answered. Its names go with this object: they are not needed any more then.
+    // A client that has been greeted and has not answered. Its names go with this object: they are not needed any more then. It has all the
+    // descriptors of its channel, because who has answered takes itself for connected and must not fail for want of one.
     struct Handshake {
         std::unique_ptr<FifoPair> pair;
-        posix::Descriptor up;
-        posix::Descriptor down;
+        std::unique_ptr<FifoStream> stream; // reads `.up`, writes `.down`
         int64_t began_ms;
+        bool opened = false; // seen to have `.up` open, so that its answer is on the way
     };
 
     Status take_name();
@@ -45,9 +47,12 @@ class FifoListener final : public FrameListener {
     // For the one thread that looks at a time.
     Status look(const Deadline& deadline, posix::Backoff* backoff);
     int wait_ms(const Deadline& deadline) const;
+    const Handshake& next_to_drop() const;
     bool has_room() const;
-    void finish_handshakes(const std::vector<pollfd>& entries, Status* failed);
-    bool drop_oldest_handshakes();
+    void finish_handshakes(const std::vector<pollfd>& entries);
+    void finish_handshake(Handshake handshake);
+    static Greeting withdraw(Handshake* handshake);
+    bool drop_handshakes(size_t most);
     Status begin_handshakes();
     Status begin_handshake(const std::string& token);
     bool next_token(std::string* token);

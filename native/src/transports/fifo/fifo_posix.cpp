@@ -119,7 +119,10 @@ Status connect_fifo(const Address& address, const Deadline& deadline, FrameChann
         status = handshake_with_server(name, deadline, &up, &down, &again);
     } while (again && !deadline.expired());
     if (status != IPC_OK) return status;
-    return make_fifo_channel(address, std::move(down), std::move(up), name.path, channel);
+    auto stream = std::make_unique<FifoStream>(std::move(down), std::move(up), name.path);
+    if (status = stream->open(); status != IPC_OK) return status;
+    *channel = make_fifo_channel(address, std::move(stream));
+    return IPC_OK;
 }
 
 } // namespace

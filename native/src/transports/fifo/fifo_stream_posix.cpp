@@ -5,7 +5,6 @@
 #include "transports/fifo/fifo_names_posix.hpp"
 
 #include <cerrno>
-#include <memory>
 
 namespace ipc {
 
@@ -92,12 +91,8 @@ Greeting read_fifo_greeting(int descriptor) {
     return count == 1 && byte == fifo_greeting ? Greeting::here : Greeting::none;
 }
 
-Status make_fifo_channel(const Address& address, posix::Descriptor reading, posix::Descriptor writing,
-                         const std::string& server_path, FrameChannel** channel) {
-    auto stream = std::make_unique<FifoStream>(std::move(reading), std::move(writing), server_path);
-    if (Status status = stream->open(); status != IPC_OK) return status;
-    *channel = new FrameStream(std::move(stream), address.limit(), address.text());
-    return IPC_OK;
+FrameChannel* make_fifo_channel(const Address& address, std::unique_ptr<FifoStream> stream) {
+    return new FrameStream(std::move(stream), address.limit(), address.text());
 }
 
 } // namespace ipc

@@ -7,6 +7,7 @@
 #include "posix/interrupt.hpp"
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <sys/uio.h>
@@ -32,6 +33,10 @@ class FifoStream final : public ByteStream {
         return true;
     }
 
+    // For the handshake, before anybody else has the stream.
+    int reading() const { return reading_.get(); }
+    int writing() const { return writing_.get(); }
+
   private:
     Status wait(const posix::Descriptor& descriptor, short events, const Deadline& deadline) const;
 
@@ -47,9 +52,8 @@ class FifoStream final : public ByteStream {
     std::atomic<bool> name_is_left_ = false; // the peer has gone, and the server's name has not
 };
 
-// A channel over the two; owns them. `server_path` as above.
-Status make_fifo_channel(const Address& address, posix::Descriptor reading, posix::Descriptor writing,
-                         const std::string& server_path, FrameChannel** channel);
+// Owns the stream, which is open.
+FrameChannel* make_fifo_channel(const Address& address, std::unique_ptr<FifoStream> stream);
 
 // Writes bytes so few that they go as a whole or not at all; false with errno.
 bool write_fifo(int descriptor, const char* bytes, size_t length);

@@ -1,0 +1,129 @@
+// Clients of `fifo` between their record and their answer, when silent ones hold all that the listener may have.
+#include "bad_clients_posix.hpp"
+#include "core/address.hpp"
+#include "posix/names.hpp"
+#include "support.hpp"
+#include "transports/fifo/fifo_names_posix.hpp"
+#include "transports/fifo/fifo_stream_posix.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace ipc::test {
+namespace {
+
+// A listener in a process of its own that may have so many files open. It accepts when told to, until a client comes or accept fails, or
+// none came in so many tries of 20 ms each.
+class AcceptingProcess {
+  public:
+    AcceptingProcess(const std::string& address, rlim_t most_files, int tries) {
+        int ready[2];
+        int go[2];
+        if (pipe2(ready, O_CLOEXEC) != 0 || pipe2(go, O_CLOEXEC) != 0) std::abort();
+        process_ = fork();
+        if (process_ == 0) _exit(accept(address, most_files, tries, ready[1], go[0]));
+        ::close(ready[1]);
+        ::close(go[0]);
+        ready_.reset(ready[0]);
+        go_.reset(go[1]);
+    }
+    ~AcceptingProcess() {
+        go_.reset();
+        if (process_ > 0) waitpid(process_, nullptr, 0);
+    }
+
+    bool listens() {
+        char told;
+        return read(ready_.get(), &told, 1) == 1;
+    }
+    bool accepts() { return write(go_.get(), "", 1) == 1; }
+    // What accept came to.
+    ipc_status status() {
+        int ended = 0;
+        waitpid(std::exchange(process_, -1), &ended, 0);
+        return WIFEXITED(ended) ? static_cast<ipc_status>(WEXITSTATUS(ended)) : IPC_WRONG_STATE;
+    }
+
+  private:
+    static ipc_status accept(const std::string& address, rlim_t most_files, int tries, int ready, int go) {
+        const rlimit limit{most_files, most_files};
+        setrlimit(RLIMIT_NOFILE, &limit);
+        ipc_listener* listener = nullptr;
+        char told;
+        if (ipc_listen(address.c_str(), &listener) != IPC_OK || write(ready, "", 1) != 1) return IPC_WRONG_STATE;
+        ipc_status status = read(go, &told, 1) == 1 ? IPC_TIMED_OUT : IPC_WRONG_STATE;
+        for (int i = 0; i < tries && status == IPC_TIMED_OUT; ++i) {
+            ipc_channel* channel = nullptr;
+            status = ipc_accept(listener, 20, &channel);
+        }
+        ipc_listener_free(listener);
+        return status;
+    }
+
+    pid_t process_;
+    posix::Descriptor ready_;
+    posix::Descriptor go_;
+};
+
+class FifoHandshakes : public testing::Test {
+  protected:
+    void come_silently(std::vector<BadClient>* clients) const {
+        for (BadClient& one : *clients) EXPECT_TRUE(one.come(address_, Badness::says_nothing));
+    }
+
+    const std::string address_ = fresh_address("fifo");
+};
+
+// Descriptors that silent clients hold come back when the next of them has had its time. That is no failure of accept: a server that
+// paused after it, longer each time, once kept good clients waiting for minutes.
+TEST_F(FifoHandshakes, DescriptorsHeldBySilentClientsDoNotFailAccept) {
+    AcceptingProcess server(address_, 64, 60);
+    ASSERT_TRUE(server.listens());
+    // Their records fit into the FIFO while nobody accepts.
+    std::vector<BadClient> silent(300);
+    come_silently(&silent);
+    ASSERT_TRUE(server.accepts());
+    const ipc_status status = server.status();
+    EXPECT_EQ(status, IPC_TIMED_OUT) << ipc_status_text(status);
+}
+
+// A client that has opened its FIFO answers at once, as far as the system lets it, and takes itself for connected: were it let go for
+// the silent ones, or its channel refused for want of a descriptor, its first call would fail.
+class FifoAnswers : public FifoHandshakes, public testing::WithParamInterface<rlim_t> {};
+// By the limit of descriptors, and by that of handshakes.
+INSTANTIATE_TEST_SUITE_P(WithFiles, FifoAnswers, testing::Values(63, 64, 65, 1024), testing::PrintToStringParamName());
+
+TEST_P(FifoAnswers, ThatAreOnTheirWayAreWaitedFor) {
+    AcceptingProcess server(address_, GetParam(), 500);
+    ASSERT_TRUE(server.listens());
+
+    Address address;
+    posix::LocalName name;
+    ASSERT_EQ(Address::parse(address_, &address), IPC_OK);
+    ASSERT_EQ(posix::private_name(address, "fifo-", &name), IPC_OK);
+    const std::string token(fifo_token_size, 'a');
+    FifoPair pair(name.path, token);
+    posix::Descriptor down;
+    ASSERT_EQ(pair.make(Deadline(patience_ms), &down), IPC_OK);
+    const posix::Descriptor handshake_fifo = open_fifo(name.path, O_WRONLY);
+    const FifoRecord record = make_fifo_record(token);
+    ASSERT_TRUE(write_fifo(handshake_fifo.get(), record.data(), record.size()));
+    std::vector<BadClient> silent(300);
+
+    ASSERT_TRUE(server.accepts());
+    ASSERT_TRUE(becomes_true([&] { return read_fifo_greeting(down.get()) == Greeting::here; }));
+    const posix::Descriptor up = open_fifo(pair.up(), O_WRONLY);
+    ASSERT_TRUE(up);
+    come_silently(&silent);
+    ASSERT_TRUE(becomes_true([&] { return access(pair.up().c_str(), F_OK) != 0; }))
+        << "the listener had no need to let this client go";
+    EXPECT_TRUE(write_fifo(up.get(), &fifo_greeting, 1)) << "the listener let this client go";
+    const ipc_status status = server.status();
+    EXPECT_EQ(status, IPC_OK) << ipc_status_text(status);
+}
+
+} // namespace
+} // namespace ipc::test
