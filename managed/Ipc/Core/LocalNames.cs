@@ -86,16 +86,18 @@ internal static partial class LocalNames
     /// <summary>Removes a name if it still stands for this file. Never throws: what cannot be removed is found dead later.</summary>
     public static void Remove(string path, FileIdentity identity)
     {
+        Descriptor? names = null;
         try
         {
-            using var names = Lock();
-            if (Libc.GetStatus(path, out var now) && now.Identity == identity)
-                _ = Libc.Unlink(path);
+            names = Lock();
         }
         catch (IpcException)
         {
-            // The lock cannot be had: the name is left to whoever meets it next.
+            // No descriptor for it, perhaps. While the listener is open nobody takes its name for dead, so it goes all the same.
         }
+        if (Libc.GetStatus(path, out var now) && now.Identity == identity)
+            _ = Libc.Unlink(path);
+        names?.Dispose();
     }
 
     /// <summary>True while the process is on its way out and may not have closed all its descriptors yet.</summary>

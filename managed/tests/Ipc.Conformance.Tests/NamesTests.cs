@@ -54,6 +54,24 @@ public sealed class NamesTests : IDisposable
         }
     }
 
+    // Making and removing names is ordered by a lock, which is a descriptor.
+    [Theory, InlineData("native"), InlineData("managed"), InlineData("bound")]
+    public async Task AListenerTakesItsNameAwayWithoutADescriptorForTheLock(string side)
+    {
+        using var server = new PuppetProcess(side, new Dictionary<string, string> { ["XDG_RUNTIME_DIR"] = _folder, ["TMPDIR"] = _folder });
+        foreach (var transport in s_transports)
+            await server.Ok($"listen {transport} {transport}://short");
+        Assert.Equal(s_transports.Length, Names().Length);
+        server.Limit("--nofile=3:1024");
+        foreach (var transport in s_transports)
+            await server.Ok($"close {transport}");
+        server.Limit("--nofile=1024:1024");
+        Assert.Empty(Names());
+        await server.Ok("reset");
+
+        string[] Names() => Directory.GetFiles(_folder, "*short", SearchOption.AllDirectories);
+    }
+
     [Theory, MemberData(nameof(Environments))]
     public async Task BothEndsMeetInOneFolder(string runtime, string serverSide, string clientSide)
     {

@@ -1,5 +1,3 @@
-using System.Diagnostics;
-using System.Globalization;
 using Ipc.Conformance.Puppets;
 using Xunit;
 
@@ -29,24 +27,17 @@ public sealed class ShortageTests
         await server.Ok($"listen l {address}");
 
         // As by `ulimit -f 0`: the system sends SIGXFSZ, which ends a program, with each refusal.
-        Limit(server, "--fsize=0:unlimited");
+        server.Limit("--fsize=0:unlimited");
         var connecting = client.Give("main", $"connect c {address} 5000");
         var refused = await server.Refuses(IpcStatus.System, "accept l c 1000");
         Assert.Contains("a client came to ", refused.Text, StringComparison.Ordinal);
         Assert.Contains(" could not be served: cannot make ", refused.Text, StringComparison.Ordinal);
         (await connecting).Refused(IpcStatus.PeerClosed);
 
-        Limit(server, "--fsize=unlimited:unlimited");
+        server.Limit("--fsize=unlimited:unlimited");
         connecting = client.Give("main", $"connect c {address} 5000");
         await server.Ok("accept l c 5000");
         (await connecting).Ok();
         await server.Ok("reset"); // a puppet that is ended leaves its name
-    }
-
-    private static void Limit(PuppetProcess puppet, string limit)
-    {
-        using var process = Process.Start("prlimit", ["--pid", puppet.ProcessId.ToString(CultureInfo.InvariantCulture), limit]);
-        process.WaitForExit();
-        Assert.Equal(0, process.ExitCode);
     }
 }

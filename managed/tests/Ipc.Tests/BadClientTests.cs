@@ -144,7 +144,7 @@ public sealed class BadClientTests
             if (badness == Badness.Leaves)
                 down.Dispose();
             else
-                held.Add(down);
+                held.AddRange([down, pair]); // the server takes the names away, unless it ends first
         }
         Write(handshakeFifo, record);
         if (badness == Badness.Leaves)

@@ -83,13 +83,13 @@ bool BadClient::come_by_fifo(const std::string& path, Badness badness) {
     if (badness == Badness::lies)
         return write(handshake_fifo.get(), nonsense.data(), nonsense.size()) == static_cast<ssize_t>(nonsense.size());
     const std::string token = random_token();
-    FifoPair pair(path, token);
+    auto pair = std::make_unique<FifoPair>(path, token);
     Descriptor down;
-    if (pair.make(Deadline(1000), &down) != IPC_OK) return false;
+    if (pair->make(Deadline(1000), &down) != IPC_OK) return false;
     const FifoRecord record = make_fifo_record(token);
     if (write(handshake_fifo.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size())) return false;
     if (badness == Badness::leaves) return true;
-    pair.leave_names(); // the server takes them away
+    pair_ = std::move(pair); // the server takes the names away, unless it ends first
     held_.push_back(std::move(down));
     return true;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "posix/descriptor.hpp"
+#include "transports/fifo/fifo_names_posix.hpp"
 
 #include <memory>
 #include <string>
@@ -21,6 +22,7 @@ class BadClient {
     bool come_by_fifo(const std::string& path, Badness badness);
 
     std::vector<posix::Descriptor> held_;
+    std::unique_ptr<FifoPair> pair_;
 };
 
 } // namespace ipc::test

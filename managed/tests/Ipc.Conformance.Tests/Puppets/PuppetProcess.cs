@@ -118,6 +118,15 @@ internal sealed class PuppetProcess : IDisposable
         _isDead = true;
     }
 
+    /// <summary>Sets one of its limits, by the option of prlimit(1), as in "--nofile=3:1024".</summary>
+    public void Limit(string option)
+    {
+        using var limiting = Process.Start("prlimit", ["--pid", ProcessId.ToString(CultureInfo.InvariantCulture), option]);
+        limiting.WaitForExit();
+        if (limiting.ExitCode != 0)
+            throw new ConformanceException($"prlimit {option} failed for {Name}");
+    }
+
     /// <summary>How many descriptors the process has open.</summary>
     public int Descriptors => Directory.GetFileSystemEntries($"/proc/{ProcessId}/fd").Length;
 
