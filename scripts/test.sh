@@ -63,6 +63,9 @@ bring_loopback_up
 job install-test-packages packages '' install_test_packages
 job install-windows-packages packages '' at_idle "$root/scripts/windows-bootstrap.sh" --packages
 
+# Each program once, its tests in random order, so that none needs another before it. The seed is in the log of a program that failed.
+run_native() { GTEST_SHUFFLE=1 run_ctest "$@" "${whole_programs[@]}"; }
+
 # Its one test, of the 32-bit library's layouts, is left out where the kernel starts no 32-bit programs, which a shell tells by 126.
 native_32_bit() {
     local code=0
@@ -88,7 +91,7 @@ job build-native-aot msbuild 'build-solution install-test-packages' build build-
 
 # Suites run one after the other, because some of them test time-outs. Those that need the least begin first, and what the others need is built beside
 # them. Those in which no time counts run beside the others, but not beside the lab's, which compares times.
-job native suites 'build-native install-test-packages' run_ctest native release
+job native suites 'build-native install-test-packages' run_native native release
 mapfile -t projects < <(grep -l 'Microsoft.NET.Test.Sdk' "$root"/managed/tests/*/*.csproj)
 for project in "${projects[@]}"; do
     project=$(basename "$project" .csproj)
@@ -111,7 +114,7 @@ job build-native-sanitized compiler '' build build-native-sanitized "$root/scrip
 job build-native-threads compiler '' build build-native-threads "$root/scripts/native.sh" tsan --target shm_tests ring_tests queue_tests broadcast_tests
 job build-adding-transport 'compiler msbuild' build-solution build build-adding-transport "$root/scripts/try-adding-transport.sh" --build
 job adding-transport suites build-adding-transport run_script adding-transport "$root/scripts/try-adding-transport.sh" --built
-job native-sanitized suites build-native-sanitized run_ctest native-sanitized debug "${whole_programs[@]}"
+job native-sanitized suites build-native-sanitized run_native native-sanitized debug
 # The models are of one thread.
 job native-threads suites build-native-threads run_ctest native-threads tsan --tests-regex '^(shm|ring|queue|broadcast)_tests\.' --exclude-regex 'Model\.'
 job build-fuzzers compiler install-test-packages build build-fuzzers "$root/scripts/fuzz.sh" --build
