@@ -141,8 +141,8 @@ int FifoListener::wait_ms(const Deadline& deadline) const {
     const int left_ms = deadline.left_ms();
     if (handshakes_.empty()) return left_ms;
     const bool is_full = handshakes_.size() >= most_handshakes;
-    const int64_t end_ms = is_full ? next_to_drop().began_ms + shortest_handshake_ms
-                                   : handshakes_.front().began_ms + longest_handshake_ms;
+    const int64_t end_ms =
+        is_full ? next_to_drop().began_ms + shortest_handshake_ms : handshakes_.front().began_ms + longest_handshake_ms;
     const int64_t next_ms = std::max<int64_t>(end_ms - now_ms(), 0) + 1;
     return left_ms < 0 ? static_cast<int>(next_ms) : static_cast<int>(std::min<int64_t>(left_ms, next_ms));
 }
