@@ -40,4 +40,34 @@ public sealed class ShortageTests
         (await connecting).Ok();
         await server.Ok("reset"); // a puppet that is ended leaves its name
     }
+
+    [Theory, MemberData(nameof(Pairs.Sides), MemberType = typeof(Pairs))]
+    public Task ACloseEndsAReceiveWithoutADescriptor(string transport, string side) => Stage.Run(transport, "native", side, async stage =>
+    {
+        await stage.Listen();
+        // Once with descriptors, because .NET loads assemblies for it, without which it ends the process.
+        foreach (var channel in new[] { "first", "second" })
+        {
+            await stage.Connect(channel: channel);
+            var receiving = await stage.Client.GiveBlocking("receive", $"receive {channel} 10 1 1 -1", maySpin: true);
+            if (channel == "second")
+                await UseUpDescriptors(stage);
+            await stage.Client.Ok($"close {channel}");
+            (await receiving).Refused(IpcStatus.Closed);
+        }
+        stage.Client.Limit("--nofile=1024:");
+    });
+
+    // The client has no descriptor left but those that it closes.
+    private static async Task UseUpDescriptors(Stage stage)
+    {
+        var address = await stage.Server.Ok($"listen filler unix://{stage.Name}-filler");
+        stage.Client.Limit($"--nofile={stage.Client.HighestDescriptor + 1}:");
+        Answer answer;
+        var count = 0;
+        do
+            answer = await stage.Client.Give("main", $"connect filler{count++} {address} 1000");
+        while (answer.IsOk);
+        answer.Refused(IpcStatus.System);
+    }
 }

@@ -109,15 +109,17 @@ internal sealed unsafe class FifoStream : ByteStream
     public override void Interrupt()
     {
         _interrupted = true;
-        WakeReader();
-        // The descriptors go when nobody is in a system call with them any more; then the peer meets the ends.
-        _reading.Dispose();
+        // The descriptors go when nobody is in a system call with them any more; then the peer meets the ends. This one goes first, because
+        // waking the reader takes one, and the process may have no other. A sender keeps it for a slice at most.
         _writing.Dispose();
+        for (var waited = 0; !WakeReader() && waited < 2 * SliceMilliseconds; waited++)
+            Thread.Sleep(1);
+        _reading.Dispose();
     }
 
     // Nothing but a byte ends a blocked read of a FIFO, so we become its writer for a moment. Nobody takes the byte for the
-    // peer's: see Receive.
-    private void WakeReader()
+    // peer's: see Receive. False if there is no descriptor for it.
+    private bool WakeReader()
     {
         var counted = false;
         try
@@ -125,14 +127,17 @@ internal sealed unsafe class FifoStream : ByteStream
             _reading.DangerousAddRef(ref counted);
             var path = FormattableString.Invariant($"/proc/self/fd/{_reading.DangerousGetHandle()}");
             using var writer = Libc.Open(path, Libc.O_WRONLY | Libc.O_NONBLOCK);
+            if (writer is null && Libc.IsShortage(Libc.LastError))
+                return false;
             byte nothing = 0;
             var vector = new Libc.IoVector { Base = &nothing, Length = 1 };
             if (writer is not null)
                 _ = Libc.Write(writer, &vector, 1);
+            return true;
         }
         catch (ObjectDisposedException)
         {
-            // Interrupted before: nobody reads any more.
+            return true; // interrupted before: nobody reads any more
         }
         finally
         {

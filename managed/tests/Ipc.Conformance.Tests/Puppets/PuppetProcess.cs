@@ -118,7 +118,7 @@ internal sealed class PuppetProcess : IDisposable
         _isDead = true;
     }
 
-    /// <summary>Sets one of its limits, by the option of prlimit(1), as in "--nofile=3:1024".</summary>
+    /// <summary>Sets one of its limits, by the option of prlimit(1), as in "--nofile=3:".</summary>
     public void Limit(string option)
     {
         using var limiting = Process.Start("prlimit", ["--pid", ProcessId.ToString(CultureInfo.InvariantCulture), option]);
@@ -129,6 +129,9 @@ internal sealed class PuppetProcess : IDisposable
 
     /// <summary>How many descriptors the process has open.</summary>
     public int Descriptors => Directory.GetFileSystemEntries($"/proc/{ProcessId}/fd").Length;
+
+    public int HighestDescriptor => Directory.GetFileSystemEntries($"/proc/{ProcessId}/fd")
+        .Max(path => int.Parse(Path.GetFileName(path), CultureInfo.InvariantCulture));
 
     /// <summary>The files and memory the process has mapped.</summary>
     public string Mappings => File.ReadAllText($"/proc/{ProcessId}/maps");
