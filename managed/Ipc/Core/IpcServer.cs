@@ -55,7 +55,15 @@ public sealed partial class IpcServer : IDisposable
                 $"a server of at most {options.MaxClients} clients could serve none: give MaxClients a number from 1");
         (_listener, _handler, _error, _maxClients) = (listen(), handler, options.Error, options.MaxClients);
         _acceptor = new Thread(AcceptClients) { IsBackground = true, Name = "ipc server" };
-        _acceptor.Start();
+        try
+        {
+            LibraryThread.Start(_acceptor, $"that accepts the clients of {Address}", withContext: true);
+        }
+        catch
+        {
+            _listener.Dispose();
+            throw;
+        }
     }
 
     /// <summary>The address at which clients connect: the one given, completed by what the system chose, such as the port for
@@ -202,16 +210,8 @@ public sealed partial class IpcServer : IDisposable
                 client.Thread = new Thread(() => Serve(client)) { IsBackground = true, Name = "ipc server's client" };
                 client.Number = ++_accepted;
                 _clients.AddLast(client.Node);
-                client.Thread.Start();
+                LibraryThread.Start(client.Thread, $"for a client of {Address}", withContext: true);
             }
-        }
-        // What the runtime says, whatever a new thread lacks.
-        catch (OutOfMemoryException e)
-        {
-            Forget(client);
-            channel.Dispose();
-            throw new IpcException(IpcStatus.System,
-                $"cannot start a thread for a client of {Address}: this process has no threads, files or memory left", e);
         }
         catch
         {

@@ -49,7 +49,7 @@ internal sealed unsafe class FutexThread
             if (thread is null)
             {
                 thread = new FutexThread();
-                new Thread(thread.Wait) { IsBackground = true, Name = "ipc shared memory" }.UnsafeStart();
+                LibraryThread.Start(new Thread(thread.Wait) { IsBackground = true, Name = "ipc shared memory" }, "that waits for channels");
                 s_threads.Add(thread);
             }
             thread._words.Add(word);

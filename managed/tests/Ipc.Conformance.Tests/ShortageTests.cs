@@ -58,6 +58,53 @@ public sealed class ShortageTests
         stage.Client.Limit("--nofile=1024:");
     });
 
+    [RootTheory, InlineData("native"), InlineData("managed"), InlineData("bound")]
+    public Task APublisherWithoutAThreadSaysSoAndLeavesNoName(string side) => WithFewThreads(side, async (puppet, folder) =>
+    {
+        // Once with threads, because .NET loads assemblies and compiles for it.
+        await puppet.Ok("publisher first broadcast://first");
+        puppet.Limit("--nproc=1:");
+        var refused = await puppet.Refuses(IpcStatus.System, "publisher second broadcast://second");
+        Assert.Contains("cannot start a thread that admits the subscribers of broadcast://second: ", refused.Text, StringComparison.Ordinal);
+        Assert.Empty(Directory.GetFiles(folder, "*second", SearchOption.AllDirectories));
+        puppet.Limit("--nproc=1000:");
+        await puppet.Ok("publisher second broadcast://second");
+    });
+
+    [RootTheory, InlineData("unix"), InlineData("shm")]
+    public Task AnAsynchronousReceiveWithoutAThreadSaysSoAndTheChannelStays(string transport) => WithFewThreads("managed", async (puppet, _) =>
+    {
+        await puppet.Ok($"listen l {transport}://short");
+        var connecting = puppet.Give("connect", $"connect c {transport}://short 5000");
+        await puppet.Ok("accept l s 5000");
+        (await connecting).Ok();
+        puppet.Limit("--nproc=1:");
+        // Without a time-out, for which .NET would start a thread and end the process.
+        var refused = await puppet.Refuses(IpcStatus.System, "receive-async c 10 1 1 -1");
+        Assert.Contains("cannot start a thread that waits for channels: ", refused.Text, StringComparison.Ordinal);
+        puppet.Limit("--nproc=1000:");
+        await puppet.Ok("send s 10 1 2 5000");
+        await puppet.Ok("receive-async c 10 1 2 5000", 10);
+        await puppet.Ok("reset");
+    });
+
+    // A puppet of a user that has nothing else, because the system counts a user's threads, and root's it does not.
+    private static async Task WithFewThreads(string side, Func<PuppetProcess, string, Task> body)
+    {
+        var user = SecondUser.Fresh();
+        var folder = Directory.CreateTempSubdirectory("ipc-shortage-").FullName;
+        try
+        {
+            SecondUser.Run(0, $"chown {user} {folder}");
+            using var puppet = new PuppetProcess(side, new Dictionary<string, string> { ["XDG_RUNTIME_DIR"] = folder }, user);
+            await body(puppet, folder);
+        }
+        finally
+        {
+            Directory.Delete(folder, recursive: true);
+        }
+    }
+
     // The client has no descriptor left but those that it closes.
     private static async Task UseUpDescriptors(Stage stage)
     {

@@ -226,8 +226,17 @@ internal sealed class ChannelOperation(IpcChannel channel) : IValueTaskSource<in
                 if (_armed != readiness)
                     _armed?.Disarm(this);
                 (_armed, armed) = (readiness, true);
-                if (readiness.Arm(this))
-                    continue;
+                try
+                {
+                    if (readiness.Arm(this))
+                        continue;
+                }
+                // The system lacks what waiting takes: a thread, say.
+                catch (IpcException e)
+                {
+                    Complete(e);
+                    return;
+                }
             }
             if (Interlocked.CompareExchange(ref _state, Waiting, Running) == Running)
                 return;

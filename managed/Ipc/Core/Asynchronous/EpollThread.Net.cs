@@ -23,18 +23,18 @@ internal static class EpollThread
     /// Throws when the system refuses.</summary>
     public static long Add(Descriptor descriptor, uint events, IReadyTarget target)
     {
-        var id = Interlocked.Increment(ref s_lastId);
-        s_targets[id] = target;
         Descriptor epoll;
         lock (s_lock)
         {
             epoll = s_epoll ??= Libc.CreateEpoll();
             if (!s_running)
             {
-                new Thread(Wait) { IsBackground = true, Name = "ipc readiness" }.UnsafeStart();
+                LibraryThread.Start(new Thread(Wait) { IsBackground = true, Name = "ipc readiness" }, "that waits for channels");
                 s_running = true;
             }
         }
+        var id = Interlocked.Increment(ref s_lastId);
+        s_targets[id] = target;
         if (Libc.EpollControl(epoll, Libc.EPOLL_CTL_ADD, descriptor, events | Libc.EPOLLET, id))
             return id;
         var error = Libc.LastError;

@@ -46,7 +46,7 @@ internal sealed unsafe class BroadcastAdmission
         _thread = new Thread(Run) { IsBackground = true, Name = "ipc broadcast" };
         try
         {
-            _thread.Start();
+            LibraryThread.Start(_thread, $"that admits the subscribers of {name.Address}");
         }
         catch
         {

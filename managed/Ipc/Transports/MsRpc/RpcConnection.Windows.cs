@@ -45,7 +45,7 @@ internal sealed unsafe class RpcConnection(RpcHandshake handshake, IpcAddress ad
     /// <summary>Starts the thread and opens the session.</summary>
     public void Open(Deadline deadline)
     {
-        new Thread(Run) { IsBackground = true, Name = $"ipc {address.Transport}" }.Start();
+        LibraryThread.Start(new Thread(Run) { IsBackground = true, Name = $"ipc {address.Transport}" }, $"for a connection to {address}");
         Ask(OpenSessionJob, 0, [], deadline);
     }
 

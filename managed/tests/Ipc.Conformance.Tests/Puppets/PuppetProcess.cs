@@ -11,6 +11,7 @@ internal sealed class PuppetProcess : IDisposable
     private static readonly TimeSpan s_longestAnswer = TimeSpan.FromSeconds(30);
 
     private readonly Process _process;
+    private readonly uint? _user;
     private readonly ConcurrentDictionary<string, ConcurrentQueue<TaskCompletionSource<string>>> _awaited = new();
     private readonly Queue<string> _transcript = new();
     private readonly Stopwatch _age = Stopwatch.StartNew();
@@ -20,7 +21,7 @@ internal sealed class PuppetProcess : IDisposable
     /// program lies.</summary>
     public PuppetProcess(string side, IReadOnlyDictionary<string, string>? environment = null, uint? user = null, string? copy = null)
     {
-        Side = side;
+        (Side, _user) = (side, user);
         var start = PuppetProgram.Of(side, copy);
         if (user is { } other)
         {
@@ -121,7 +122,9 @@ internal sealed class PuppetProcess : IDisposable
     /// <summary>Sets one of its limits, by the option of prlimit(1), as in "--nofile=3:".</summary>
     public void Limit(string option)
     {
-        using var limiting = Process.Start("prlimit", ["--pid", ProcessId.ToString(CultureInfo.InvariantCulture), option]);
+        // As its own user, who may.
+        string[] command = [.. _user is { } other ? SecondUser.Prefix(other) : [], "prlimit", "--pid", ProcessId.ToString(CultureInfo.InvariantCulture), option];
+        using var limiting = Process.Start(command[0], command[1..]);
         limiting.WaitForExit();
         if (limiting.ExitCode != 0)
             throw new ConformanceException($"prlimit {option} failed for {Name}");

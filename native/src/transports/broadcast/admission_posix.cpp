@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <system_error>
 
 namespace ipc::broadcast {
 namespace {
@@ -54,7 +55,12 @@ Status Admission::open(const posix::LocalName& name, posix::Descriptor data) {
     data_ = std::move(data);
     if (Status s = posix::LocalListener::open(name, &listener_)) return s;
     const SignalsBlocked blocked;
-    thread_ = std::thread([this] { run(); });
+    try {
+        thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& e) {
+        return fail_system(IPC_SYSTEM, e.code().value(), "cannot start a thread that admits the subscribers of %s",
+                           name.address.c_str());
+    }
     return IPC_OK;
 }
 
