@@ -10,11 +10,16 @@ internal abstract class NamedReadiness : Readiness
         var channel = (FramedChannel)operation.Channel;
         if (!channel.TryEnterBeside())
             return true;
-        // Named before it is looked at what it waits for: whatever comes later finds it.
-        Waiting.Set(operation);
-        var mayHaveCome = Watch(operation);
-        channel.LeaveBeside();
-        return mayHaveCome;
+        try
+        {
+            // Named before it is looked at what it waits for: whatever comes later finds it.
+            Waiting.Set(operation);
+            return Watch(operation);
+        }
+        finally
+        {
+            channel.LeaveBeside();
+        }
     }
 
     public override void Disarm(ChannelOperation operation) => Waiting.Take();

@@ -123,7 +123,8 @@ internal sealed class PuppetProcess : IDisposable
     public void Limit(string option)
     {
         // As its own user, who may.
-        string[] command = [.. _user is { } other ? SecondUser.Prefix(other) : [], "prlimit", "--pid", ProcessId.ToString(CultureInfo.InvariantCulture), option];
+        var process = ProcessId.ToString(CultureInfo.InvariantCulture);
+        string[] command = [.. _user is { } other ? SecondUser.Prefix(other) : [], "prlimit", "--pid", process, option];
         using var limiting = Process.Start(command[0], command[1..]);
         limiting.WaitForExit();
         if (limiting.ExitCode != 0)
