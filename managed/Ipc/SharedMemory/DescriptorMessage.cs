@@ -41,8 +41,8 @@ internal static unsafe class DescriptorMessage
         return sent < 0 ? Libc.LastError : Libc.EPIPE;
     }
 
-    /// <summary>One message: how many bytes came (0: the peer's end; negative: minus the error number), and the descriptors, which
-    /// are the caller's from now on.</summary>
+    /// <summary>One message: how many bytes came (0: the peer's end; negative: minus the error number, which is EMFILE when this process may not
+    /// have the descriptors that came), and the descriptors, which are the caller's from now on.</summary>
     public static int Receive(Descriptor socket, void* bytes, int length, out Descriptor[] descriptors)
     {
         Rights rights = default;
@@ -52,11 +52,18 @@ internal static unsafe class DescriptorMessage
         descriptors = [];
         if (got < 0)
             return -Libc.LastError;
+        var wasCut = (message.Flags & Libc.MSG_CTRUNC) != 0;
         if (message.ControlLength < Rights.HeaderBytes + sizeof(int) || rights is not { Level: Libc.SOL_SOCKET, Type: Libc.SCM_RIGHTS })
-            return got;
+            return wasCut ? -Libc.EMFILE : got;
         descriptors = new Descriptor[Math.Min((int)(rights.Length - Rights.HeaderBytes) / sizeof(int), MostDescriptors)];
         for (var i = 0; i < descriptors.Length; i++)
             descriptors[i] = new Descriptor(rights.Descriptors[i]);
-        return got;
+        // Cut off although there was room: for what is missing there was no descriptor.
+        if (!wasCut || descriptors.Length == MostDescriptors)
+            return got;
+        foreach (var descriptor in descriptors)
+            descriptor.Dispose();
+        descriptors = [];
+        return -Libc.EMFILE;
     }
 }

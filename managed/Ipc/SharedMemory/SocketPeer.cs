@@ -58,6 +58,8 @@ internal sealed unsafe partial class SocketPeer(Descriptor socket, LocalName? se
         }
         Greeting greeting = default;
         var count = DescriptorMessage.Receive(socket, &greeting, sizeof(Greeting), out var descriptors);
+        if (count < 0 && count != -Libc.ECONNRESET)
+            throw Libc.Failure(IpcStatus.System, $"cannot take the shared memory of the server at {server?.Address}", -count);
         var wrong = SharedMemoryHandover.WhatIsWrong(server?.Address, count == sizeof(Greeting) ? greeting.Magic : 0, greeting.Version, greeting.Layout,
             layout);
         if (wrong is null && descriptors.Length == 1)

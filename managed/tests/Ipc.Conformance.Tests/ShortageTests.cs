@@ -36,7 +36,7 @@ public sealed class ShortageTests
 
         server.Limit("--fsize=unlimited:unlimited");
         connecting = client.Give("main", $"connect c {address} 5000");
-        await server.Ok("accept l c 5000");
+        await server.Ok("accept l c 2000");
         (await connecting).Ok();
         await server.Ok("reset"); // a puppet that is ended leaves its name
     }
@@ -51,7 +51,7 @@ public sealed class ShortageTests
             await stage.Connect(channel: channel);
             var receiving = await stage.Client.GiveBlocking("receive", $"receive {channel} 10 1 1 -1", maySpin: true);
             if (channel == "second")
-                await UseUpDescriptors(stage);
+                await UseUpDescriptors(stage.Client, stage.Server, stage.Name);
             await stage.Client.Ok($"close {channel}");
             (await receiving).Refused(IpcStatus.Closed);
         }
@@ -111,16 +111,116 @@ public sealed class ShortageTests
         }
     }
 
-    // The client has no descriptor left but those that it closes.
-    private static async Task UseUpDescriptors(Stage stage)
+    // Whatever step of connecting the last descriptor is missing for.
+    [Theory, MemberData(nameof(Pairs.Sides), MemberType = typeof(Pairs))]
+    public Task AClientThatLacksDescriptorsSaysSoAndConnectsOnceItHasThem(string transport, string side) => Stage.Run(transport, "native", side, async stage =>
     {
-        var address = await stage.Server.Ok($"listen filler unix://{stage.Name}-filler");
-        stage.Client.Limit($"--nofile={stage.Client.HighestDescriptor + 1}:");
-        Answer answer;
+        await stage.Open();
+        await stage.Client.Ok("free c");
+        await stage.Server.Ok("free c");
+        for (var left = await UseUpDescriptors(stage.Client, stage.Server, stage.Name); ; left--)
+        {
+            var accepting = stage.Server.Give("accept", "accept l c 200");
+            var answer = await stage.Client.Give("main", $"connect c {stage.Address} 2000");
+            var accepted = await accepting;
+            if (answer.IsOk)
+            {
+                accepted.Ok();
+                break;
+            }
+            answer.Refused(IpcStatus.System);
+            if (accepted.IsOk)
+                await stage.Server.Ok("free c");
+            Assert.True(left > 0, "it does not connect with the descriptors that it had before");
+            await stage.Client.Ok($"free filler{left - 1}");
+        }
+        stage.Client.Limit("--nofile=1024:");
+        await stage.ExchangeBothWays();
+    });
+
+    // The same for a server. A client may find that its connection is ended, but no good one is told anything that is not so.
+    [Theory, MemberData(nameof(Pairs.Sides), MemberType = typeof(Pairs))]
+    public Task AServerThatLacksDescriptorsSaysSoAndAcceptsOnceItHasThem(string transport, string side) => Stage.Run(transport, side, "native", async stage =>
+    {
+        await stage.Open();
+        await stage.Client.Ok("free c");
+        await stage.Server.Ok("free c");
+        for (var left = await UseUpDescriptors(stage.Server, stage.Client, stage.Name); ; left--)
+        {
+            var connecting = stage.Client.Give("connect", $"connect c {stage.Address} 1000");
+            var answer = await stage.Server.Give("main", "accept l c 200");
+            if (answer.IsOk)
+            {
+                (await connecting).Ok();
+                break;
+            }
+            answer.Refused(IpcStatus.System, IpcStatus.TimedOut);
+            Assert.True(left > 0, "it does not accept with the descriptors that it had before");
+            await stage.Server.Ok($"free filler{left - 1}");
+            if ((await connecting).IsOk)
+                await stage.Client.Ok("free c");
+            else
+                (await connecting).Refused(IpcStatus.PeerClosed, IpcStatus.TimedOut);
+        }
+        stage.Server.Limit("--nofile=1024:");
+        await stage.ExchangeBothWays();
+    });
+
+    [Theory]
+    [InlineData("broadcast", "native")]
+    [InlineData("broadcast", "managed")]
+    [InlineData("broadcast", "bound")]
+    [InlineData("queue", "native")]
+    [InlineData("queue", "managed")]
+    [InlineData("queue", "bound")]
+    [InlineData("ring", "native")]
+    [InlineData("ring", "managed")]
+    [InlineData("ring", "bound")]
+    public async Task OneThatLacksDescriptorsToOpenSaysSoAndOpensOnceItHasThem(string transport, string side)
+    {
+        var name = $"conformance-{Guid.NewGuid():N}";
+        var address = $"{transport}://{name}";
+        var isQueue = transport != "broadcast";
+        using var puppet = new PuppetProcess(side);
+        using var other = new PuppetProcess("native");
+        using IDisposable published = isQueue ? ManagedIpc.OpenQueue(address) : ManagedIpc.Publish(address);
+        var open = isQueue ? "open-queue" : "subscriber";
+        await puppet.Ok($"{open} first {address} 2000");
+        for (var left = await UseUpDescriptors(puppet, other, name); ; left--)
+        {
+            var answer = await puppet.Give("main", $"{open} second {address} 2000");
+            if (answer.IsOk)
+                break;
+            answer.Refused(IpcStatus.System);
+            Assert.True(left > 0, "it does not open with the descriptors that it had before");
+            await puppet.Ok($"free filler{left - 1}");
+        }
+        puppet.Limit("--nofile=1024:");
+        if (isQueue)
+            ManagedIpc.RemoveQueue(address);
+        await puppet.Ok("reset");
+        await other.Ok("reset");
+    }
+
+    // It has no descriptor left but those that it closes. How many there are of filler0, filler1 ..., each of which holds one or two.
+    private static async Task<int> UseUpDescriptors(PuppetProcess puppet, PuppetProcess other, string name)
+    {
+        var address = await other.Ok($"listen filler unix://{name}-filler");
+        // All that comes once before, because .NET opens files for it: for its first exception, too, without which it ends the process.
+        await puppet.Refuses(IpcStatus.NoServer, $"connect nobody unix://{name}-nobody 100");
+        await puppet.Ok($"connect filler {address} 1000");
+        await puppet.Ok("free filler");
+        puppet.Limit($"--nofile={puppet.Descriptors + 10}:"); // new ones get the lowest numbers
         var count = 0;
-        do
-            answer = await stage.Client.Give("main", $"connect filler{count++} {address} 1000");
-        while (answer.IsOk);
-        answer.Refused(IpcStatus.System);
+        while (true)
+        {
+            var answer = await puppet.Give("main", $"connect filler{count} {address} 1000");
+            if (!answer.IsOk)
+            {
+                answer.Refused(IpcStatus.System);
+                return count;
+            }
+            count++;
+        }
     }
 }

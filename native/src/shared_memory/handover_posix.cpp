@@ -1,5 +1,6 @@
 #include "shared_memory/handover.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
@@ -54,7 +55,11 @@ long receive_with_descriptors(int socket, void* bytes, size_t length, posix::Des
             ++*count;
         }
     }
-    return got;
+    // Cut off although there was room: for what is missing there was no descriptor.
+    if ((message.msg_flags & MSG_CTRUNC) == 0 || *count >= most_received) return got;
+    std::for_each(descriptors, descriptors + std::min(most, *count), [](posix::Descriptor& one) { one.reset(); });
+    *count = 0;
+    return -EMFILE;
 }
 
 } // namespace ipc::shared_memory

@@ -61,6 +61,7 @@ Status Peer::receive(Layout layout, const Deadline& deadline, MemoryFile* memory
         return fail(IPC_PEER_CLOSED,
                     "the server closed or died before it handed over its shared memory: connect again");
     }
+    if (got < 0) return fail_system(IPC_SYSTEM, static_cast<int>(-got), "cannot take the server's shared memory");
     if (got == static_cast<long>(sizeof greeting))
         if (Status s = check(greeting, layout)) return s;
     if (got != static_cast<long>(sizeof greeting) || descriptors != 1)

@@ -26,6 +26,8 @@ internal sealed unsafe partial class BroadcastSubscriber
         var got = DescriptorMessage.Receive(_socket, &greeting, sizeof(BroadcastGreeting), out files);
         if (got is 0 or -Libc.ECONNRESET)
             throw new IpcException(IpcStatus.PeerClosed, $"the publisher at {_address} closed or died before it let this subscriber in: open it again");
+        if (got < 0)
+            throw Libc.Failure(IpcStatus.System, $"cannot take the shared memory of the publisher at {_address}", -got);
         if (got != sizeof(BroadcastGreeting) || greeting is not
             { Magic: SharedMemoryLayout.HandoverMagic, Version: SharedMemoryLayout.Version, Layout: BroadcastLayout.Layout })
             throw new IpcException(IpcStatus.NotOurProtocol, $"what listens at {_address} is not a publisher, or of another version: check the address");

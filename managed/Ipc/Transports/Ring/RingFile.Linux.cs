@@ -106,6 +106,8 @@ internal sealed unsafe class LinuxRingFile : RingFile
         var file = Libc.Open(path, Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_NONBLOCK);
         if (file is null && Libc.LastError == Libc.ENOENT)
             return null;
+        if (file is null && Libc.IsShortage(Libc.LastError))
+            throw Libc.Failure(IpcStatus.System, $"cannot open {path} for {address}");
         if (file is null || !Libc.GetStatus(file, out var status) || status.Kind != Libc.S_IFREG || status.User != Libc.EffectiveUser())
         {
             file?.Dispose();

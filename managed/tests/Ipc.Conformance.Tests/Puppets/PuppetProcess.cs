@@ -134,9 +134,6 @@ internal sealed class PuppetProcess : IDisposable
     /// <summary>How many descriptors the process has open.</summary>
     public int Descriptors => Directory.GetFileSystemEntries($"/proc/{ProcessId}/fd").Length;
 
-    public int HighestDescriptor => Directory.GetFileSystemEntries($"/proc/{ProcessId}/fd")
-        .Max(path => int.Parse(Path.GetFileName(path), CultureInfo.InvariantCulture));
-
     /// <summary>The files and memory the process has mapped.</summary>
     public string Mappings => File.ReadAllText($"/proc/{ProcessId}/maps");
 

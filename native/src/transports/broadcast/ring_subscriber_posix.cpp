@@ -69,6 +69,9 @@ Status RingSubscriber::receive_greeting(const Deadline& deadline, Greeting* gree
         return fail(IPC_PEER_CLOSED,
                     "the publisher at %s closed or died before it let this subscriber in: open it again",
                     address_.c_str());
+    if (got < 0)
+        return fail_system(IPC_SYSTEM, static_cast<int>(-got), "cannot take the shared memory of the publisher at %s",
+                           address_.c_str());
     if (got != static_cast<long>(sizeof *greeting) || greeting->magic != shared_memory::handover_magic ||
         greeting->version != shared_memory::version || greeting->layout != layout_broadcast)
         return fail(IPC_NOT_OUR_PROTOCOL,

@@ -1,4 +1,5 @@
 #include "core/plain_name.hpp"
+#include "posix/backoff.hpp"
 #include "posix/files.hpp"
 #include "transports/ring/ring_file.hpp"
 
@@ -31,6 +32,8 @@ Status open_existing(const LocalName& name, Descriptor* file) {
     file->reset(open(name.path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!*file && errno == ENOENT) return IPC_OK;
     const int error = errno;
+    if (!*file && posix::is_shortage(error))
+        return fail_system(IPC_SYSTEM, error, "cannot open %s for %s", name.path.c_str(), name.address.c_str());
     struct stat about {};
     if (!*file || fstat(file->get(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid()) {
         file->reset();

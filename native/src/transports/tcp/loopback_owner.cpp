@@ -82,6 +82,8 @@ Status check_loopback_server(SocketNumber connection, const std::string& address
     if (has_ended(connection))
         return fail(IPC_NO_SERVER, "the server at %s ended before it accepted this client: start it and connect again",
                     address.c_str());
+    if (const int error = query.shortage())
+        return fail_system(IPC_SYSTEM, error, "cannot find out whose the server at %s is", address.c_str());
     return fail(IPC_NO_PERMISSION,
                 "nobody owns the server's end of the connection at %s, so its user cannot be checked", address.c_str());
 }

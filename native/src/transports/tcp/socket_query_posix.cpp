@@ -1,4 +1,5 @@
 // Linux answers for a single socket over netlink: sock_diag(7).
+#include "posix/backoff.hpp"
 #include "posix/descriptor.hpp"
 #include "transports/tcp/proc_tcp_table.hpp"
 
@@ -51,6 +52,7 @@ Request ask_for(const TcpEnd& local, const TcpEnd& remote, uint32_t number) {
 
 struct SocketQuery::System {
     posix::Descriptor netlink;
+    int shortage = 0;
     std::mutex mutex; // one question at a time
     uint32_t number = 0;
     std::atomic<bool> has_found{false};
@@ -89,6 +91,7 @@ struct SocketQuery::System {
 
 SocketQuery::SocketQuery() : system_(new System) {
     system_->netlink.reset(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+    if (!system_->netlink && posix::is_shortage(errno)) system_->shortage = errno;
     // The system answers within the call that asks; should it ever not, the whole table is looked through.
     const timeval patience{0, 100'000};
     if (system_->netlink) setsockopt(system_->netlink.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -122,6 +125,10 @@ Answer SocketQuery::ask(const TcpEnd& local, const TcpEnd& remote, TcpRow* row) 
 
 bool SocketQuery::answers() const {
     return system_->answers;
+}
+
+int SocketQuery::shortage() const {
+    return system_->shortage;
 }
 
 } // namespace ipc

@@ -42,6 +42,8 @@ class SocketQuery {
     Answer ask(const TcpEnd& local, const TcpEnd& remote, TcpRow* row);
     // False once the answer has been `unknown`.
     bool answers() const;
+    // The errno of the shortage for which it has no descriptor; else 0.
+    int shortage() const;
 
   private:
     struct System;

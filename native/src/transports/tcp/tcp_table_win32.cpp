@@ -113,6 +113,9 @@ Answer SocketQuery::ask(const TcpEnd&, const TcpEnd&, TcpRow*) {
 bool SocketQuery::answers() const {
     return false;
 }
+int SocketQuery::shortage() const {
+    return 0;
+}
 
 Whose whose(const TcpRow& row) {
     if (!row.owned) return Whose::nobody;
