@@ -185,21 +185,25 @@ public sealed class ShortageTests
         using var other = new PuppetProcess("native");
         using IDisposable published = isQueue ? ManagedIpc.OpenQueue(address) : ManagedIpc.Publish(address);
         var open = isQueue ? "open-queue" : "subscriber";
-        await puppet.Ok($"{open} first {address} 2000");
-        for (var left = await UseUpDescriptors(puppet, other, name); ; left--)
+        try
         {
-            var answer = await puppet.Give("main", $"{open} second {address} 2000");
-            if (answer.IsOk)
-                break;
-            answer.Refused(IpcStatus.System);
-            Assert.True(left > 0, "it does not open with the descriptors that it had before");
-            await puppet.Ok($"free filler{left - 1}");
+            await puppet.Ok($"{open} first {address} 2000");
+            for (var left = await UseUpDescriptors(puppet, other, name); ; left--)
+            {
+                var answer = await puppet.Give("main", $"{open} second {address} 2000");
+                if (answer.IsOk)
+                    break;
+                answer.Refused(IpcStatus.System);
+                Assert.True(left > 0, "it does not open with the descriptors that it had before");
+                await puppet.Ok($"free filler{left - 1}");
+            }
         }
-        puppet.Limit("--nofile=1024:");
-        if (isQueue)
-            ManagedIpc.RemoveQueue(address);
-        await puppet.Ok("reset");
-        await other.Ok("reset");
+        finally
+        {
+            if (isQueue)
+                ManagedIpc.RemoveQueue(address);
+            await other.Give("main", "reset");
+        }
     }
 
     // It has no descriptor left but those that it closes. How many there are of filler0, filler1 ..., each of which holds one or two.
