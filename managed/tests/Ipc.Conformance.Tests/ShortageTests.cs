@@ -71,15 +71,15 @@ public sealed class ShortageTests
         await puppet.Ok("publisher second broadcast://second");
     });
 
-    // One of shm's that has not had to wait has the thread that watches the peer, but not the one that sleeps for it.
+    // Warm: it has received what was there. One of shm's then has the thread that watches the peer, but not the one that sleeps for it.
     [RootTheory, InlineData("unix", false), InlineData("shm", false), InlineData("shm", true)]
-    public Task AnAsynchronousReceiveWithoutAThreadSaysSoAndTheChannelStays(string transport, bool hasReceived) => WithFewThreads("managed", async (puppet, _) =>
+    public Task AnAsynchronousReceiveWithoutAThreadSaysSoAndTheChannelStays(string transport, bool warm) => WithFewThreads("managed", async (puppet, _) =>
     {
         await puppet.Ok($"listen l {transport}://short");
         var connecting = puppet.Give("connect", $"connect c {transport}://short 5000");
         await puppet.Ok("accept l s 5000");
         (await connecting).Ok();
-        if (hasReceived)
+        if (warm)
         {
             await puppet.Ok("send s 10 1 1 5000");
             await puppet.Ok("receive-async c 10 1 1 -1", 10);
