@@ -36,7 +36,7 @@ public sealed class ShortageTests
 
         server.Limit("--fsize=unlimited:unlimited");
         connecting = client.Give("main", $"connect c {address} 5000");
-        await server.Ok("accept l c 2000");
+        await server.Ok("accept l c 5000");
         (await connecting).Ok();
         await server.Ok("reset"); // a puppet that is ended leaves its name
     }
