@@ -105,10 +105,10 @@ internal static unsafe class LocalSocket
         if (!IsOwnSocket(name.Path))
             return false;
         using var address = new SocketAddress(name);
-        if (!IsRefused(address))
+        if (!IsRefused(name, address))
             return false;
         Thread.Sleep(10);
-        return IsRefused(address) && Libc.Unlink(name.Path) == 0;
+        return IsRefused(name, address) && Libc.Unlink(name.Path) == 0;
     }
 
     /// <summary>Sets one of a socket's two time-outs; negative is none.</summary>
@@ -159,9 +159,9 @@ internal static unsafe class LocalSocket
 
     // A datagram socket asks, because the system refuses it before it looks at the type if nobody has bound the name, and
     // for its type if somebody has: unlike a stream socket it never becomes a client that the server would have to accept.
-    private static bool IsRefused(SocketAddress address)
+    private static bool IsRefused(LocalName name, SocketAddress address)
     {
-        using var probe = Libc.Socket(Libc.AF_UNIX, Libc.SOCK_DGRAM, "a look at a name");
+        using var probe = Libc.Socket(Libc.AF_UNIX, Libc.SOCK_DGRAM, $"finding out whether another listener has the name of {name.Address}");
         return Connect(probe, address.Bytes) != 0 && Libc.LastError == Libc.ECONNREFUSED;
     }
 

@@ -62,10 +62,10 @@ public sealed class NamesTests : IDisposable
         foreach (var transport in s_transports)
             await server.Ok($"listen {transport} {transport}://short");
         Assert.Equal(s_transports.Length, Names().Length);
-        server.Limit("--nofile=3:");
+        server.LimitDescriptors(3);
         foreach (var transport in s_transports)
             await server.Ok($"close {transport}");
-        server.Limit("--nofile=1024:");
+        server.LimitDescriptors(null);
         Assert.Empty(Names());
         await server.Ok("reset");
 

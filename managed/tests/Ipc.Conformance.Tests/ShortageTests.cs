@@ -1,4 +1,5 @@
 using Ipc.Conformance.Puppets;
+using Ipc.Conformance.Raw;
 using Xunit;
 
 namespace Ipc.Conformance;
@@ -55,7 +56,7 @@ public sealed class ShortageTests
             await stage.Client.Ok($"close {channel}");
             (await receiving).Refused(IpcStatus.Closed);
         }
-        stage.Client.Limit("--nofile=1024:");
+        stage.Client.LimitDescriptors(null);
     });
 
     [RootTheory, InlineData("native"), InlineData("managed"), InlineData("bound")]
@@ -134,7 +135,7 @@ public sealed class ShortageTests
             Assert.True(left > 0, "it does not connect with the descriptors that it had before");
             await stage.Client.Ok($"free filler{left - 1}");
         }
-        stage.Client.Limit("--nofile=1024:");
+        stage.Client.LimitDescriptors(null);
         await stage.ExchangeBothWays();
     });
 
@@ -162,7 +163,7 @@ public sealed class ShortageTests
             else
                 (await connecting).Refused(IpcStatus.PeerClosed, IpcStatus.TimedOut);
         }
-        stage.Server.Limit("--nofile=1024:");
+        stage.Server.LimitDescriptors(null);
         await stage.ExchangeBothWays();
     });
 
@@ -188,15 +189,7 @@ public sealed class ShortageTests
         try
         {
             await puppet.Ok($"{open} first {address} 2000");
-            for (var left = await UseUpDescriptors(puppet, other, name); ; left--)
-            {
-                var answer = await puppet.Give("main", $"{open} second {address} 2000");
-                if (answer.IsOk)
-                    break;
-                answer.Refused(IpcStatus.System);
-                Assert.True(left > 0, "it does not open with the descriptors that it had before");
-                await puppet.Ok($"free filler{left - 1}");
-            }
+            await OpensOnceItHasDescriptors($"{open} second {address} 2000", puppet, other, name);
         }
         finally
         {
@@ -204,6 +197,44 @@ public sealed class ShortageTests
                 ManagedIpc.RemoveQueue(address);
             await other.Give("main", "reset");
         }
+    }
+
+    // Whether a name is a dead listener's is found out with a descriptor.
+    [Theory]
+    [InlineData("fifo", "native")]
+    [InlineData("fifo", "managed")]
+    [InlineData("fifo", "bound")]
+    [InlineData("unix", "native")]
+    [InlineData("unix", "managed")]
+    [InlineData("unix", "bound")]
+    public async Task AListenerThatLacksDescriptorsDoesNotTakeADeadNameForALivingOne(string transport, string side)
+    {
+        var name = $"conformance-{Guid.NewGuid():N}";
+        using var puppet = new PuppetProcess(side);
+        using var other = new PuppetProcess("native");
+        using var dead = new PuppetProcess("native");
+        // Once with descriptors, for .NET.
+        await puppet.Ok($"listen first {transport}://{name}-first");
+        await dead.Ok($"listen l {transport}://{name}");
+        dead.Kill();
+        await OpensOnceItHasDescriptors($"listen second {transport}://{name}", puppet, other, name);
+        await puppet.Ok("reset");
+        await other.Ok("reset");
+        Assert.Empty(Names.Left(name));
+    }
+
+    private static async Task OpensOnceItHasDescriptors(string command, PuppetProcess puppet, PuppetProcess other, string name)
+    {
+        for (var left = await UseUpDescriptors(puppet, other, name); ; left--)
+        {
+            var answer = await puppet.Give("main", command);
+            if (answer.IsOk)
+                break;
+            answer.Refused(IpcStatus.System);
+            Assert.True(left > 0, "it does not open with the descriptors that it had before");
+            await puppet.Ok($"free filler{left - 1}");
+        }
+        puppet.LimitDescriptors(null);
     }
 
     // It has no descriptor left but those that it closes. How many there are of filler0, filler1 ..., each of which holds one or two.
@@ -214,7 +245,7 @@ public sealed class ShortageTests
         await puppet.Refuses(IpcStatus.NoServer, $"connect nobody unix://{name}-nobody 100");
         await puppet.Ok($"connect filler {address} 1000");
         await puppet.Ok("free filler");
-        puppet.Limit($"--nofile={puppet.Descriptors + 10}:"); // new ones get the lowest numbers
+        puppet.LimitDescriptors(puppet.Descriptors + 10); // new ones get the lowest numbers
         var count = 0;
         while (true)
         {

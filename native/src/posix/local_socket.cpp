@@ -70,6 +70,9 @@ Status name_is_taken(const LocalName& name) {
     if (there && !S_ISSOCK(status.st_mode))
         return fail(IPC_NAME_IN_USE, "cannot listen at %s: %s is not a socket; remove it or choose another name",
                     name.address.c_str(), name.path.c_str());
+    if (!Descriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)))
+        return fail_system(IPC_SYSTEM, errno, "cannot find out whether another listener has the name of %s",
+                           name.address.c_str());
     return fail(IPC_NAME_IN_USE, "cannot listen at %s: another listener has this name; close it or choose another name",
                 name.address.c_str());
 }

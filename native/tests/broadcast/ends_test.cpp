@@ -66,20 +66,19 @@ TEST(BroadcastEnds, WhatAKilledPublisherPublishedIsStillRead) {
     std::unique_ptr<BroadcastPublisher> in_child;
     auto child = std::make_unique<Child>([&] {
         if (publish_at(where, &in_child) != IPC_OK) return false;
-        // Publishes as soon as there is a reader, beside the thread that says "ready".
+        // Publishes as soon as both readers are there, beside the thread that says "ready".
         std::thread([&in_child] {
             size_t readers = 0;
-            while (readers == 0) in_child->subscribers(&readers);
+            while (readers < 2) in_child->subscribers(&readers);
             for (uint64_t i = 0; i < 100; ++i) in_child->publish(&i, sizeof i, Deadline(0));
         }).detach();
         return true;
     });
     ASSERT_TRUE(child->ready());
-    const auto subscriber = subscriber_of(where);
-    EXPECT_EQ(IPC_OK, receive(*subscriber).status);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const auto subscriber = subscriber_of(where), witness = subscriber_of(where);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(IPC_OK, receive(*witness).status) << i;
     child->end();
-    for (int i = 1; i < 100; ++i) EXPECT_EQ(IPC_OK, receive(*subscriber).status) << i;
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(IPC_OK, receive(*subscriber).status) << i;
     EXPECT_EQ(IPC_PEER_CLOSED, receive(*subscriber).status);
     EXPECT_FALSE(exists(path_of(where)));
 }

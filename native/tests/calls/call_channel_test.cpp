@@ -233,13 +233,16 @@ TEST(CallListener, AcceptsWhatIsAdmittedAndEndsTheRestWhenClosed) {
     ASSERT_EQ(listener.admit(second), IPC_OK);
     ASSERT_EQ(listener.accept(Deadline(5000), &accepted), IPC_OK);
     const std::unique_ptr<FrameChannel> channel(accepted);
+    std::promise<void> second_accepted;
     auto accepting = std::async(std::launch::async, [&] {
         FrameChannel* one = nullptr;
         EXPECT_EQ(listener.accept(forever, &one), IPC_OK);
         delete one;
+        second_accepted.set_value();
         return listener.accept(forever, &one);
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    second_accepted.get_future().wait();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // for the accept that waits
     auto third = std::make_shared<CallSession>(test_limit, "direct://test");
     listener.close();
     EXPECT_EQ(accepting.get(), IPC_CLOSED);

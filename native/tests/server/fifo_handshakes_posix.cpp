@@ -6,7 +6,9 @@
 #include "transports/fifo/fifo_names_posix.hpp"
 #include "transports/fifo/fifo_stream_posix.hpp"
 
+#include <csignal>
 #include <fcntl.h>
+#include <memory>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +42,11 @@ class AcceptingProcess {
         return read(ready_.get(), &told, 1) == 1;
     }
     bool accepts() { return write(go_.get(), "", 1) == 1; }
+    void stand_still() const {
+        kill(process_, SIGSTOP);
+        waitpid(process_, nullptr, WUNTRACED);
+    }
+    void go_on() const { kill(process_, SIGCONT); }
     // What accept came to.
     ipc_status status() {
         int ended = 0;
@@ -68,6 +75,41 @@ class AcceptingProcess {
     posix::Descriptor go_;
 };
 
+// Goes through the handshake when it is told to.
+class SteppingClient {
+  public:
+    // Leaves its record.
+    explicit SteppingClient(const std::string& text) {
+        Address address;
+        posix::LocalName name;
+        const std::string token(fifo_token_size, 'a');
+        if (Address::parse(text, &address) != IPC_OK || posix::private_name(address, "fifo-", &name) != IPC_OK) return;
+        pair_ = std::make_unique<FifoPair>(name.path, token);
+        if (pair_->make(Deadline(patience_ms), &down_) != IPC_OK) return;
+        const posix::Descriptor handshake_fifo = open_fifo(name.path, O_WRONLY);
+        const FifoRecord record = make_fifo_record(token);
+        came_ = handshake_fifo && write_fifo(handshake_fifo.get(), record.data(), record.size());
+    }
+    bool came() const { return came_; }
+    bool opens_when_greeted() {
+        if (!becomes_true([&] { return read_fifo_greeting(down_.get()) == Greeting::here; })) return false;
+        up_ = open_fifo(pair_->up(), O_WRONLY);
+        return static_cast<bool>(up_);
+    }
+    bool answers() { return write_fifo(up_.get(), &fifo_greeting, 1); }
+    bool has_lost_its_names() const { return access(pair_->up().c_str(), F_OK) != 0; }
+    void leave() {
+        up_.reset();
+        down_.reset();
+    }
+
+  private:
+    std::unique_ptr<FifoPair> pair_;
+    posix::Descriptor down_;
+    posix::Descriptor up_;
+    bool came_ = false;
+};
+
 class FifoHandshakes : public testing::Test {
   protected:
     void come_silently(std::vector<BadClient>* clients) const {
@@ -90,6 +132,21 @@ TEST_F(FifoHandshakes, DescriptorsHeldBySilentClientsDoNotFailAccept) {
     EXPECT_EQ(status, IPC_TIMED_OUT) << ipc_status_text(status);
 }
 
+TEST_F(FifoHandshakes, AClientThatLeavesAfterItsAnswerIsNotAccepted) {
+    AcceptingProcess server(address_, 64, 10);
+    ASSERT_TRUE(server.listens());
+    SteppingClient client(address_);
+    ASSERT_TRUE(client.came());
+    ASSERT_TRUE(server.accepts());
+    ASSERT_TRUE(client.opens_when_greeted());
+    server.stand_still();
+    ASSERT_TRUE(client.answers());
+    client.leave();
+    server.go_on();
+    const ipc_status status = server.status();
+    EXPECT_EQ(status, IPC_TIMED_OUT) << ipc_status_text(status);
+}
+
 // A client that has opened its FIFO answers at once, as far as the system lets it, and takes itself for connected: were it let go for
 // the silent ones, or its channel refused for want of a descriptor, its first call would fail.
 class FifoAnswers : public FifoHandshakes, public testing::WithParamInterface<rlim_t> {};
@@ -100,27 +157,16 @@ TEST_P(FifoAnswers, ThatAreOnTheirWayAreWaitedFor) {
     AcceptingProcess server(address_, GetParam(), 500);
     ASSERT_TRUE(server.listens());
 
-    Address address;
-    posix::LocalName name;
-    ASSERT_EQ(Address::parse(address_, &address), IPC_OK);
-    ASSERT_EQ(posix::private_name(address, "fifo-", &name), IPC_OK);
-    const std::string token(fifo_token_size, 'a');
-    FifoPair pair(name.path, token);
-    posix::Descriptor down;
-    ASSERT_EQ(pair.make(Deadline(patience_ms), &down), IPC_OK);
-    const posix::Descriptor handshake_fifo = open_fifo(name.path, O_WRONLY);
-    const FifoRecord record = make_fifo_record(token);
-    ASSERT_TRUE(write_fifo(handshake_fifo.get(), record.data(), record.size()));
+    SteppingClient client(address_);
+    ASSERT_TRUE(client.came());
     std::vector<BadClient> silent(300);
 
     ASSERT_TRUE(server.accepts());
-    ASSERT_TRUE(becomes_true([&] { return read_fifo_greeting(down.get()) == Greeting::here; }));
-    const posix::Descriptor up = open_fifo(pair.up(), O_WRONLY);
-    ASSERT_TRUE(up);
+    ASSERT_TRUE(client.opens_when_greeted());
     come_silently(&silent);
-    ASSERT_TRUE(becomes_true([&] { return access(pair.up().c_str(), F_OK) != 0; }))
+    ASSERT_TRUE(becomes_true([&] { return client.has_lost_its_names(); }))
         << "the listener had no need to let this client go";
-    EXPECT_TRUE(write_fifo(up.get(), &fifo_greeting, 1)) << "the listener let this client go";
+    EXPECT_TRUE(client.answers()) << "the listener let this client go";
     const ipc_status status = server.status();
     EXPECT_EQ(status, IPC_OK) << ipc_status_text(status);
 }

@@ -89,9 +89,11 @@ internal sealed unsafe class FifoListener : IpcListener
             throw Libc.Failure(IpcStatus.System, $"cannot make the FIFO {name.Path} for {name.Address}", error);
         if (status.User != Libc.EffectiveUser())
             throw new IpcException(IpcStatus.NoPermission, $"cannot listen at {name.Address}: {name.Path} belongs to user {status.User}; choose another name");
-        throw new IpcException(IpcStatus.NameInUse, status.Kind != Libc.S_IFIFO
-            ? $"cannot listen at {name.Address}: {name.Path} is not a FIFO; remove it or choose another name"
-            : $"cannot listen at {name.Address}: another listener has this name; close it or choose another name");
+        if (status.Kind != Libc.S_IFIFO)
+            throw new IpcException(IpcStatus.NameInUse, $"cannot listen at {name.Address}: {name.Path} is not a FIFO; remove it or choose another name");
+        using var tried = FifoNames.Open(name.Path, Libc.O_WRONLY, out error);
+        throw Libc.IsShortage(error) ? Libc.Failure(IpcStatus.System, $"cannot find out whether another listener has the name of {name.Address}", error)
+            : new IpcException(IpcStatus.NameInUse, $"cannot listen at {name.Address}: another listener has this name; close it or choose another name");
     }
 
     public override IpcChannel Accept(int timeoutMilliseconds)
@@ -210,7 +212,7 @@ internal sealed unsafe class FifoListener : IpcListener
 
     private bool HasRoom => _handshakes.Count < MostHandshakes || NextToDrop.Began + ShortestHandshake <= NowMilliseconds;
 
-    // Makes channels of those that have answered and forgets those that have left or been silent for too long.
+    // Those that have answered are through; those that have left or been silent for too long are forgotten.
     private void FinishHandshakes(Libc.PollEntry[] entries)
     {
         var now = NowMilliseconds;
@@ -225,7 +227,7 @@ internal sealed unsafe class FifoListener : IpcListener
                 answered = handshake.Withdraw();
             else if (entries[1 + (2 * i)].Returned != 0)
                 answered = FifoTransport.ReadGreeting(handshake.Up);
-            if (answered is true && !(left && (Libc.Poll(handshake.Up, Libc.POLLIN, 0) & Libc.POLLIN) == 0))
+            if (answered is true)
                 FinishHandshake(handshake);
             else if (answered is null && !left && !late)
                 goingOn.Add(handshake);
@@ -235,8 +237,15 @@ internal sealed unsafe class FifoListener : IpcListener
         _handshakes = goingOn;
     }
 
+    // Of one that has answered: a channel, unless it left again without a message.
     private void FinishHandshake(Handshake handshake)
     {
+        // Asked for nothing, a FIFO's writing end reports the loss of its reader.
+        if (Libc.Poll(handshake.Down, 0, 0) != 0 && (Libc.Poll(handshake.Up, Libc.POLLIN, 0) & Libc.POLLIN) == 0)
+        {
+            handshake.Dispose();
+            return;
+        }
         var channel = new StreamChannel(new FifoStream(handshake.Up, handshake.Down), _address);
         handshake.Pair.Dispose();
         lock (_gate)

@@ -12,6 +12,7 @@ internal sealed class PuppetProcess : IDisposable
 
     private readonly Process _process;
     private readonly uint? _user;
+    private string? _descriptorsAtStart;
     private readonly ConcurrentDictionary<string, ConcurrentQueue<TaskCompletionSource<string>>> _awaited = new();
     private readonly Queue<string> _transcript = new();
     private readonly Stopwatch _age = Stopwatch.StartNew();
@@ -129,6 +130,15 @@ internal sealed class PuppetProcess : IDisposable
         limiting.WaitForExit();
         if (limiting.ExitCode != 0)
             throw new ConformanceException($"prlimit {option} failed for {Name}");
+    }
+
+    /// <summary>How many descriptors it may have open; null: as many as at its start.</summary>
+    public void LimitDescriptors(int? most)
+    {
+        const string Name = "Max open files";
+        _descriptorsAtStart ??= File.ReadLines($"/proc/{ProcessId}/limits").First(line => line.StartsWith(Name, StringComparison.Ordinal))[Name.Length..]
+            .Split(' ', StringSplitOptions.RemoveEmptyEntries)[0];
+        Limit($"--nofile={most?.ToString(CultureInfo.InvariantCulture) ?? _descriptorsAtStart}:");
     }
 
     /// <summary>How many descriptors the process has open.</summary>

@@ -33,6 +33,12 @@ bool has_bytes(int fifo) {
     return ioctl(fifo, FIONREAD, &count) == 0 && count > 0;
 }
 
+// Whether nobody reads any more what would be written here.
+bool has_lost_reader(int fifo) {
+    pollfd entry{fifo, 0, 0};
+    return poll(&entry, 1, 0) > 0;
+}
+
 } // namespace
 
 Status FifoListener::open() {
@@ -66,6 +72,8 @@ Status FifoListener::take_name() {
     if (!S_ISFIFO(status.st_mode))
         return fail(IPC_NAME_IN_USE, "cannot listen at %s: %s is not a FIFO; remove it or choose another name",
                     address(), path_.c_str());
+    if (!open_fifo(path_, O_WRONLY) && posix::is_shortage(errno))
+        return fail_system(IPC_SYSTEM, errno, "cannot find out whether another listener has the name of %s", address());
     return fail(IPC_NAME_IN_USE, "cannot listen at %s: another listener has this name; close it or choose another name",
                 address());
 }
@@ -151,7 +159,7 @@ bool FifoListener::has_room() const {
     return handshakes_.size() < most_handshakes || next_to_drop().began_ms + shortest_handshake_ms <= now_ms();
 }
 
-// Makes channels of those that have answered and forgets those that have left or been silent for too long.
+// Those that have answered are through; those that have left or been silent for too long are forgotten.
 void FifoListener::finish_handshakes(const std::vector<pollfd>& entries) {
     const int64_t now = now_ms();
     std::vector<Handshake> going_on;
@@ -164,7 +172,7 @@ void FifoListener::finish_handshakes(const std::vector<pollfd>& entries) {
             greeting = withdraw(&handshake);
         else if (entries[2 + 2 * i].revents != 0)
             greeting = read_fifo_greeting(handshake.stream->reading());
-        if (greeting == Greeting::here && !(left && !has_bytes(handshake.stream->reading())))
+        if (greeting == Greeting::here)
             finish_handshake(std::move(handshake));
         else if (greeting == Greeting::awaited && !left && !late)
             going_on.push_back(std::move(handshake));
@@ -172,7 +180,9 @@ void FifoListener::finish_handshakes(const std::vector<pollfd>& entries) {
     handshakes_ = std::move(going_on);
 }
 
+// Of one that has answered: a channel, unless it left again without a message.
 void FifoListener::finish_handshake(Handshake handshake) {
+    if (has_lost_reader(handshake.stream->writing()) && !has_bytes(handshake.stream->reading())) return;
     std::unique_ptr<FrameChannel> channel(make_fifo_channel(address_, std::move(handshake.stream)));
     const std::lock_guard lock(mutex_);
     ready_.push_back(std::move(channel));
