@@ -25,7 +25,7 @@ internal sealed class WorkerThread
     {
         var name = worker[..Math.Min(worker.Length, LongestName)];
         var folder = Array.Find(Directory.GetDirectories($"/proc/{puppet.ProcessId.ToString(CultureInfo.InvariantCulture)}/task"), task =>
-            Read(task, "comm").Trim() == name)
+            TryRead(task, "comm")?.Trim() == name)
             ?? throw new ConformanceException($"{puppet.Name} has no thread '{name}'");
         return new WorkerThread(folder, $"worker {worker} of {puppet.Name}");
     }
@@ -62,15 +62,19 @@ internal sealed class WorkerThread
             long.Parse(fields[2], CultureInfo.InvariantCulture));
     }
 
-    private static string Read(string folder, string file)
+    private static string Read(string folder, string file) =>
+        TryRead(folder, file) ?? throw new ConformanceException($"a thread or its process has ended: {folder} has no {file} any more");
+
+    // Null if the thread has ended: threads of .NET's pool do at any time.
+    private static string? TryRead(string folder, string file)
     {
         try
         {
             return File.ReadAllText(Path.Combine(folder, file));
         }
-        catch (IOException e)
+        catch (IOException)
         {
-            throw new ConformanceException($"a thread or its process has ended: {e.Message}", e);
+            return null;
         }
     }
 }
