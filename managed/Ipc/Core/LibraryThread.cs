@@ -24,7 +24,8 @@ internal static class LibraryThread
         // What the runtime says, whatever a new thread lacks.
         catch (OutOfMemoryException e)
         {
-            throw new IpcException(IpcStatus.System, $"cannot start a thread {purpose}: this process may have no more threads, or no memory is left", e);
+            throw new IpcException(IpcStatus.System,
+                $"cannot start a thread {purpose}: this process may have no more threads or descriptors, or no memory is left", e);
         }
     }
 }

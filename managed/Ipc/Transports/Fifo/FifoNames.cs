@@ -72,8 +72,9 @@ internal static class FifoNames
         return false;
     }
 
-    /// <summary>The same, for a server that has had time to die.</summary>
-    public static void ForgetServerIfDead(string path) => TryToForget(path, new Deadline(LocalNames.MillisecondsToForget(new Deadline(0))));
+    /// <summary>The same, for a server that has had time to die. This is the last chance, and whoever tries a dead socket's name keeps the lock
+    /// for 10 ms.</summary>
+    public static void ForgetServerIfDead(string path) => TryToForget(path, new Deadline(50));
 
     // True if there is no name any more.
     private static bool TryToForget(string path, Deadline patience)

@@ -34,6 +34,9 @@ internal static class PuppetProgram
         start.Environment.Remove("IPC_LIBRARY");
         // A .NET process opens pipes for debuggers in /tmp, which one that is killed leaves there.
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
+        // The thread that compiles hot methods again ends after four idle seconds, and .NET ends a process that has no descriptor left when it
+        // starts the next one: here it stays. In hexadecimal milliseconds.
+        start.Environment["DOTNET_TC_BackgroundWorkerTimeoutMs"] = "7fffffff";
         if (side is "bound" or "bound-netfx")
             start.Environment["IPC_LIBRARY"] = PuppetSystem.PathFor(Existing(NativeLibrary));
         return start;

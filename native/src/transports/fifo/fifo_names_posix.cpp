@@ -97,7 +97,8 @@ bool forget_dead_fifo_server(const std::string& path, const Deadline& deadline) 
 }
 
 void forget_fifo_server_if_dead(const std::string& path) {
-    try_to_forget(path, posix::time_to_forget(Deadline(0)));
+    // Whoever tries a dead socket's name keeps the lock for 10 ms, and this is the last chance.
+    try_to_forget(path, Deadline(50));
 }
 
 FifoPair::FifoPair(const std::string& handshake_fifo, std::string_view token)
