@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <memory>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,24 +18,29 @@
 namespace ipc::test {
 namespace {
 
-// A listener in a process of its own that may have so many files open. It accepts when told to, until a client comes or accept fails, or
-// none came in so many tries of 20 ms each.
+// A listener in a process of its own that may have so many files open. It accepts when told to, until a client comes, accept fails, or it is
+// told to stop.
 class AcceptingProcess {
   public:
-    AcceptingProcess(const std::string& address, rlim_t most_files, int tries) {
+    AcceptingProcess(const std::string& address, rlim_t most_files) {
         int ready[2];
         int go[2];
         if (pipe2(ready, O_CLOEXEC) != 0 || pipe2(go, O_CLOEXEC) != 0) std::abort();
         process_ = fork();
-        if (process_ == 0) _exit(accept(address, most_files, tries, ready[1], go[0]));
+        if (process_ == 0) {
+            ::close(go[1]);
+            _exit(accept(address, most_files, ready[1], go[0]));
+        }
         ::close(ready[1]);
         ::close(go[0]);
         ready_.reset(ready[0]);
         go_.reset(go[1]);
     }
     ~AcceptingProcess() {
-        go_.reset();
-        if (process_ > 0) waitpid(process_, nullptr, 0);
+        stop();
+        if (process_ <= 0) return;
+        go_on();
+        waitpid(process_, nullptr, 0);
     }
 
     bool listens() {
@@ -42,27 +48,33 @@ class AcceptingProcess {
         return read(ready_.get(), &told, 1) == 1;
     }
     bool accepts() { return write(go_.get(), "", 1) == 1; }
+    void stop() { go_.reset(); }
     void stand_still() const {
         kill(process_, SIGSTOP);
         waitpid(process_, nullptr, WUNTRACED);
     }
     void go_on() const { kill(process_, SIGCONT); }
-    // What accept came to.
+    // What accept came to, which is told to stop if that takes too long.
     ipc_status status() {
         int ended = 0;
-        waitpid(std::exchange(process_, -1), &ended, 0);
+        const pid_t process = std::exchange(process_, -1);
+        if (!becomes_true([&] { return waitpid(process, &ended, WNOHANG) != 0; })) {
+            stop();
+            waitpid(process, &ended, 0);
+        }
         return WIFEXITED(ended) ? static_cast<ipc_status>(WEXITSTATUS(ended)) : IPC_WRONG_STATE;
     }
 
   private:
-    static ipc_status accept(const std::string& address, rlim_t most_files, int tries, int ready, int go) {
+    static ipc_status accept(const std::string& address, rlim_t most_files, int ready, int go) {
         const rlimit limit{most_files, most_files};
         setrlimit(RLIMIT_NOFILE, &limit);
         ipc_listener* listener = nullptr;
         char told;
         if (ipc_listen(address.c_str(), &listener) != IPC_OK || write(ready, "", 1) != 1) return IPC_WRONG_STATE;
         ipc_status status = read(go, &told, 1) == 1 ? IPC_TIMED_OUT : IPC_WRONG_STATE;
-        for (int i = 0; i < tries && status == IPC_TIMED_OUT; ++i) {
+        pollfd told_to_stop{go, POLLIN, 0};
+        while (status == IPC_TIMED_OUT && poll(&told_to_stop, 1, 0) == 0) {
             ipc_channel* channel = nullptr;
             status = ipc_accept(listener, 20, &channel);
         }
@@ -129,18 +141,20 @@ class FifoHandshakes : public testing::Test {
 // Descriptors that silent clients hold come back when the next of them has had its time. That is no failure of accept: a server that
 // paused after it, longer each time, once kept good clients waiting for minutes.
 TEST_F(FifoHandshakes, DescriptorsHeldBySilentClientsDoNotFailAccept) {
-    AcceptingProcess server(address_, 64, 60);
+    AcceptingProcess server(address_, 64);
     ASSERT_TRUE(server.listens());
     // Their records fit into the FIFO while nobody accepts.
     std::vector<BadClient> silent(300);
     come_silently(&silent);
     ASSERT_TRUE(server.accepts());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+    server.stop();
     const ipc_status status = server.status();
     EXPECT_EQ(status, IPC_TIMED_OUT) << ipc_status_text(status);
 }
 
 TEST_F(FifoHandshakes, AClientThatLeavesAfterItsAnswerIsNotAccepted) {
-    AcceptingProcess server(address_, 64, 10);
+    AcceptingProcess server(address_, 64);
     ASSERT_TRUE(server.listens());
     SteppingClient client(address_);
     ASSERT_TRUE(client.came());
@@ -150,6 +164,8 @@ TEST_F(FifoHandshakes, AClientThatLeavesAfterItsAnswerIsNotAccepted) {
     ASSERT_TRUE(client.answers());
     client.leave();
     server.go_on();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    server.stop();
     const ipc_status status = server.status();
     EXPECT_EQ(status, IPC_TIMED_OUT) << ipc_status_text(status);
 }
@@ -161,7 +177,7 @@ class FifoAnswers : public FifoHandshakes, public testing::WithParamInterface<rl
 INSTANTIATE_TEST_SUITE_P(WithFiles, FifoAnswers, testing::Values(63, 64, 65, 1024), testing::PrintToStringParamName());
 
 TEST_P(FifoAnswers, ThatAreOnTheirWayAreWaitedFor) {
-    AcceptingProcess server(address_, GetParam(), 500);
+    AcceptingProcess server(address_, GetParam());
     ASSERT_TRUE(server.listens());
 
     SteppingClient client(address_);
