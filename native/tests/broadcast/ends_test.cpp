@@ -3,7 +3,21 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <poll.h>
 #include <sys/resource.h>
+
+namespace {
+// What this thread does before it asks the system what its sockets are.
+thread_local std::function<void()> before_poll;
+} // namespace
+
+// In place of the C library's, here and in the library under test, which is part of this program.
+extern "C" int poll(pollfd* descriptors, nfds_t count, int timeout_ms) {
+    if (before_poll) before_poll();
+    const timespec timeout{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000L};
+    return ppoll(descriptors, count, timeout_ms < 0 ? nullptr : &timeout, nullptr);
+}
 
 namespace ipc::test {
 namespace {
@@ -159,6 +173,23 @@ TEST(BroadcastEnds, IdleCostsNoProcessorTime) {
     const int64_t before = processor_time_us();
     EXPECT_EQ(IPC_TIMED_OUT, receive(*subscriber, 1000, capacity).status);
     EXPECT_LT(processor_time_us() - before, 20'000);
+}
+
+// Closing ends the socket, which looks like the publisher's end to a thread that has just seen that the subscriber is not closed.
+TEST(BroadcastEnds, ClosingIsNotTakenForThePublishersEnd) {
+    for (const char* wait : {"spin", "block"}) {
+        const std::string where = fresh_address("wait=" + std::string(wait));
+        const auto publisher = publisher_at(where);
+        const auto subscriber = subscriber_of(where);
+        bool looked = false;
+        before_poll = [&] {
+            looked = true;
+            subscriber->close();
+        };
+        EXPECT_EQ(IPC_CLOSED, receive(*subscriber, forever).status) << last_error();
+        before_poll = nullptr;
+        EXPECT_TRUE(looked);
+    }
 }
 
 } // namespace

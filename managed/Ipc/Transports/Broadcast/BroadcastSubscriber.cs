@@ -323,6 +323,9 @@ internal sealed unsafe partial class BroadcastSubscriber : Subscriber
             return WaitResult.PeerGone;
         if (!look || Libc.Poll(_socket, Libc.POLLIN, 0) == 0)
             return null;
+        // Closing here looks like the publisher's end to a look that comes after it.
+        if (_closed)
+            return WaitResult.ClosedHere;
         _publisherGone = true;
         return WaitResult.PeerGone;
     }

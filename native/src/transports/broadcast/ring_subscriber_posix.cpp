@@ -167,8 +167,7 @@ Status RingSubscriber::check(size_t length, uint64_t number) {
 }
 
 Status RingSubscriber::break_with(Status status) {
-    if (closed_.load(std::memory_order_acquire))
-        return fail(IPC_CLOSED, "the subscriber of %s was closed here", address_.c_str());
+    if (closed_.load(std::memory_order_acquire)) return closed_here();
     if (status == IPC_PEER_TOO_LARGE)
         return fail(status,
                     "the publisher at %s published a message over this side's limit of %zu bytes: raise it with max=",
@@ -228,14 +227,19 @@ Status RingSubscriber::wait_for_message(const Deadline& deadline) {
     return fail(IPC_TIMED_OUT, "nothing was published at %s within the time-out", address_.c_str());
 }
 
+Status RingSubscriber::closed_here() const {
+    return fail(IPC_CLOSED, "the subscriber of %s was closed here", address_.c_str());
+}
+
 Status RingSubscriber::reason_to_stop(bool look_at_socket, const Deadline& deadline) {
-    if (closed_.load(std::memory_order_acquire))
-        return fail(IPC_CLOSED, "the subscriber of %s was closed here", address_.c_str());
+    if (closed_.load(std::memory_order_acquire)) return closed_here();
     if (header().closed.load(std::memory_order_acquire) != 0)
         return fail(IPC_PEER_CLOSED, "the publisher at %s has closed", address_.c_str());
     if (!look_at_socket && !publisher_gone_) return IPC_OK;
     pollfd ended{socket_.get(), POLLIN, 0};
     if (!publisher_gone_ && poll(&ended, 1, 0) <= 0) return IPC_OK;
+    // Closing here looks like the publisher's end to a look that comes after it.
+    if (closed_.load(std::memory_order_acquire)) return closed_here();
     if (!publisher_gone_) posix::forget_dead_server(name_.path, socket_.get(), deadline);
     publisher_gone_ = true;
     return fail(IPC_PEER_CLOSED, "the publisher at %s is gone, or has ended this subscription", address_.c_str());

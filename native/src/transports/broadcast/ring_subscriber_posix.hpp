@@ -48,6 +48,7 @@ class RingSubscriber final : public BroadcastSubscriber {
     Status check(size_t length, uint64_t number);
     Status overtaken();
     void give_back();
+    Status closed_here() const;
     Status reason_to_stop(bool look_at_socket, const Deadline& deadline);
     Status break_with(Status status);
 
