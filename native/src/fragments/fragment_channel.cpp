@@ -66,7 +66,10 @@ Status FragmentChannel::for_a_slice(int64_t slice, Step step) {
 Status FragmentChannel::send_fragment(Chunk head, Chunk body, const Deadline& deadline) {
     while (true) {
         if (peer_->closed_here()) return stopped(sending_failure_);
-        if (peer_->gone()) return fail(IPC_PEER_CLOSED, "the peer has closed the connection or died: reconnect");
+        // Closing here looks like the peer's end to a look that comes after it, by a thread of the receiver's half, too.
+        if (peer_->gone())
+            return peer_->closed_here() ? stopped(sending_failure_)
+                                        : fail(IPC_PEER_CLOSED, "the peer has closed the connection or died: reconnect");
         const Status status = for_a_slice(std::min(deadline.left_ns(), sleep_slice_ns),
                                           [&](int64_t patience_ns) { return carrier_->send(head, body, patience_ns); });
         if (status != IPC_TIMED_OUT) return status;
@@ -120,6 +123,7 @@ Status FragmentChannel::look_before_another_slice(const FirstFailure& failure, c
 // ---- receiver's half
 
 Status FragmentChannel::peer_ended() {
+    if (peer_->closed_here()) return stopped(receiving_failure_); // as in send_fragment
     if ((has_frame_ && payload_ == nullptr && arrived_ < frame_.length) || dropped_ != 0)
         return give_up(
             fail(IPC_TRUNCATED, "the peer closed the connection or died in the middle of a message: reconnect"));
