@@ -68,8 +68,9 @@ Status FragmentChannel::send_fragment(Chunk head, Chunk body, const Deadline& de
         if (peer_->closed_here()) return stopped(sending_failure_);
         // Closing here looks like the peer's end to a look that comes after it, by a thread of the receiver's half, too.
         if (peer_->gone())
-            return peer_->closed_here() ? stopped(sending_failure_)
-                                        : fail(IPC_PEER_CLOSED, "the peer has closed the connection or died: reconnect");
+            return peer_->closed_here()
+                       ? stopped(sending_failure_)
+                       : fail(IPC_PEER_CLOSED, "the peer has closed the connection or died: reconnect");
         const Status status = for_a_slice(std::min(deadline.left_ns(), sleep_slice_ns),
                                           [&](int64_t patience_ns) { return carrier_->send(head, body, patience_ns); });
         if (status != IPC_TIMED_OUT) return status;
