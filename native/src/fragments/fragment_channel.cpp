@@ -65,12 +65,10 @@ Status FragmentChannel::for_a_slice(int64_t slice, Step step) {
 
 Status FragmentChannel::send_fragment(Chunk head, Chunk body, const Deadline& deadline) {
     while (true) {
+        // Asked before closed_here: closing here looks like the peer's end to a look that comes after it, by a thread of either half.
+        const bool gone_before = peer_->gone();
         if (peer_->closed_here()) return stopped(sending_failure_);
-        // Closing here looks like the peer's end to a look that comes after it, by a thread of the receiver's half, too.
-        if (peer_->gone())
-            return peer_->closed_here()
-                       ? stopped(sending_failure_)
-                       : fail(IPC_PEER_CLOSED, "the peer has closed the connection or died: reconnect");
+        if (gone_before) return fail(IPC_PEER_CLOSED, "the peer has closed the connection or died: reconnect");
         const Status status = for_a_slice(std::min(deadline.left_ns(), sleep_slice_ns),
                                           [&](int64_t patience_ns) { return carrier_->send(head, body, patience_ns); });
         if (status != IPC_TIMED_OUT) return status;
@@ -124,7 +122,6 @@ Status FragmentChannel::look_before_another_slice(const FirstFailure& failure, c
 // ---- receiver's half
 
 Status FragmentChannel::peer_ended() {
-    if (peer_->closed_here()) return stopped(receiving_failure_); // as in send_fragment
     if ((has_frame_ && payload_ == nullptr && arrived_ < frame_.length) || dropped_ != 0)
         return give_up(
             fail(IPC_TRUNCATED, "the peer closed the connection or died in the middle of a message: reconnect"));
@@ -134,9 +131,9 @@ Status FragmentChannel::peer_ended() {
 Status FragmentChannel::receive_fragment(std::byte* wanted, const std::byte** fragment, size_t* length,
                                          const Deadline& deadline) {
     while (true) {
-        if (peer_->closed_here()) return stopped(receiving_failure_);
-        // Once the peer is gone nothing new can come: what is not there now never will be.
+        // Once the peer is gone nothing new can come: what is not there now never will be. Asked before closed_here, as in send_fragment.
         const bool last_look = peer_->gone();
+        if (peer_->closed_here()) return stopped(receiving_failure_);
         const int64_t patience_ns = last_look ? 0 : std::min(deadline.left_ns(), sleep_slice_ns);
         const Status status = for_a_slice(
             patience_ns, [&](int64_t patience) { return carrier_->receive(wanted, fragment, length, patience); });

@@ -317,15 +317,14 @@ internal sealed unsafe partial class BroadcastSubscriber : Subscriber
 
     private WaitResult? ReasonToStop(bool look)
     {
+        var ended = look && !_publisherGone && Libc.Poll(_socket, Libc.POLLIN, 0) != 0;
+        // Asked after the look, because closing here looks like the publisher's end.
         if (_closed)
             return WaitResult.ClosedHere;
         if (_publisherGone || Volatile.Read(ref *_header.Closed) != 0)
             return WaitResult.PeerGone;
-        if (!look || Libc.Poll(_socket, Libc.POLLIN, 0) == 0)
+        if (!ended)
             return null;
-        // Closing here looks like the publisher's end to a look that comes after it.
-        if (_closed)
-            return WaitResult.ClosedHere;
         _publisherGone = true;
         return WaitResult.PeerGone;
     }

@@ -232,14 +232,13 @@ Status RingSubscriber::closed_here() const {
 }
 
 Status RingSubscriber::reason_to_stop(bool look_at_socket, const Deadline& deadline) {
+    pollfd socket{socket_.get(), POLLIN, 0};
+    const bool ended = publisher_gone_ || (look_at_socket && poll(&socket, 1, 0) > 0);
+    // Asked after the look, because closing here looks like the publisher's end.
     if (closed_.load(std::memory_order_acquire)) return closed_here();
     if (header().closed.load(std::memory_order_acquire) != 0)
         return fail(IPC_PEER_CLOSED, "the publisher at %s has closed", address_.c_str());
-    if (!look_at_socket && !publisher_gone_) return IPC_OK;
-    pollfd ended{socket_.get(), POLLIN, 0};
-    if (!publisher_gone_ && poll(&ended, 1, 0) <= 0) return IPC_OK;
-    // Closing here looks like the publisher's end to a look that comes after it.
-    if (closed_.load(std::memory_order_acquire)) return closed_here();
+    if (!ended) return IPC_OK;
     if (!publisher_gone_) posix::forget_dead_server(name_.path, socket_.get(), deadline);
     publisher_gone_ = true;
     return fail(IPC_PEER_CLOSED, "the publisher at %s is gone, or has ended this subscription", address_.c_str());
