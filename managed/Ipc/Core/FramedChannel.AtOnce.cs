@@ -12,6 +12,9 @@ internal abstract partial class FramedChannel
     /// <summary>As <see cref="SendFrame"/>.</summary>
     protected virtual bool TrySendNow(FrameKind kind, uint id, ReadOnlySpan<byte> payload) => false;
 
+    /// <summary>As <see cref="SendAwaitedFrame"/>.</summary>
+    protected virtual bool TrySendAwaitedNow(uint id, ReadOnlySpan<byte> payload) => TrySendNow(FrameKind.Request, id, payload);
+
     /// <summary>As <see cref="ReserveFrame"/>.</summary>
     protected virtual bool TryReserveNow(int length, out Span<byte> room)
     {

@@ -13,7 +13,7 @@ internal abstract partial class FramedChannel
         if (_gate.Doors.Receiver.TryEnter())
         {
             if (MayReceive(timeoutMilliseconds) && MaySend(request.Length, timeoutMilliseconds) &&
-                TrySendNow(FrameKind.Request, NextCallId, request))
+                TrySendAwaitedNow(NextCallId, request))
             {
                 var id = _callId = NextCallId;
                 if (!TryTakeNext(FrameKind.Reply, id, true, reply, out var length))
@@ -101,7 +101,7 @@ internal abstract partial class FramedChannel
         CheckLength(request.Length);
         CheckNoRoomLent(nameof(Call));
         _callId = NextCallId;
-        SendFrame(FrameKind.Request, _callId, request, deadline);
+        SendAwaitedFrame(_callId, request, deadline);
     }
 
     // 0 is the number of plain messages.

@@ -18,6 +18,9 @@ internal abstract partial class FramedChannel
 
     /// <summary>Sends one frame, copied. Timed out with nothing sent leaves the channel good.</summary>
     protected abstract void SendFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline);
+    /// <summary>Sends a request, copied, whose reply the caller takes before it sends anything else.</summary>
+    protected virtual void SendAwaitedFrame(uint id, ReadOnlySpan<byte> payload, Deadline deadline) =>
+        SendFrame(FrameKind.Request, id, payload, deadline);
     /// <summary>Room for a payload of at most so many bytes; a second reserve replaces the first.</summary>
     protected abstract Span<byte> ReserveFrame(int length, Deadline deadline);
     /// <summary>Sends the first <paramref name="length"/> bytes of the room.</summary>

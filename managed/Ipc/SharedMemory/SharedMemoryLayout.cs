@@ -14,8 +14,9 @@ internal static class SharedMemoryLayout
     /// <summary>Of what goes over a mapping, where nothing has changed since.</summary>
     public const uint Version = 1;
 
-    /// <summary>Version 2 of slots: a writer invalidates the slot behind its record. In version 1 the reader invalidated what it gave back.</summary>
-    public static uint VersionOf(uint layout) => layout == Slots ? 2u : Version;
+    /// <summary>Version 3 of slots: messages in turn. Version 2: a writer invalidates the slot behind its record. In version 1 the reader
+    /// invalidated what it gave back.</summary>
+    public static uint VersionOf(uint layout) => layout == Slots ? 3u : Version;
 
     public const uint WaitsBySpinning = 1;
     public const uint WaitsByParking = 2;

@@ -71,7 +71,7 @@ public class HandoverTests
         (await stage.Client.Refuses(IpcStatus.TimedOut, $"connect c {listener.Address} 150")).NotBefore(150).Promptly();
     });
 
-    private static uint VersionOf(string transport) => transport == "shm-event" ? 1u : 2u;
+    private static uint VersionOf(string transport) => transport == "shm-event" ? 1u : 3u;
 
     private static byte[] Greeting(string transport, uint version)
     {

@@ -223,7 +223,7 @@ ipc_status ipc_reply_reserve(ipc_reply_writer* writer, size_t length, void** rep
     if (writer == nullptr || reply == nullptr) return mistake("ipc_reply_reserve", "an argument is NULL");
     using Room = ipc_reply_writer::Room;
     if (writer->ready != nullptr && length <= writer->ready_length && writer->ready_length != 0 &&
-        writer->room != Room::reserved) [[likely]] {
+        writer->room == Room::none) [[likely]] {
         writer->room = Room::ready;
         writer->length = length;
         *reply = writer->ready;

@@ -33,8 +33,8 @@ class ChannelHandleOver final : public ipc_channel {
     // ---- messages
 
     ipc_status send(const void* message, size_t length, int32_t timeout_ms) noexcept override {
-        return by<sending>([](auto& session, auto... given) { return session.send(given...); }, message, length,
-                           Timeout{timeout_ms});
+        return by<sending>([](auto& session, auto... given) IPC_LAMBDA_IN_LINE { return session.send(given...); },
+                           message, length, Timeout{timeout_ms});
     }
     ipc_status reserve(size_t length, void** message, int32_t timeout_ms) noexcept override {
         return by<sending, Closed::takes_room_back>(
@@ -49,8 +49,8 @@ class ChannelHandleOver final : public ipc_channel {
         return by<sending, Closed::is_no_matter>([](auto& session, auto... given) { return session.cancel(given...); });
     }
     ipc_status receive(void* buffer, size_t capacity, size_t* length, int32_t timeout_ms) noexcept override {
-        return by<receiving>([](auto& session, auto... given) { return session.receive(given...); }, buffer, capacity,
-                             length, Timeout{timeout_ms});
+        return by<receiving>([](auto& session, auto... given) IPC_LAMBDA_IN_LINE { return session.receive(given...); },
+                             buffer, capacity, length, Timeout{timeout_ms});
     }
     ipc_status peek(const void** message, size_t* length, int32_t timeout_ms) noexcept override {
         return by<receiving>([](auto& session, auto... given) { return session.peek(given...); }, message, length,

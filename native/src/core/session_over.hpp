@@ -203,6 +203,8 @@ class SessionOver final : public Session {
         if (holding_ != Holding::request) return no_request("ipc_reply");
         if (length > limit() || lent_ != Lent::nothing) [[unlikely]]
             return refuse_reply(cannot_send(length, "ipc_reply"));
+        if constexpr (requires { &Frames::answer; })
+            return end_request(frames_->answer(request_id_, reply, length, deadline));
         return end_request(frames_->send(FrameKind::reply, request_id_, reply, length, deadline));
     }
 
@@ -219,7 +221,7 @@ class SessionOver final : public Session {
 
     // What ipc_serve asks for before the request comes: room for a reply of at most so many bytes, from before the request until the
     // reply, if there is any without waiting. 0: none.
-    size_t ready_room(void** room) const {
+    size_t ready_room(void** room) {
         if constexpr (requires { &Frames::ready_room; }) return frames_->ready_room(room);
         *room = nullptr;
         return 0;
@@ -322,6 +324,8 @@ class SessionOver final : public Session {
             holding_ = Holding::nothing;
             if (Status s = frames_->release()) return s;
         }
+        if constexpr (requires { &Frames::send_awaited; })
+            return frames_->send_awaited(next_call_id(), request, request_length, deadline);
         return frames_->send(FrameKind::request, next_call_id(), request, request_length, deadline);
     }
 

@@ -16,9 +16,10 @@ inline constexpr size_t header_bytes = 4096;
 enum class Layout : uint32_t { slots = 1, event = 2 };
 // Of what goes over a mapping; `version` where nothing has changed since.
 inline constexpr uint32_t version = 1;
-// Version 2 of `slots`: a writer invalidates the slot behind its record. In version 1 the reader invalidated what it gave back.
+// Version 3 of `slots`: messages in turn. Version 2: a writer invalidates the slot behind its record. In version 1 the reader
+// invalidated what it gave back.
 constexpr uint32_t version_of(Layout layout) {
-    return layout == Layout::slots ? 2 : version;
+    return layout == Layout::slots ? 3 : version;
 }
 
 enum class WaitsBy : uint32_t { unknown = 0, spinning = 1, parking = 2 };

@@ -59,10 +59,11 @@ constexpr uint32_t good_greeting[4] = {handover_magic, slots_version, 1, 0};
 
 TEST(HostileServer, GreetsWrongly) {
     const uint32_t wrong_magic[4] = {1, slots_version, 1, 0}, old_version[4] = {handover_magic, 1, 1, 0},
-                   new_version[4] = {handover_magic, 3, 1, 0}, wrong_layout[4] = {handover_magic, slots_version, 2, 0};
+                   new_version[4] = {handover_magic, slots_version + 1, 1, 0},
+                   wrong_layout[4] = {handover_magic, slots_version, 2, 0};
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(wrong_magic, 16, 0));
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(old_version, 16, 0));
-    EXPECT_STREQ("the server speaks version 1 of this transport and this process version 2: use the same release of "
+    EXPECT_STREQ("the server speaks version 1 of this transport and this process version 3: use the same release of "
                  "ipc at both ends",
                  ipc_last_error());
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, take_up_from(new_version, 16, 0));

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 
 namespace Ipc;
@@ -24,6 +25,8 @@ internal sealed unsafe partial class ShmChannel
         if (length > MaxMessageLength)
             throw TooLarge((ulong)length);
         // Kept field by field and returned from registers: reading the three fields back as one block would stall on their stores.
+        if (_reader.IsInTurn)
+            _writer.TurnCame();
         var frame = new FrameInfo((FrameKind)_reader.Kind, _reader.Id, length);
         _frame = frame;
         _hasFrame = true;
@@ -49,16 +52,30 @@ internal sealed unsafe partial class ShmChannel
         ShmRingMemory.Copy(ref MemoryMarshal.GetReference(_reader.Bytes), ref MemoryMarshal.GetReference(buffer), _frame.Length);
         _reader.Consume();
         _hasFrame = false;
+        IsConsumed(_frame.Id);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void IsConsumed(uint id)
+    {
+        if (id == _awaited)
+            _awaited = 0;
     }
 
     protected override bool TryTakeNext(FrameKind kind, uint id, bool awaited, Span<byte> buffer, out int length)
     {
         if (awaited)
             _reader.Settle();
-        if (!_hasFrame && _toSkip == 0)
-            return _reader.TryTakeNext((uint)kind, id, awaited, buffer.Length > MaxMessageLength ? buffer[..MaxMessageLength] : buffer, out length);
         length = 0;
-        return false;
+        if (_hasFrame || _toSkip != 0)
+            return false;
+        var room = buffer.Length > MaxMessageLength ? buffer[..MaxMessageLength] : buffer;
+        if (!_reader.TryTakeNext((uint)kind, id, awaited, room, out length, out var inTurn))
+            return false;
+        if (inTurn)
+            _writer.TurnCame();
+        IsConsumed(id);
+        return true;
     }
 
     protected override bool HasNothingNow() => !_hasFrame && _toSkip == 0 && _reader.HasNothingNow();
@@ -71,6 +88,8 @@ internal sealed unsafe partial class ShmChannel
             id = 0;
             return false;
         }
+        if (_reader.IsInTurn)
+            _writer.TurnCame();
         id = _reader.Id;
         _inSeveral = false;
         _frame = new FrameInfo(kind, id, _reader.Length);
@@ -106,6 +125,7 @@ internal sealed unsafe partial class ShmChannel
             _reader.Consume();
         }
         _hasFrame = false;
+        IsConsumed(_frame.Id);
     }
 
     protected override ReadOnlySpan<byte> ViewFrame(Deadline deadline)
@@ -157,9 +177,12 @@ internal sealed unsafe partial class ShmChannel
         if (!_inSeveral)
         {
             _reader.Consume();
+            IsConsumed(_frame.Id);
             return;
         }
         _toSkip = _frame.Length - _gathered.Count;
+        if (_toSkip == 0)
+            IsConsumed(_frame.Id);
     }
 
     private void SkipRest(Deadline deadline)
@@ -171,6 +194,7 @@ internal sealed unsafe partial class ShmChannel
             _toSkip -= _reader.Length;
             _reader.Consume();
         }
+        IsConsumed(_frame.Id);
     }
 
     private IpcException Damaged() => Fail(IpcStatus.NotOurProtocol, $"the peer at {Name} wrote a damaged record: reconnect");

@@ -23,6 +23,7 @@ internal sealed unsafe partial class ShmChannel : SharedMemoryChannel
     private readonly ShmRingReader _reader;
     private bool _hasFrame;
     private FrameInfo _frame;
+    private uint _awaited; // the request in turn whose reply has not been consumed
     private bool _inSeveral;
     // Of a message in several records: what has been copied and consumed so far, all of it once viewed.
     private readonly GatherBuffer _gathered = new();
@@ -85,19 +86,81 @@ internal sealed unsafe partial class ShmChannel : SharedMemoryChannel
         return _writer.PublishMany((uint)FrameKind.Message, messages, lengths, out _);
     }
 
-    // The same as in the base class, without its dispatch.
+    protected override void SendAwaitedFrame(uint id, ReadOnlySpan<byte> payload, Deadline deadline)
+    {
+        if (payload.Length > _writer.LongestInSlots || !MayTellByRequest)
+        {
+            SendFrame(FrameKind.Request, id, payload, deadline);
+            return;
+        }
+        CheckRoom(_writer.WaitForSlots(payload.Length, deadline));
+        SendInTurn(id, payload);
+    }
+
+    protected override bool TrySendAwaitedNow(uint id, ReadOnlySpan<byte> payload)
+    {
+        if (payload.Length > _writer.LongestInSlots || !_writer.HasSlotsNow(payload.Length))
+            return false;
+        if (MayTellByRequest)
+            SendInTurn(id, payload);
+        else
+            SendInSlots(FrameKind.Request, id, payload);
+        return true;
+    }
+
+    private bool MayTellByRequest
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => _awaited == 0 && _reader.MayTell();
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void SendInTurn(uint id, ReadOnlySpan<byte> payload)
+    {
+        ShmRingMemory.Copy(ref MemoryMarshal.GetReference(payload), ref *_writer.SlotRoom, payload.Length);
+        _awaited = id;
+        _writer.PublishInTurn((uint)FrameKind.Request, id, payload.Length);
+    }
+
     protected override void AnswerFrame(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
     {
-        SendFrame(kind, id, payload, deadline);
+        if (payload.Length <= _writer.LongestInSlots)
+        {
+            CheckRoom(_writer.WaitForSlots(payload.Length, deadline));
+            AnswerInSlots(kind, id, payload);
+        }
+        else
+        {
+            SendFrame(kind, id, payload, deadline);
+        }
         ReleaseFrame();
     }
 
     protected override bool TryAnswerNow(FrameKind kind, uint id, ReadOnlySpan<byte> payload)
     {
-        if (!TrySendNow(kind, id, payload))
+        if (payload.Length > _writer.LongestInSlots || !_writer.HasSlotsNow(payload.Length))
             return false;
+        AnswerInSlots(kind, id, payload);
         ReleaseFrame();
         return true;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void AnswerInSlots(FrameKind kind, uint id, ReadOnlySpan<byte> payload)
+    {
+        ShmRingMemory.Copy(ref MemoryMarshal.GetReference(payload), ref *_writer.SlotRoom, payload.Length);
+        PublishAnswer(kind, id, payload.Length);
+    }
+
+    // The reply to a request in turn, which is held, tells that the request has been read, if that was so short that nothing is left to be
+    // done with its slots.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void PublishAnswer(FrameKind kind, uint id, int length)
+    {
+        if (kind == FrameKind.Reply && _hasFrame && _frame.Id == id && _reader.IsToldByItsAnswer && _reader.MayTell(_reader.HeldSlots))
+            _writer.PublishInTurn((uint)kind, id, length);
+        else
+            _writer.PublishInSlots((uint)kind, id, length);
     }
 
     private void SendInRecords(FrameKind kind, uint id, ReadOnlySpan<byte> payload, Deadline deadline)
@@ -211,8 +274,10 @@ internal sealed unsafe partial class ShmChannel : SharedMemoryChannel
 
     protected override bool TryCommitAnswerNow(uint id, int length)
     {
-        if (!TryCommitNow(FrameKind.Reply, id, length))
+        if (_room != Room.Slots)
             return false;
+        PublishAnswer(FrameKind.Reply, id, length);
+        _room = Room.None;
         ReleaseFrame();
         return true;
     }

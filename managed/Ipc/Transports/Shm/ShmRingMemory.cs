@@ -19,6 +19,10 @@ internal readonly unsafe partial struct ShmRingMemory
     public const uint InData = 4 << 16;    // the bytes lie in the data area
     public const uint Skip = 8 << 16;      // no message: go on at the ring's first slot
     public const uint Run = 16 << 16;      // messages of one length back to back in the data area
+    // Of messages in slots: its writer had read the other ring's last record with this flag, and reads the next one before it writes another.
+    public const uint InTurn = 32 << 16;
+    public const uint Back = 64 << 16;     // with InTurn: the next record begins in the ring's first slot
+    public const uint TurnFlags = InTurn | Back;
 
     // Of one run. Fewer than FewestOfRun go into slots of their own, where each is one line.
     public const int MostBytesOfRun = 4096;
@@ -27,6 +31,11 @@ internal readonly unsafe partial struct ShmRingMemory
     // The writer goes round in so many slots, few enough to stay in the first-level caches of both sides, as long as the reader
     // keeps up with that; when it does not, through all of the ring.
     private const ulong MostSlotsOfShortLap = 128;
+
+    // Calls of messages of up to MostSlotsInTurn slots stay in the ring's first SlotsOfTurns. Fewer are as fast; more leave room for some
+    // requests behind one that is not read.
+    public const ulong MostSlotsInTurn = 2;
+    public const ulong SlotsOfTurns = 8;
 
     // Longer messages go through the data area, which costs them a line: a few of them would fill the first slots, in which calls
     // stay near (MostSlotsOfShortLap).
@@ -65,6 +74,13 @@ internal readonly unsafe partial struct ShmRingMemory
     /// <summary>How many slots a message in slots takes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong SlotsFor(int length) => ((ulong)(uint)length + HeaderBytes + SharedMemoryLayout.SlotBytes - 1) / SharedMemoryLayout.SlotBytes;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong SlotInRing(ulong position) => position & _slotMask;
+
+    /// <summary>Where the first slot comes next, or this position if that is it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong NextStart(ulong position) => (position + _slotMask) & ~_slotMask;
 
     /// <summary>Slots from this position to the ring's end.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -28,9 +28,14 @@ internal sealed unsafe partial class ShmRingReader
             GiveBackAndWake();
             return;
         }
+        BeginPortion();
+    }
+
+    private void BeginPortion()
+    {
         if (_owns)
             OwnSlots();
-        _portionBegin = _slotPosition;
+        (_portionBegin, _ownFrom) = (_slotPosition, _slotPosition);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -46,8 +51,10 @@ internal sealed unsafe partial class ShmRingReader
     private void OwnSlots()
     {
         _owns = false;
-        for (var position = _portionBegin; position != _slotPosition; position++)
+        var end = _slotPosition; // a copy: the stores might be to it, for all that the compiler knows
+        for (var position = _ownFrom; position != end; position++)
             *(ulong*)_memory.Slot(position) = ShmRingMemory.Sequence(position);
+        _ownFrom = end;
     }
 
     private void OwnData(int length)
@@ -61,9 +68,8 @@ internal sealed unsafe partial class ShmRingReader
 
     private void GiveBack()
     {
-        if (_owns)
-            OwnSlots();
-        (_portionBegin, _slotsGivenBack, _dataGivenBack) = (_slotPosition, _slotPosition, _dataPosition);
+        BeginPortion();
+        (_slotsGivenBack, _dataGivenBack) = (_slotPosition, _dataPosition);
         // Release: our reading is over before the writer sees the room given back.
         Volatile.Write(ref *_control.DataRead, _dataPosition);
         Volatile.Write(ref *_control.SlotsRead, _slotPosition);

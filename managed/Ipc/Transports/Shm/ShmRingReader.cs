@@ -15,7 +15,8 @@ internal sealed unsafe partial class ShmRingReader
     private readonly RingControl _control;
     private ulong _slotPosition;
     private ulong _dataPosition;
-    private ulong _portionBegin; // up to here the slots are owned, if they are worth it
+    private ulong _portionBegin;
+    private ulong _ownFrom; // the slots before are owned, or not worth it, or already the peer's to write again
     private ulong _slotsGivenBack;
     private ulong _dataGivenBack;
     private long _givenBackTicks; // the tick of the clock in which a portion was last given back for being slow
@@ -47,7 +48,7 @@ internal sealed unsafe partial class ShmRingReader
         _iterations = segment.SpinIterations;
         _longestInSlots = _memory.LongestInSlots;
         (_slotPosition, _dataPosition) = (firstSlot, firstData);
-        (_portionBegin, _slotsGivenBack, _dataGivenBack) = (firstSlot, firstSlot, firstData);
+        (_portionBegin, _ownFrom, _slotsGivenBack, _dataGivenBack) = (firstSlot, firstSlot, firstSlot, firstData);
         LookAhead();
         if (firstSlot != 0 || firstData != 0)
             GiveBack();
@@ -88,22 +89,27 @@ internal sealed unsafe partial class ShmRingReader
     }
 
     /// <summary>Takes the next message if it is one of exactly this kind and id, lies in slots and fits, in the fewest steps between its
-    /// arrival and its use. One that is <paramref name="awaited"/> may arrive within the spin iterations, as the answer does that a caller spins
-    /// for; otherwise it has to be there, as the next one of a stream is. False: nothing was touched.</summary>
+    /// arrival and its use; <paramref name="inTurn"/>: whether it was one in turn. One that is <paramref name="awaited"/> may arrive within the
+    /// spin iterations, as the answer does that a caller spins for; otherwise it has to be there, as the next one of a stream is. False: nothing
+    /// was touched.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryTakeNext(uint kind, uint id, bool awaited, Span<byte> to, out int length)
+    public bool TryTakeNext(uint kind, uint id, bool awaited, Span<byte> to, out int length, out bool inTurn)
     {
-        length = 0;
+        (length, inTurn) = (0, false);
         var slot = _slot;
-        // Flags, which would stand beside the kind, are none.
-        if (!LookForIt(slot, awaited ? _iterations : 1, out var word) || *(ulong*)(slot + 8) != (((ulong)id << 32) | kind))
+        if (!LookForIt(slot, awaited ? _iterations : 1, out var word))
+            return false;
+        // No other flags than these, which would stand beside the kind.
+        var kindAndId = *(ulong*)(slot + 8);
+        if ((kindAndId & ~(ulong)ShmRingMemory.TurnFlags) != (((ulong)id << 32) | kind))
             return false;
         var bytes = (int)(word >> 32);
         if ((uint)bytes > (uint)to.Length || bytes > _longestHere)
             return false;
         ShmRingMemory.Copy(ref slot[ShmRingMemory.HeaderBytes], ref MemoryMarshal.GetReference(to), bytes);
         length = bytes;
-        PassSlots(ShmRingMemory.SlotsFor(bytes));
+        inTurn = (kindAndId & ShmRingMemory.InTurn) != 0;
+        PassSlots(ShmRingMemory.SlotsFor(bytes), (uint)kindAndId);
         if (awaited)
             return true;
         _owns = true;
@@ -136,9 +142,9 @@ internal sealed unsafe partial class ShmRingReader
         // Each word is read once: the writer may change it while it is being checked.
         var length = (int)(word >> 32);
         var kindAndId = *(ulong*)(slot + 8);
-        if ((uint)kindAndId != kind || (uint)length > (uint)Math.Min(limit, _longestHere))
+        if (((uint)kindAndId & ~ShmRingMemory.TurnFlags) != kind || (uint)length > (uint)Math.Min(limit, _longestHere))
             return false;
-        (_length, _kindAndFlags) = (length, kind);
+        (_length, _kindAndFlags) = (length, (uint)kindAndId);
         Id = (uint)(kindAndId >> 32);
         _bytes = slot + ShmRingMemory.HeaderBytes;
         return true;
@@ -173,7 +179,7 @@ internal sealed unsafe partial class ShmRingReader
     private bool IsInSlots
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => _kindAndFlags <= ShmRingMemory.KindMask;
+        get => (_kindAndFlags & ~(ShmRingMemory.KindMask | ShmRingMemory.TurnFlags)) == 0;
     }
 
     /// <summary>The record is done with. Its memory may be written again from here on.</summary>
@@ -183,7 +189,7 @@ internal sealed unsafe partial class ShmRingReader
         if (IsInSlots)
         {
             _owns |= Id == 0; // a plain message, most likely one of a stream
-            ConsumeSlots(ShmRingMemory.SlotsFor(_length));
+            ConsumeSlots(ShmRingMemory.SlotsFor(_length), _kindAndFlags);
         }
         else if ((_kindAndFlags & ShmRingMemory.Run) != 0)
         {
@@ -217,7 +223,7 @@ internal sealed unsafe partial class ShmRingReader
                 ShmRingMemory.Copy(ref slot[ShmRingMemory.HeaderBytes], ref MemoryMarshal.GetReference(to), length);
                 lengths[count] = length;
                 _owns = true;
-                ConsumeSlots(ShmRingMemory.SlotsFor(length));
+                ConsumeSlots(ShmRingMemory.SlotsFor(length), 0);
             }
             else if (kindAndFlags == (kind | ShmRingMemory.InData | ShmRingMemory.Run) && OpensRun(length))
             {
@@ -242,19 +248,21 @@ internal sealed unsafe partial class ShmRingReader
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void ConsumeSlots(ulong count)
+    private void ConsumeSlots(ulong count, uint flags)
     {
-        PassSlots(count);
+        PassSlots(count, flags);
         if (HasPortion)
             EndPortion();
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void PassSlots(ulong count)
+    private void PassSlots(ulong count, uint flags)
     {
         _slotPosition += count;
-        LookAhead();
         _owns |= count > MostSlotsNotOwned;
+        if ((flags & ShmRingMemory.Back) != 0)
+            ComeBack();
+        LookAhead();
     }
 
     // In portions, so that in a stream of messages the line with the positions seldom crosses between the processors.

@@ -5,7 +5,7 @@ namespace Ipc;
 
 /// <summary>The writer's half of a ring: knows how far it has written and, as of its last look, how far the reader has read, so
 /// that the reader's line is fetched only when the ring seems full.</summary>
-internal sealed unsafe class ShmRingWriter
+internal sealed unsafe partial class ShmRingWriter
 {
     private readonly SharedMemorySegment _segment;
     private readonly ShmRingMemory _memory;
@@ -13,8 +13,10 @@ internal sealed unsafe class ShmRingWriter
     private readonly SpinBudget _spinBudget = new();
     private ulong _slotPosition;
     private ulong _dataPosition;
-    private ulong _slotsRead;
+    private ulong _slotsRead; // as far as is known
+    private ulong _slotsGivenBack; // as last seen in the ring
     private ulong _dataRead;
+    private SuspectSlots _suspects;
     private byte* _slot;      // the next one
     private ulong _freeHere;  // slots from there that are free for certain and come before the boundary
     private ulong _boundary;  // where the writer next decides how to go on: every ShortLap slots
@@ -31,6 +33,8 @@ internal sealed unsafe class ShmRingWriter
         _control = segment.Outgoing;
         LongestInSlots = _memory.LongestInSlots;
         (_slotPosition, _slotsRead, _dataPosition, _dataRead) = (firstSlot, firstSlot, firstData, firstData);
+        (_slotsGivenBack, _turnEnd) = (firstSlot, firstSlot);
+        _suspects = new SuspectSlots(_memory.SlotCount, firstSlot);
         _boundary = (firstSlot | (_memory.ShortLap - 1)) + 1;
         LookAhead();
     }
@@ -50,12 +54,22 @@ internal sealed unsafe class ShmRingWriter
         if (_segment.PeerHasClosed)
             return WaitResult.PeerGone;
         var count = ShmRingMemory.SlotsFor(length);
-        return count <= _freeHere ? WaitResult.Ready : WaitLongerForSlots(count, deadline);
+        if (count > _freeHere)
+            return WaitLongerForSlots(count, deadline);
+        Lend(count);
+        return WaitResult.Ready;
     }
 
-    /// <summary>Whether WaitForSlots would find them at once.</summary>
+    /// <summary>As WaitForSlots, if they are there at once.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool HasSlotsNow(int length) => !_segment.PeerHasClosed && ShmRingMemory.SlotsFor(length) <= _freeHere && !IsDamaged;
+    public bool HasSlotsNow(int length)
+    {
+        var count = ShmRingMemory.SlotsFor(length);
+        if (_segment.PeerHasClosed || count > _freeHere || IsDamaged)
+            return false;
+        Lend(count);
+        return true;
+    }
 
     /// <summary>After WaitForSlots: the place of the message's bytes.</summary>
     public byte* SlotRoom => _slot + ShmRingMemory.HeaderBytes;
@@ -95,6 +109,7 @@ internal sealed unsafe class ShmRingWriter
                 slots = ShmRingMemory.SlotsFor(length);
                 if (!MakesWay(slots))
                     break;
+                Lend(slots);
                 ShmRingMemory.Copy(ref MemoryMarshal.GetReference(messages), ref _slot[ShmRingMemory.HeaderBytes], length);
                 (together, flags) = (1, 0);
             }
@@ -189,15 +204,29 @@ internal sealed unsafe class ShmRingWriter
     private void PutHeader(uint kindAndFlags, uint id, int length, ulong count)
     {
         Invalidate(_slotPosition + count);
+        StoreHeader(kindAndFlags, id, length);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void StoreHeader(uint kindAndFlags, uint id, int length)
+    {
         var slot = _slot;
         *(ulong*)(slot + 8) = ((ulong)id << 32) | kindAndFlags;
         // Release: whoever sees the sequence sees all of the record.
         Volatile.Write(ref *(ulong*)slot, ((ulong)(uint)length << 32) | ShmRingMemory.Sequence(_slotPosition));
     }
 
+    // Bytes of the next message may be written into so many slots.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Lend(ulong count)
+    {
+        if (count > 1)
+            _suspects.Add(_slotPosition + 1, _slotPosition + count);
+    }
+
     // The reader looks at the slot behind the last record, and at no other. There the sequence that is due must not stand already: a message
-    // that went on through that slot, a lap ago, may have left it, or a record 2^32 slots ago. It hardly ever does, and what was written
-    // there last is in this processor's cache. The reader comes there after the record before it, which is released later.
+    // that went on through that slot, a lap ago, may have left it, or a record 2^32 slots ago. The reader comes there after the record before it,
+    // which is released later.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void Invalidate(ulong position)
     {
@@ -247,6 +276,7 @@ internal sealed unsafe class ShmRingWriter
             SkipToStart();
         else
             _boundary += _memory.ShortLap;
+        _suspects.ComeTo(_slotPosition);
         LookAhead();
     }
 
@@ -279,8 +309,7 @@ internal sealed unsafe class ShmRingWriter
     {
         var toEnd = _memory.SlotsToEnd(_slotPosition);
         PutHeader(ShmRingMemory.Skip, 0, 0, toEnd);
-        _slotPosition += toEnd;
-        _boundary = _slotPosition + _memory.ShortLap;
+        ComeToStart(_slotPosition + toEnd);
     }
 
     // Whether so many slots are free now and come before the boundary.
@@ -310,13 +339,21 @@ internal sealed unsafe class ShmRingWriter
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private WaitResult WaitLongerForSlots(ulong count, Deadline deadline) => WaitLonger(new RoomCondition(this, count, 0), count, deadline);
+    private WaitResult WaitLongerForSlots(ulong count, Deadline deadline)
+    {
+        var result = WaitLonger(new RoomCondition(this, count, 0), count, deadline);
+        if (result == WaitResult.Ready && !IsDamaged)
+            Lend(count);
+        return result;
+    }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private WaitResult WaitLongerForData(int length, Deadline deadline) => WaitLonger(new RoomCondition(this, 1, length), 1, deadline);
 
     private WaitResult WaitLonger(RoomCondition condition, ulong count, Deadline deadline)
     {
+        if (Volatile.Read(ref _turnCame))
+            LearnOfTurn();
         LookAhead();
         var result = condition.IsMetAsKnown ? WaitResult.Ready : Wait(condition, deadline);
         if (result == WaitResult.Ready && !IsDamaged && count > _freeHere)
@@ -335,12 +372,13 @@ internal sealed unsafe class ShmRingWriter
     {
         var slots = Volatile.Read(ref *_control.SlotsRead);
         var data = Volatile.Read(ref *_control.DataRead);
-        if (slots - _slotsRead > _slotPosition - _slotsRead || data - _dataRead > _dataPosition - _dataRead)
+        if (slots - _slotsGivenBack > _slotPosition - _slotsGivenBack || data - _dataRead > _dataPosition - _dataRead)
         {
             IsDamaged = true;
             return;
         }
-        (_slotsRead, _dataRead) = (slots, data);
+        (_slotsGivenBack, _dataRead) = (slots, data);
+        NoteRead(slots); // a message in turn may have told of more
         LookAhead();
     }
 

@@ -38,6 +38,11 @@ inline constexpr uint32_t flag_continues = 2u << 16;
 inline constexpr uint32_t flag_in_data = 4u << 16; // the bytes lie in the data area
 inline constexpr uint32_t flag_skip = 8u << 16;    // no message: go on at the ring's first slot
 inline constexpr uint32_t flag_run = 16u << 16;    // messages of one length back to back in the data area
+// Of messages in slots: its writer had read the other ring's last record with this flag, and reads the next one before it writes
+// another.
+inline constexpr uint32_t flag_in_turn = 32u << 16;
+inline constexpr uint32_t flag_back = 64u << 16; // with flag_in_turn: the next record begins in the ring's first slot
+inline constexpr uint32_t turn_flags = flag_in_turn | flag_back;
 
 inline uint32_t sequence_of(uint64_t position) {
     return static_cast<uint32_t>(position + 1);
@@ -58,6 +63,11 @@ struct RingMemory {
     // keeps up with that; when it does not, through all of the ring.
     static constexpr uint64_t most_slots_of_short_lap = 128;
 
+    // Calls of messages of up to `most_slots_in_turn` slots stay in the ring's first `slots_of_turns`. Fewer are as fast; more leave room for
+    // some requests behind one that is not read.
+    static constexpr uint64_t most_slots_in_turn = 2;
+    static constexpr uint64_t slots_of_turns = 8;
+
     // The writer asks for the line so many slots ahead of the next message, if the reader has done with it. Measured,
     // docs/performance.md.
     static constexpr uint64_t slots_fetched_ahead = 16;
@@ -72,7 +82,10 @@ struct RingMemory {
     uint64_t data_bytes; // a power of two
 
     Slot& slot(uint64_t position) const { return slots[position & (slot_count - 1)]; }
+    uint64_t slot_in_ring(uint64_t position) const { return position & (slot_count - 1); }
     uint64_t short_lap() const { return std::min(slot_count, most_slots_of_short_lap); }
+    // Where the first slot comes next, or this position if that is it.
+    uint64_t next_start(uint64_t position) const { return (position + slot_count - 1) & ~(slot_count - 1); }
     // Slots from this position to the ring's end.
     uint64_t slots_to_end(uint64_t position) const { return slot_count - (position & (slot_count - 1)); }
     size_t longest_in_slots() const {

@@ -9,8 +9,10 @@ namespace ipc::shm {
 // two, which gain nothing. What is stored in a slot is this lap's sequence, which is due at no later one.
 void RingReader::own_slots() {
     owns_ = false;
-    for (uint64_t position = portion_begin_; position != slot_position_; ++position)
+    const uint64_t end = slot_position_; // a copy: the stores might be to it, for all that the compiler knows
+    for (uint64_t position = own_from_; position != end; ++position)
         memory_.slot(position).sequence_and_length.store(sequence_of(position), std::memory_order_relaxed);
+    own_from_ = end;
 }
 
 void RingReader::own_data(size_t length) {
@@ -37,20 +39,34 @@ void RingReader::end_portion() {
         given_ms_ = now_ms;
         return give_back();
     }
+    begin_portion();
+}
+
+void RingReader::begin_portion() {
     if (owns_) own_slots();
     portion_begin_ = slot_position_;
+    own_from_ = slot_position_;
 }
 
 void RingReader::give_back() {
-    if (owns_) own_slots();
+    begin_portion();
     shared_memory::RingControl& control = segment_.incoming();
-    portion_begin_ = slot_position_;
     given_slots_ = slot_position_;
     given_data_ = data_position_;
     // Release: our use of the records is over before the writer sees them given back.
     control.data_read.store(data_position_, std::memory_order_release);
     control.slots_read.store(slot_position_, std::memory_order_release);
     segment_.wake_if_parked(control.writer_parked);
+}
+
+void RingReader::go_back() {
+    if (owns_) own_slots();
+    const uint64_t start = memory_.next_start(slot_position_);
+    portion_begin_ += start - slot_position_; // a portion is of slots that were used
+    slot_position_ = start;
+    own_from_ = start;
+    look_ahead();
+    peer_went_back_ = true;
 }
 
 // The writer goes on at the ring's first slot. False at the first slot, so that a peer cannot lead us round for ever.
@@ -151,7 +167,8 @@ size_t RingReader::take_many(uint32_t kind, std::byte* to, size_t capacity, uint
             copy_payload(to, slot.payload(), length);
             lengths[count] = static_cast<uint32_t>(length);
             owns_ = true;
-            consume_slots(slots_for(length));
+            pass_slots(slots_for(length));
+            if (has_portion()) end_portion();
         } else if (kind_and_flags == (kind | flag_in_data | flag_run) && open_run(length)) {
             const size_t each = run_.each;
             taken = take_of_run(to, capacity, lengths + count, max_count - count);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/out_of_line.hpp"
 #include "shared_memory/fetching.hpp"
 #include "shared_memory/segment.hpp"
 #include "transports/shm/ring_memory.hpp"
@@ -18,7 +19,7 @@ class RingReader {
         : segment_(segment), memory_(ring_memory(segment, segment.side() ^ 1)),
           longest_in_slots_(memory_.longest_in_slots()),
           iterations_(segment.spins() ? shared_memory::spin_iterations : 1), slot_position_(first_position),
-          portion_begin_(first_position), given_slots_(first_position) {
+          portion_begin_(first_position), own_from_(first_position), given_slots_(first_position) {
         look_ahead();
     }
 
@@ -29,7 +30,8 @@ class RingReader {
         const std::byte* bytes;
         uint64_t total; // of the whole message; only in the first record of several
 
-        bool in_slots() const { return (kind_and_flags & ~kind_mask) == 0; }
+        bool in_slots() const { return (kind_and_flags & ~(kind_mask | turn_flags)) == 0; }
+        bool in_turn() const { return (kind_and_flags & flag_in_turn) != 0; }
     };
 
     // Waits for the record at the read position; does not consume it.
@@ -52,10 +54,12 @@ class RingReader {
             return IPC_OK;
         return find_elsewhere(record, deadline);
     }
-    void consume(const Record& record) {
+    IPC_IN_LINE void consume(const Record& record) {
         if (record.in_slots()) {
             owns_ |= record.id == 0; // a plain message, most likely one of a stream
-            consume_slots(slots_for(record.length));
+            pass_slots(slots_for(record.length));
+            if ((record.kind_and_flags & flag_back) != 0) go_back();
+            if (has_portion()) end_portion();
         } else if ((record.kind_and_flags & flag_run) != 0) {
             consume_of_run(1);
         } else {
@@ -63,19 +67,25 @@ class RingReader {
         }
     }
     // Takes the next message if it is one of exactly this kind and id, lies in slots and fits into `capacity`, in the fewest steps
-    // between its arrival and its use. `awaited`: it may arrive within the spin iterations, as the answer does that a caller spins for;
-    // otherwise it has to be there, as the next one of a stream is. False: nothing was touched.
-    bool take_next(uint32_t kind, uint32_t id, bool awaited, std::byte* to, size_t capacity, size_t* length) {
+    // between its arrival and its use; *in_turn: whether it was one in turn. `awaited`: it may arrive within the spin iterations, as the
+    // answer does that a caller spins for; otherwise it has to be there, as the next one of a stream is, and is none in turn. False: nothing
+    // was touched.
+    bool take_next(uint32_t kind, uint32_t id, bool awaited, std::byte* to, size_t capacity, size_t* length,
+                   bool* in_turn) {
         uint64_t sequence_and_length;
         if (!spin_for_it(awaited ? iterations_ : 1, &sequence_and_length)) return false;
         const Slot& slot = *slot_;
-        // Flags, which would stand beside the kind, are none.
-        if (slot.kind_and_id.load(std::memory_order_relaxed) != Slot::word(kind, id)) return false;
+        // No other flags than these, which would stand beside the kind.
+        const uint64_t kind_and_id = slot.kind_and_id.load(std::memory_order_relaxed);
+        const uint32_t flags = awaited ? Slot::low(kind_and_id) & turn_flags : 0;
+        if (kind_and_id != Slot::word(kind | flags, id)) return false;
         const size_t bytes = Slot::high(sequence_and_length);
         if (bytes > capacity || bytes > longest_here_) return false;
         copy_payload(to, slot.payload(), bytes);
         *length = bytes;
+        *in_turn = (flags & flag_in_turn) != 0;
         pass_slots(slots_for(bytes));
+        if ((flags & flag_back) != 0) go_back();
         if (!awaited) {
             owns_ = true;
             if (has_portion()) end_portion();
@@ -91,8 +101,8 @@ class RingReader {
         const Slot& slot = *slot_;
         const uint64_t kind_and_id = slot.kind_and_id.load(std::memory_order_relaxed);
         const size_t bytes = Slot::high(sequence_and_length);
-        if (Slot::low(kind_and_id) != kind || bytes > limit || bytes > longest_here_) return false;
-        record->kind_and_flags = kind;
+        if ((Slot::low(kind_and_id) & ~turn_flags) != kind || bytes > limit || bytes > longest_here_) return false;
+        record->kind_and_flags = Slot::low(kind_and_id);
         record->id = Slot::high(kind_and_id);
         record->length = bytes;
         record->bytes = slot.payload();
@@ -103,6 +113,22 @@ class RingReader {
     void settle() {
         if (has_portion()) [[unlikely]]
             end_portion();
+    }
+    // Whether this side may write a message in turn now, which lets the peer write again to all slots that have been read, and to the `held`
+    // slots of the message that is held. Not while there are slots to be owned, which can wait, unless the peer has gone back to its ring's
+    // first slot: it soon needs to hear of it, so they are owned at once.
+    bool may_tell(uint64_t held = 0) {
+        if (owns_) [[unlikely]] {
+            if (!peer_went_back_) return false;
+            own_slots();
+        }
+        peer_went_back_ = false;
+        own_from_ = slot_position_ + held;
+        return true;
+    }
+    // Whether the peer may write again to the slots of this message, which is held, as soon as its answer is there.
+    static bool is_told_by_its_answer(const Record& record) {
+        return record.in_turn() && slots_for(record.length) <= most_slots_not_owned;
     }
     // Takes messages that are there already and are plain ones of this kind, in slots or in runs: back to back to `to`, at most
     // max_count and `capacity` bytes. Returns how many.
@@ -129,15 +155,13 @@ class RingReader {
     }
     // Acquire: as above.
     uint64_t read_slot() const { return slot_->sequence_and_length.load(std::memory_order_acquire); }
-    void consume_slots(uint64_t count) {
-        pass_slots(count);
-        if (has_portion()) end_portion();
-    }
-    void pass_slots(uint64_t count) {
+    IPC_IN_LINE void pass_slots(uint64_t count) {
         slot_position_ += count;
         look_ahead();
         owns_ |= count > most_slots_not_owned;
     }
+    // After a record with flag_back.
+    void go_back();
     void consume_data(size_t length) {
         own_data(length);
         owns_ = true;
@@ -152,6 +176,7 @@ class RingReader {
     // In portions, so that in a stream of messages the line with the positions seldom crosses between the cores.
     bool has_portion() const { return slot_position_ - portion_begin_ >= memory_.short_lap() / 4; }
     void end_portion();
+    void begin_portion();
     bool may_keep_more() const;
     void give_back();
     // Calls of so few slots are as fast without.
@@ -176,17 +201,19 @@ class RingReader {
     size_t longest_here_ = 0;    // bytes that a message there can have in slots, whatever its writer says
     uint64_t slot_position_;
     uint64_t data_position_ = 0;
-    uint64_t portion_begin_; // up to here the slots are owned, if they are worth it
+    uint64_t portion_begin_;
+    uint64_t own_from_; // the slots before are owned, or not worth it, or already the peer's to write again
     uint64_t given_slots_;
     uint64_t given_data_ = 0;
     int64_t given_ms_ = 0; // the tick of the clock in which a portion was last given back for being slow
     shared_memory::SpinBudget spin_budget_;
     struct {
-        size_t bytes = 0; // of the whole record; 0: none is begun
-        size_t each;      // bytes of one message
-        size_t taken;     // bytes of those consumed
-    } run_;               // the run that is being read
-    bool owns_ = false;   // what came since the last giving back is worth it: plain messages, or long ones
+        size_t bytes = 0;         // of the whole record; 0: none is begun
+        size_t each;              // bytes of one message
+        size_t taken;             // bytes of those consumed
+    } run_;                       // the run that is being read
+    bool peer_went_back_ = false; // since this side last wrote a message in turn
+    bool owns_ = false;           // what came since the last giving back is worth it: plain messages, or long ones
 };
 
 } // namespace ipc::shm

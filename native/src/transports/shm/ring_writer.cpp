@@ -8,9 +8,10 @@ bool RingWriter::refresh() {
     const shared_memory::RingControl& control = segment_.outgoing();
     uint64_t slots = control.slots_read.load(std::memory_order_acquire);
     uint64_t data = control.data_read.load(std::memory_order_acquire);
-    if (slots - slots_read_ > slot_position_ - slots_read_ || data - data_read_ > data_position_ - data_read_)
+    if (slots - given_slots_ > slot_position_ - given_slots_ || data - data_read_ > data_position_ - data_read_)
         return false;
-    slots_read_ = slots;
+    given_slots_ = slots;
+    note_read(slots); // a message in turn may have told of more
     data_read_ = data;
     look_ahead();
     return true;
@@ -20,6 +21,7 @@ template <class HasRoom>
 Status RingWriter::wait_for_room(HasRoom has_room, const Deadline& deadline) {
     if (segment_.ended())
         if (Status s = segment_.why_ended()) return s;
+    if (turn_came_.load(std::memory_order_acquire)) learn_of_turn();
     look_ahead();
     if (has_room()) return IPC_OK;
     bool sound = true;
@@ -30,6 +32,11 @@ Status RingWriter::wait_for_room(HasRoom has_room, const Deadline& deadline) {
     if (s) return s;
     if (!sound) return fail(IPC_NOT_OUR_PROTOCOL, "the peer says it has read what was never written");
     return IPC_OK;
+}
+
+void RingWriter::suspect_lent() {
+    suspects_.add(slot_position_ + 1, lent_until_);
+    lent_until_ = 0;
 }
 
 Status RingWriter::really_wait_for_slots(uint64_t count, const Deadline& deadline) {
@@ -73,6 +80,7 @@ void RingWriter::cross_boundary(uint64_t count) {
         skip_to_start();
     else
         boundary_ += memory_.short_lap();
+    suspects_.come_to(slot_position_);
     look_ahead();
 }
 
@@ -81,8 +89,7 @@ void RingWriter::cross_boundary(uint64_t count) {
 void RingWriter::skip_to_start() {
     const uint64_t to_end = memory_.slots_to_end(slot_position_);
     put_header(flag_skip, 0, 0, to_end);
-    slot_position_ += to_end;
-    boundary_ = slot_position_ + memory_.short_lap();
+    come_to_start(slot_position_ + to_end);
 }
 
 size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const uint32_t* lengths, size_t count,
@@ -102,6 +109,7 @@ size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const 
         if (together == 0) {
             slots = slots_for(length);
             if (!make_way(slots)) break;
+            if (slots > 1) suspects_.add(slot_position_ + 1, slot_position_ + slots);
             copy_payload(slot_->payload(), messages, length);
             together = 1;
             flags = 0;

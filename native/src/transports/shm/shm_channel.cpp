@@ -128,8 +128,7 @@ Status ShmChannel::check_first_thoroughly() {
 Status ShmChannel::take_data(void* buffer, const Deadline& deadline) {
     if (!in_several()) {
         if (record_.length != 0) std::memcpy(buffer, record_.bytes, record_.length);
-        held_ = Held::nothing;
-        reader_.consume(record_);
+        end_record();
         return IPC_OK;
     }
     if (gathered_) {
@@ -201,6 +200,7 @@ Status ShmChannel::release_several() {
 
 void ShmChannel::end_several() {
     held_ = Held::nothing;
+    if (record_.id == awaited_) awaited_ = 0;
     gathered_ = false;
     gathered_bytes_ = 0;
 }

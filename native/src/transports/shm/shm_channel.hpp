@@ -17,7 +17,8 @@ class ShmChannel final : public FrameChannel {
   public:
     ShmChannel(std::unique_ptr<shared_memory::Segment> segment, size_t limit);
 
-    Status send(FrameKind kind, uint32_t id, const void* data, size_t length, const Deadline& deadline) override {
+    IPC_IN_LINE Status send(FrameKind kind, uint32_t id, const void* data, size_t length,
+                            const Deadline& deadline) override {
         if (length > writer_.longest_in_slots())
             return send_data(static_cast<uint32_t>(kind), id, data, length, deadline);
         if (Status s = writer_.wait_for_slots(length, deadline)) return sending_ended(s);
@@ -47,20 +48,41 @@ class ShmChannel final : public FrameChannel {
         if (room_ != Room::slots) return commit_data(static_cast<uint32_t>(kind), id, length, deadline);
         if (segment_->ended()) [[unlikely]]
             if (Status s = segment_->why_ended()) return sending_ended(s);
-        writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
+        publish(kind, id, length);
+        return IPC_OK;
+    }
+
+    // Beyond FrameChannel, for SessionOver: as send, of a request whose reply the caller takes before it sends anything else; and the reply
+    // to the request that is held.
+    Status send_awaited(uint32_t id, const void* data, size_t length, const Deadline& deadline) {
+        if (awaited_ != 0 || length > writer_.longest_in_slots() || !reader_.may_tell()) [[unlikely]]
+            return send(FrameKind::request, id, data, length, deadline);
+        if (Status s = writer_.wait_for_slots(length, deadline)) return sending_ended(s);
+        copy_payload(writer_.slot_room(), static_cast<const std::byte*>(data), length);
+        awaited_ = id;
+        writer_.publish_in_turn(static_cast<uint32_t>(FrameKind::request), id, length);
+        return IPC_OK;
+    }
+    Status answer(uint32_t id, const void* data, size_t length, const Deadline& deadline) {
+        if (length > writer_.longest_in_slots())
+            return send_data(static_cast<uint32_t>(FrameKind::reply), id, data, length, deadline);
+        if (Status s = writer_.wait_for_slots(length, deadline)) return sending_ended(s);
+        copy_payload(writer_.slot_room(), static_cast<const std::byte*>(data), length);
+        publish(FrameKind::reply, id, length);
         return IPC_OK;
     }
 
     // Beyond FrameChannel, for SessionOver: room that is there already, of so many bytes, and its sending. None while the peer's
     // reading has to be waited for, or to be looked at.
-    size_t ready_room(void** data) const {
+    size_t ready_room(void** data) {
         *data = writer_.slot_room();
         return std::min(writer_.ready_bytes(), limit());
     }
     Status commit_ready(FrameKind kind, uint32_t id, size_t length) {
         if (segment_->ended()) [[unlikely]]
             if (Status s = segment_->why_ended()) return sending_ended(s);
-        writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
+        writer_.used_of_ready(length);
+        publish(kind, id, length);
         return IPC_OK;
     }
 
@@ -82,6 +104,7 @@ class ShmChannel final : public FrameChannel {
                 if (Status s = go_on(deadline)) return s;
             if (Status s = reader_.wait_for_record(&record_, deadline)) return receiving_ended(s);
             if (Status s = check_first()) return s;
+            if (record_.in_turn()) writer_.turn_came();
             held_ = Held::message;
         }
         *info = {static_cast<FrameKind>(record_.kind_and_flags & kind_mask), record_.id, message_bytes_};
@@ -91,8 +114,7 @@ class ShmChannel final : public FrameChannel {
     Status take(void* buffer, const Deadline& deadline) override {
         if (!record_.in_slots()) return take_data(buffer, deadline);
         copy_payload(static_cast<std::byte*>(buffer), record_.bytes, record_.length);
-        held_ = Held::nothing;
-        reader_.consume(record_);
+        end_record();
         return IPC_OK;
     }
 
@@ -104,13 +126,21 @@ class ShmChannel final : public FrameChannel {
     // Beyond FrameChannel, for SessionOver: next() and take() in one if what comes next is this; see RingReader.
     bool take_next(FrameKind kind, uint32_t id, bool awaited, void* buffer, size_t capacity, size_t* length) {
         if (cannot_go_on()) return false;
-        return reader_.take_next(static_cast<uint32_t>(kind), id, awaited, static_cast<std::byte*>(buffer),
-                                 std::min(capacity, limit()), length);
+        bool in_turn;
+        if (!reader_.take_next(static_cast<uint32_t>(kind), id, awaited, static_cast<std::byte*>(buffer),
+                               std::min(capacity, limit()), length, &in_turn))
+            return false;
+        if (awaited) {
+            if (in_turn) writer_.turn_came();
+            if (id == awaited_) awaited_ = 0;
+        }
+        return true;
     }
 
     // The same of next() and view(); `id` of the frame.
     bool view_next(FrameKind kind, bool awaited, const void** data, size_t* length, uint32_t* id) {
         if (cannot_go_on() || !reader_.look(static_cast<uint32_t>(kind), awaited, limit(), &record_)) return false;
+        if (record_.in_turn()) writer_.turn_came();
         held_ = Held::message;
         message_bytes_ = record_.length;
         *data = record_.bytes;
@@ -136,8 +166,7 @@ class ShmChannel final : public FrameChannel {
 
     Status release() override {
         if (in_several()) return release_several();
-        held_ = Held::nothing;
-        reader_.consume(record_);
+        end_record();
         return IPC_OK;
     }
 
@@ -156,6 +185,20 @@ class ShmChannel final : public FrameChannel {
     // What the receiver's half has begun: a message that next() told of, or one that was dropped and has not all come.
     enum class Held : uint8_t { nothing, message, dropped };
 
+    // A message in slots. The reply to a request in turn tells that the request has been read, if that was so short that nothing is left to
+    // be done with its slots.
+    IPC_IN_LINE void publish(FrameKind kind, uint32_t id, size_t length) {
+        if (kind == FrameKind::reply && RingReader::is_told_by_its_answer(record_) && held_ == Held::message &&
+            record_.id == id && reader_.may_tell(slots_for(record_.length)))
+            writer_.publish_in_turn(static_cast<uint32_t>(kind), id, length);
+        else
+            writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
+    }
+    IPC_IN_LINE void end_record() {
+        held_ = Held::nothing;
+        if (record_.id == awaited_) awaited_ = 0;
+        reader_.consume(record_);
+    }
     void hang_up() override { segment_->hang_up(); }
     // Whether something comes before the record at the read position.
     bool cannot_go_on() const { return held_ != Held::nothing || receiving_failure_.any(); }
@@ -197,6 +240,7 @@ class ShmChannel final : public FrameChannel {
 
     // receiver's half: the message next() told of
     Held held_ = Held::nothing;
+    uint32_t awaited_ = 0;        // the request in turn whose reply has not been consumed
     RingReader::Record record_{}; // its first record
     size_t message_bytes_ = 0;
     // ... if it comes in several records
