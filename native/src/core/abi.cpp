@@ -231,6 +231,7 @@ ipc_status ipc_reply_reserve(ipc_reply_writer* writer, size_t length, void** rep
     }
     return guarded([&]() -> ipc_status {
         writer->room = Room::none; // a second room takes the place of the first, also when there is none to be had
+        writer->ready_length = 0;  // and how much was written to the first one is not known any more
         IPC_CHECK(writer->channel->reserve_for_handler(length, reply));
         writer->room = Room::reserved;
         writer->length = length;

@@ -223,6 +223,7 @@ class ChannelHandleOver final : public ipc_channel {
         if (writer.room == ipc_reply_writer::Room::ready) [[likely]]
             return session_.reply_in_ready_room(writer.length);
         if (writer.room == ipc_reply_writer::Room::reserved) return session_.commit_reply(writer.length, forever);
+        if (writer.ready_length != 0) return session_.reply_in_ready_room(0); // nobody has written there
         return session_.reply(nullptr, 0, forever);
     }
 
