@@ -8,8 +8,10 @@
 using namespace ipc::shared_memory;
 using ipc::FrameInfo;
 using ipc::FrameKind;
+using ipc::shm::flag_back;
 using ipc::shm::flag_continues;
 using ipc::shm::flag_in_data;
+using ipc::shm::flag_in_turn;
 using ipc::shm::flag_more;
 using ipc::shm::flag_run;
 using ipc::shm::flag_skip;
@@ -17,6 +19,7 @@ using ipc::shm::RingReader;
 using ipc::shm::RingWriter;
 using ipc::shm::ShmChannel;
 using ipc::shm::Slot;
+using ipc::shm::turn_flags;
 
 namespace {
 
@@ -55,11 +58,35 @@ TEST(HostilePeer, UnknownKind) {
 }
 
 TEST(HostilePeer, UnknownFlags) {
-    for (uint32_t flags : {0x80000000u, flag_more, flag_continues, flag_skip | flag_in_data, flag_skip | flag_more}) {
+    for (uint32_t flags : {0x80000000u, flag_more, flag_continues, flag_skip | flag_in_data, flag_skip | flag_more,
+                           flag_in_data | flag_in_turn, flag_skip | turn_flags}) {
         Victim victim;
         victim.forge(0, 4, 1 | flags);
         EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, victim.next()) << flags;
     }
+}
+
+// It may claim turns that are not its own: that moves its own messages about, and lets this side write over what it has not read.
+TEST(HostilePeer, TurnsOutOfTurn) {
+    Victim victim;
+    uint64_t position = 0;
+    uint32_t sent = 0;
+    for (uint64_t lap = 0; lap < 100; ++lap) {
+        for (uint32_t slots : {1u, 2u, 5u, 1u}) {
+            const bool back = slots == 1 && position % 16 != 0;
+            const uint32_t length = slots * 64 - 16;
+            victim.forge(position, length, 2 | flag_in_turn | (back ? flag_back : 0));
+            position = back ? (position / 16 + 1) * 16 : position + slots;
+            FrameInfo info{};
+            ASSERT_EQ(IPC_OK, victim.channel.next(&info, at_once)) << lap << ": " << ipc_last_error();
+            ASSERT_EQ(length, info.length);
+            ASSERT_EQ(IPC_OK, victim.take(length));
+            // Nobody reads these, and yet they are said to have been read.
+            if (victim.channel.send(FrameKind::message, 0, "x", 1, at_once) == IPC_OK) ++sent;
+        }
+    }
+    EXPECT_GE(sent, 16u);
+    EXPECT_EQ(IPC_TIMED_OUT, victim.next());
 }
 
 TEST(HostilePeer, RunsThatDoNotAddUp) {
