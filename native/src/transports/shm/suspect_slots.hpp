@@ -3,6 +3,7 @@
 #include "core/out_of_line.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -17,24 +18,24 @@ namespace ipc::shm {
 class SuspectSlots {
   public:
     SuspectSlots(uint64_t slot_count, uint64_t position)
-        : mask_(slot_count - 1), words_(std::max<uint64_t>(1, slot_count / 64)),
+        : mask_(slot_count - 1), words_(std::max<size_t>(1, word(slot_count))),
           bits_(std::make_unique<uint64_t[]>(words_)), era_(position >> era_bits) {
         if (era_ != 0) suspect_all(); // in tests, which begin anywhere
     }
 
     IPC_IN_LINE bool has(uint64_t position) const {
         const uint64_t slot = position & mask_;
-        return (bits_[slot / 64] >> slot % 64 & 1) != 0;
+        return (bits_[word(slot)] >> slot % 64 & 1) != 0;
     }
     void remove(uint64_t position) {
         const uint64_t slot = position & mask_;
-        bits_[slot / 64] &= ~(uint64_t{1} << slot % 64);
+        bits_[word(slot)] &= ~(uint64_t{1} << slot % 64);
     }
     // Positions of one lap, one or more.
     IPC_IN_LINE void add(uint64_t first, uint64_t end) {
         if (end - first > 1) return add_several(first, end);
         const uint64_t slot = first & mask_;
-        bits_[slot / 64] |= uint64_t{1} << slot % 64;
+        bits_[word(slot)] |= uint64_t{1} << slot % 64;
     }
     // To be told once a lap at least.
     void come_to(uint64_t position) {
@@ -50,15 +51,16 @@ class SuspectSlots {
     IPC_OUT_OF_LINE void add_several(uint64_t first, uint64_t end) {
         for (uint64_t slot = first & mask_, left = end - first; left != 0;) {
             const uint64_t here = std::min(left, 64 - slot % 64);
-            bits_[slot / 64] |= ~uint64_t{0} >> (64 - here) << slot % 64;
+            bits_[word(slot)] |= ~uint64_t{0} >> (64 - here) << slot % 64;
             slot += here;
             left -= here;
         }
     }
+    static size_t word(uint64_t slot) { return static_cast<size_t>(slot / 64); }
     void suspect_all() { std::fill_n(bits_.get(), words_, ~uint64_t{0}); }
 
     uint64_t mask_;
-    uint64_t words_;
+    size_t words_;
     std::unique_ptr<uint64_t[]> bits_;
     uint64_t era_;
 };
