@@ -1,6 +1,7 @@
 // Lent rooms, kept replies and dropped ones: the same answers over every transport, whatever the order of calls.
 #include "support.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace lifetime;
@@ -167,6 +168,46 @@ TEST_P(Orders, AHandlerMayFailAfterItReserved) {
     for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(ipc_call(client(), "?", 1, reply, sizeof reply, &length, patience_ms), IPC_HANDLER_FAILED);
         EXPECT_NE(std::string(ipc_last_error()).find("after all not"), std::string::npos) << ipc_last_error();
+    }
+    ipc_channel_close(client());
+    serving.join();
+}
+
+// A handler that uses its room in each way it may: the request's first byte says which. What of a room is not sent must not be taken for
+// a message.
+ipc_status IPC_CALL handler_of_many_ways(void*, const void* request, size_t length, ipc_reply_writer* writer) {
+    const auto way = static_cast<const uint8_t*>(request)[0];
+    void* room = nullptr;
+    if (way != 0) {
+        if (const ipc_status status = ipc_reply_reserve(writer, 300, &room)) return status;
+        std::memset(room, 0xEE, 300);
+    }
+    if (way == 3) return ipc_reply_fail(writer, "no");
+    if (way == 4) return IPC_INVALID_ARGUMENT;
+    if (way != 1 && way != 2) return IPC_OK;
+    if (const ipc_status status = ipc_reply_reserve(writer, way == 1 ? length : 40'000, &room)) return status;
+    std::memcpy(room, request, length);
+    return IPC_OK;
+}
+
+TEST_P(Orders, AHandlerMayUseItsRoomInEveryWay) {
+    std::thread serving(
+        [&] { EXPECT_EQ(ipc_serve(server(), handler_of_many_ways, nullptr), IPC_OK) << ipc_last_error(); });
+    std::mt19937 random(3);
+    std::vector<uint8_t> reply(50'000);
+    for (int i = 0; i < 300; ++i) {
+        std::vector<uint8_t> request(1 + random() % 120, static_cast<uint8_t>(i));
+        request[0] = static_cast<uint8_t>(random() % 6);
+        size_t length = 0;
+        const ipc_status called =
+            ipc_call(client(), request.data(), request.size(), reply.data(), reply.size(), &length, patience_ms);
+        const bool fails = request[0] == 3 || request[0] == 4;
+        EXPECT_EQ(called, fails ? IPC_HANDLER_FAILED : IPC_OK) << "call " << i << ": " << ipc_last_error();
+        if (called != IPC_OK) continue;
+        const size_t lengths[] = {0, request.size(), 40'000, 0, 0, 300};
+        EXPECT_EQ(length, lengths[request[0]]) << "call " << i;
+        const bool echoed = request[0] == 1 || request[0] == 2;
+        EXPECT_TRUE(!echoed || std::equal(request.begin(), request.end(), reply.begin())) << "call " << i;
     }
     ipc_channel_close(client());
     serving.join();

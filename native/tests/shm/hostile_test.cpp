@@ -78,7 +78,7 @@ TEST(HostilePeer, TurnsOutOfTurn) {
             victim.forge(position, length, 2 | flag_in_turn | (back ? flag_back : 0));
             position = back ? (position / 16 + 1) * 16 : position + slots;
             FrameInfo info{};
-            ASSERT_EQ(IPC_OK, victim.channel.next(&info, at_once)) << lap << ": " << ipc_last_error();
+            ASSERT_EQ(IPC_OK, victim.channel.next(&info, at_once)) << lap << ": " << ipc::last_error();
             ASSERT_EQ(length, info.length);
             ASSERT_EQ(IPC_OK, victim.take(length));
             // Nobody reads these, and yet they are said to have been read.

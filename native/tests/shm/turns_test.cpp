@@ -1,6 +1,4 @@
 // Which slots a writer suspects of a sequence that comes due, and the calls that go back to a ring's first slots.
-#include "core/abi_guard.hpp"
-#include "core/channel_handle.hpp"
 #include "core/session_in_flight.hpp"
 #include "core/session_over.hpp"
 #include "core/status.hpp"
@@ -248,58 +246,3 @@ TEST_P(TurnsOver, EveryCallGetsItsAnswer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Slots, TurnsOver, testing::Values(8u, 16u, 64u, 256u, 4096u));
-
-namespace {
-
-// A handler that uses its room in each way it may: the request's first byte says which.
-ipc_status handle_in_many_ways(void*, const void* request, size_t length, ipc_reply_writer* writer) {
-    const auto way = static_cast<const uint8_t*>(request)[0];
-    void* room = nullptr;
-    if (way != 0) {
-        IPC_CHECK(ipc_reply_reserve(writer, 300, &room));
-        std::memset(room, 0xEE, 300); // whatever of it is not sent must not be taken for a message
-    }
-    switch (way) {
-    case 1:
-        IPC_CHECK(ipc_reply_reserve(writer, length, &room));
-        break;
-    case 2:
-        IPC_CHECK(ipc_reply_reserve(writer, 40'000, &room));
-        break;
-    case 3:
-        return ipc_reply_fail(writer, "no");
-    case 4:
-        return IPC_INVALID_ARGUMENT;
-    default:
-        return IPC_OK;
-    }
-    std::memcpy(room, request, length);
-    return IPC_OK;
-}
-
-} // namespace
-
-TEST(Turns, AHandlerMayUseItsRoomInEveryWay) {
-    ChannelPair pair = make_channel_pair({.slots = 16});
-    std::unique_ptr<ipc::FrameChannel> ends[2] = {std::move(pair.server), std::move(pair.client)};
-    const auto server = ipc::make_handle(std::move(ends[0])), client = ipc::make_handle(std::move(ends[1]));
-    auto serving =
-        std::async(std::launch::async, [&] { return ipc_serve(server.get(), handle_in_many_ways, nullptr); });
-    std::mt19937 random(3);
-    std::vector<uint8_t> reply(50'000);
-    for (int i = 0; i < 5'000; ++i) {
-        std::vector<uint8_t> request(1 + random() % 120, static_cast<uint8_t>(i));
-        request[0] = static_cast<uint8_t>(random() % 6);
-        size_t got = 0;
-        const ipc_status s =
-            ipc_call(client.get(), request.data(), request.size(), reply.data(), reply.size(), &got, 20'000);
-        ASSERT_EQ(request[0] == 3 || request[0] == 4 ? IPC_HANDLER_FAILED : IPC_OK, s) << i << ": " << ipc_last_error();
-        if (s != IPC_OK) continue;
-        const size_t sizes[] = {0, request.size(), 40'000, 0, 0, 300};
-        ASSERT_EQ(sizes[request[0]], got) << i;
-        const bool echoed = request[0] == 1 || request[0] == 2;
-        ASSERT_TRUE(!echoed || std::equal(request.begin(), request.end(), reply.begin())) << i;
-    }
-    ipc_channel_close(client.get());
-    EXPECT_EQ(IPC_OK, serving.get());
-}
