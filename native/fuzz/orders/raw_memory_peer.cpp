@@ -13,7 +13,7 @@
 namespace fuzz {
 namespace {
 
-constexpr uint32_t more = 1, continues = 2, in_data = 4, skip = 8, run = 16;
+constexpr uint32_t more = 1, continues = 2, in_data = 4, skip = 8, run = 16, back = 64;
 
 class MemoryPeer : public RawPeer {
   public:
@@ -196,6 +196,7 @@ class RingPeer final : public MemoryPeer {
             gathered_.clear();
         }
         read_slots_ += count;
+        if ((flags & back) != 0) read_slots_ = (read_slots_ + slots_ - 1) / slots_ * slots_;
         return gathered_.size() < (size_t{1} << 24);
     }
 

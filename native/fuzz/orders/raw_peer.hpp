@@ -11,7 +11,7 @@ namespace fuzz {
 
 // Of the layouts of shared memory, as docs/wire-formats.md has them: 1 `shm`, 2 `shm-event`.
 constexpr uint32_t version_of(uint32_t layout) {
-    return layout == 1 ? 2 : 1;
+    return layout == 1 ? 3 : 1;
 }
 
 // A peer that is not the library: it knows docs/wire-formats.md and nothing else, and so can stop at any step of a frame, leave
