@@ -101,8 +101,8 @@ TEST(ShmHandover, TakesWhatAnHonestServerGives) {
 
 TEST(ShmHandover, RefusesAnotherGreeting) {
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, after([](Things& t) { t.greeting.magic = 1; }));
-    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, after([](Things& t) { t.greeting.version = 1; }));
-    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, after([](Things& t) { t.greeting.version = 3; }));
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, after([](Things& t) { --t.greeting.version; }));
+    EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, after([](Things& t) { ++t.greeting.version; }));
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, after([](Things& t) { t.greeting.layout = 2; }));
     EXPECT_EQ(IPC_NOT_OUR_PROTOCOL, after([](Things&) {}, 20, true)) << "cut short";
 }
