@@ -116,7 +116,7 @@ TEST(Turns, CallsStayInTheFirstSlots) {
     const auto call = [&](size_t length) {
         ++id;
         RingReader::Record record;
-        ASSERT_TRUE(answered.may_tell());
+        ASSERT_TRUE(answered.try_to_tell());
         ASSERT_EQ(IPC_OK, asks.wait_for_slots(length, at_once)) << "call " << id;
         const auto offset = asks.slot_room() - reinterpret_cast<std::byte*>(requests.slots);
         ASSERT_LT(static_cast<uint64_t>(offset) / sizeof(Slot), RingMemory::slots_of_turns) << "call " << id;
@@ -125,7 +125,7 @@ TEST(Turns, CallsStayInTheFirstSlots) {
         ASSERT_TRUE(record.in_turn() && record.id == id && record.length == length);
         answers.turn_came();
         ASSERT_EQ(IPC_OK, answers.wait_for_slots(length, at_once));
-        ASSERT_TRUE(asked.may_tell(slots_for(record.length)));
+        ASSERT_TRUE(asked.try_to_tell(slots_for(record.length)));
         answers.publish_in_turn(3, id, length);
         asked.consume(record);
         ASSERT_EQ(IPC_OK, answered.wait_for_record(&record, at_once));

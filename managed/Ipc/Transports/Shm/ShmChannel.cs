@@ -88,7 +88,7 @@ internal sealed unsafe partial class ShmChannel : SharedMemoryChannel
 
     protected override void SendAwaitedFrame(uint id, ReadOnlySpan<byte> payload, Deadline deadline)
     {
-        if (payload.Length > _writer.LongestInSlots || !MayTellByRequest)
+        if (payload.Length > _writer.LongestInSlots || !TryTellByRequest())
         {
             SendFrame(FrameKind.Request, id, payload, deadline);
             return;
@@ -101,18 +101,15 @@ internal sealed unsafe partial class ShmChannel : SharedMemoryChannel
     {
         if (payload.Length > _writer.LongestInSlots || !_writer.HasSlotsNow(payload.Length))
             return false;
-        if (MayTellByRequest)
+        if (TryTellByRequest())
             SendInTurn(id, payload);
         else
             SendInSlots(FrameKind.Request, id, payload);
         return true;
     }
 
-    private bool MayTellByRequest
-    {
-        [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => _awaited == 0 && _reader.MayTell();
-    }
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryTellByRequest() => _awaited == 0 && _reader.TryTell();
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void SendInTurn(uint id, ReadOnlySpan<byte> payload)
@@ -157,7 +154,7 @@ internal sealed unsafe partial class ShmChannel : SharedMemoryChannel
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void PublishAnswer(FrameKind kind, uint id, int length)
     {
-        if (kind == FrameKind.Reply && _hasFrame && _frame.Id == id && _reader.IsToldByItsAnswer && _reader.MayTell(_reader.HeldSlots))
+        if (kind == FrameKind.Reply && _hasFrame && _frame.Id == id && _reader.IsToldByItsAnswer && _reader.TryTell(_reader.HeldSlots))
             _writer.PublishInTurn((uint)kind, id, length);
         else
             _writer.PublishInSlots((uint)kind, id, length);

@@ -10,11 +10,11 @@ internal sealed partial class ShmRingReader
     /// <summary>Whether the record, in slots, is one in turn.</summary>
     public bool IsInTurn => (_kindAndFlags & ShmRingMemory.InTurn) != 0;
 
-    /// <summary>Whether this side may write a message in turn now, which lets the peer write again to all slots that have been read, and to the
-    /// <paramref name="held"/> slots of the message that is held. Not while there are slots to be owned, which can wait, unless the peer has gone
-    /// back to its ring's first slot: it soon needs to hear of it, so they are owned at once.</summary>
+    /// <summary>To be called before a message in turn is written, which lets the peer write again to all slots that have been read, and to the
+    /// <paramref name="held"/> slots of the message that is held. False: it must not be one in turn, because there are slots to be owned, which
+    /// can wait; but if the peer has gone back to its ring's first slot it soon needs to hear of it, so they are owned at once.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MayTell(ulong held = 0)
+    public bool TryTell(ulong held = 0)
     {
         if (_owns)
         {

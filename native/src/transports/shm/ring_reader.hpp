@@ -114,10 +114,10 @@ class RingReader {
         if (has_portion()) [[unlikely]]
             end_portion();
     }
-    // Whether this side may write a message in turn now, which lets the peer write again to all slots that have been read, and to the `held`
-    // slots of the message that is held. Not while there are slots to be owned, which can wait, unless the peer has gone back to its ring's
-    // first slot: it soon needs to hear of it, so they are owned at once.
-    bool may_tell(uint64_t held = 0) {
+    // To be called before a message in turn is written, which lets the peer write again to all slots that have been read, and to the `held`
+    // slots of the message that is held. False: it must not be one in turn, because there are slots to be owned, which can wait; but if the
+    // peer has gone back to its ring's first slot it soon needs to hear of it, so they are owned at once.
+    bool try_to_tell(uint64_t held = 0) {
         if (owns_) [[unlikely]] {
             if (!peer_went_back_) return false;
             own_slots();

@@ -55,7 +55,7 @@ class ShmChannel final : public FrameChannel {
     // Beyond FrameChannel, for SessionOver: as send, of a request whose reply the caller takes before it sends anything else; and the reply
     // to the request that is held.
     Status send_awaited(uint32_t id, const void* data, size_t length, const Deadline& deadline) {
-        if (awaited_ != 0 || length > writer_.longest_in_slots() || !reader_.may_tell()) [[unlikely]]
+        if (awaited_ != 0 || length > writer_.longest_in_slots() || !reader_.try_to_tell()) [[unlikely]]
             return send(FrameKind::request, id, data, length, deadline);
         if (Status s = writer_.wait_for_slots(length, deadline)) return sending_ended(s);
         copy_payload(writer_.slot_room(), static_cast<const std::byte*>(data), length);
@@ -189,7 +189,7 @@ class ShmChannel final : public FrameChannel {
     // be done with its slots.
     IPC_IN_LINE void publish(FrameKind kind, uint32_t id, size_t length) {
         if (kind == FrameKind::reply && RingReader::is_told_by_its_answer(record_) && held_ == Held::message &&
-            record_.id == id && reader_.may_tell(slots_for(record_.length)))
+            record_.id == id && reader_.try_to_tell(slots_for(record_.length)))
             writer_.publish_in_turn(static_cast<uint32_t>(kind), id, length);
         else
             writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
