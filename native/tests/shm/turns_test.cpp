@@ -4,6 +4,7 @@
 #include "core/status.hpp"
 #include "ring_records.hpp"
 
+#include <algorithm>
 #include <future>
 #include <random>
 
@@ -29,6 +30,14 @@ size_t bytes_of(uint64_t slots) {
     return static_cast<size_t>(slots) * sizeof(Slot) - (sizeof(Slot) - Slot::first_bytes);
 }
 
+// A short message, in turn or not: only before one in turn a writer relies on what it remembers, and does not look.
+void publish(RingWriter& writer, bool in_turn, uint32_t id, size_t length) {
+    if (in_turn)
+        writer.publish_in_turn(2, id, length);
+    else
+        writer.publish_in_slots(1, id, length);
+}
+
 void expect_nothing(RingReader& reader) {
     RingReader::Record record;
     EXPECT_EQ(IPC_TIMED_OUT, reader.wait_for_record(&record, at_once));
@@ -39,7 +48,9 @@ void expect_nothing(RingReader& reader) {
 // A slot that was passed over again and again may still hold the sequence of 2^32 slots before.
 TEST(SuspectSlots, AnEraEndsBeforeItsSequencesComeAgain) {
     constexpr uint64_t slots = 8, era = uint64_t{1} << 31;
-    for (const uint64_t end : {era, 2 * era, 7 * era}) {
+    for (const uint64_t begun : {2u, 3u, 4u, 14u}) {
+        const uint64_t end = begun / 2 * era;
+        const bool in_turn = begun != 3;
         const uint64_t first = end - 2 * slots;
         SegmentPair segments = make_segment_pair({.slots = slots, .data_bytes = 4096});
         segments.client->outgoing().slots_read.store(first);
@@ -50,14 +61,16 @@ TEST(SuspectSlots, AnEraEndsBeforeItsSequencesComeAgain) {
         uint32_t id = 0;
         const auto exchange = [&](uint64_t count) {
             ++id;
-            write(writer, pattern(bytes_of(count), id), id);
+            const auto bytes = pattern(bytes_of(count), id);
+            ASSERT_EQ(IPC_OK, writer.wait_for_slots(bytes.size(), at_once));
+            std::memcpy(writer.slot_room(), bytes.data(), bytes.size());
+            publish(writer, in_turn, id, bytes.size());
             expect_read(reader, pattern(bytes_of(count), id), id);
         };
-        for (uint64_t lap = 0; lap < 2; ++lap) {
-            exchange(4);
-            exchange(2);
-            if (lap == 1) break;
-        }
+        exchange(4);
+        exchange(2);
+        exchange(4);
+        exchange(2);
         // Four more do not go before the ring's end: slot 7 is passed over, in this lap as in the one before.
         exchange(4);
         exchange(1);
@@ -71,14 +84,16 @@ TEST(SuspectSlots, AnEraEndsBeforeItsSequencesComeAgain) {
 
 // Whoever reserved more than was sent may have written to all of it.
 TEST(SuspectSlots, RoomThatWasNotUsedWholeLeavesNoSequence) {
-    for (uint64_t reserved = 1; reserved <= 4; ++reserved) {
-        for (uint64_t used = 1; used <= reserved; ++used) {
+    for (const uint64_t reserved : {1u, 2u, 3u, 4u}) {
+        for (uint64_t used_twice = 2; used_twice <= 2 * reserved + 1; ++used_twice) {
+            const uint64_t used = used_twice / 2;
+            const bool in_turn = used_twice % 2 != 0;
             SegmentPair segments = make_segment_pair({.slots = 8, .data_bytes = 4096});
             RingWriter writer(*segments.client);
             RingReader reader(*segments.server);
             ASSERT_EQ(IPC_OK, writer.wait_for_slots(bytes_of(reserved), at_once));
             lie_in_later_slots(writer.slot_room(), 0, reserved, 0);
-            writer.publish_in_slots(1, 1, bytes_of(used));
+            publish(writer, in_turn, 1, bytes_of(used));
             RingReader::Record record;
             ASSERT_EQ(IPC_OK, reader.wait_for_record(&record, at_once));
             reader.consume(record);
@@ -89,7 +104,8 @@ TEST(SuspectSlots, RoomThatWasNotUsedWholeLeavesNoSequence) {
 
 // The room that a handler has ready, which it may fill and then not send.
 TEST(SuspectSlots, RoomThatWasReadyLeavesNoSequence) {
-    for (const bool told : {true, false}) {
+    for (const int way : {0, 1, 2, 3}) {
+        const bool told = way % 2 != 0, in_turn = way / 2 != 0;
         for (uint64_t used = 1; used <= 4; ++used) {
             SegmentPair segments = make_segment_pair({.slots = 8, .data_bytes = 4096});
             RingWriter writer(*segments.client);
@@ -97,7 +113,7 @@ TEST(SuspectSlots, RoomThatWasReadyLeavesNoSequence) {
             ASSERT_EQ(bytes_of(4), writer.ready_bytes());
             lie_in_later_slots(writer.slot_room(), 0, told ? used : 4, 0);
             if (told) writer.used_of_ready(bytes_of(used));
-            writer.publish_in_slots(1, 1, bytes_of(1));
+            publish(writer, in_turn, 1, bytes_of(1));
             RingReader::Record record;
             ASSERT_EQ(IPC_OK, reader.wait_for_record(&record, at_once));
             reader.consume(record);

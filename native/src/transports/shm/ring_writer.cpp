@@ -109,7 +109,7 @@ size_t RingWriter::publish_many(uint32_t kind, const std::byte* messages, const 
         if (together == 0) {
             slots = slots_for(length);
             if (!make_way(slots)) break;
-            if (slots > 1) suspects_.add(slot_position_ + 1, slot_position_ + slots);
+            suspect_later_slots(slots);
             copy_payload(slot_->payload(), messages, length);
             together = 1;
             flags = 0;

@@ -34,7 +34,7 @@ class RingWriter {
         const uint64_t count = slots_for(length);
         if (count > free_here_ || segment_.ended()) [[unlikely]]
             if (Status s = really_wait_for_slots(count, deadline)) return s;
-        if (count > 1) suspects_.add(slot_position_ + 1, slot_position_ + count);
+        suspect_later_slots(count);
         return IPC_OK;
     }
     // The longest message in slots for which there is room without waiting, in slot_room(). Until used_of_ready() says how much was written
@@ -71,8 +71,7 @@ class RingWriter {
     // After ready_bytes(), before publishing: no more than this was written.
     void used_of_ready(size_t length) {
         lent_until_ = 0;
-        const uint64_t count = slots_for(length);
-        if (count > 1) suspects_.add(slot_position_ + 1, slot_position_ + count);
+        suspect_later_slots(slots_for(length));
     }
     // The other ring brought a message in turn: its writer has read ours. May be called by the reading thread while another one writes.
     void turn_came() { turn_came_.store(true, std::memory_order_release); }
@@ -130,16 +129,23 @@ class RingWriter {
         }
     }
     void suspect_lent();
+    // Bytes of the next message may be written into so many slots.
+    IPC_IN_LINE void suspect_later_slots(uint64_t count) {
+        if (count > 1) suspects_.add(slot_position_ + 1, slot_position_ + count);
+    }
     Status really_wait_for_slots(uint64_t count, const Deadline& deadline);
     Status really_wait_for_data(size_t length, const Deadline& deadline);
     template <class HasRoom>
     Status wait_for_room(HasRoom has_room, const Deadline& deadline);
     bool has_slots(uint64_t count) const { return slot_position_ + count - slots_read_ <= memory_.slot_count; }
     // What the next message needs to know is worked out here, after one has been published and before the next one comes.
-    void advance(uint64_t count) {
+    IPC_IN_LINE void move_on(uint64_t count) {
         slot_position_ += count;
         slot_ = &memory_.slot(slot_position_);
         free_here_ -= count;
+    }
+    void advance(uint64_t count) {
+        move_on(count);
         if (free_here_ > RingMemory::slots_fetched_ahead) [[likely]] {
             auto* const ahead = reinterpret_cast<std::byte*>(slot_ + RingMemory::slots_fetched_ahead);
             shared_memory::fetch_line_to_write(ahead);
@@ -161,9 +167,7 @@ class RingWriter {
         } else {
             invalidate_if_suspect(next);
             store_header(kind | flag_in_turn, id, length);
-            slot_position_ = next;
-            slot_ = &memory_.slot(next);
-            free_here_ -= count;
+            move_on(count);
         }
     }
     void come_to_start(uint64_t start) {

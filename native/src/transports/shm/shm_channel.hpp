@@ -21,8 +21,7 @@ class ShmChannel final : public FrameChannel {
                             const Deadline& deadline) override {
         if (length > writer_.longest_in_slots())
             return send_data(static_cast<uint32_t>(kind), id, data, length, deadline);
-        if (Status s = writer_.wait_for_slots(length, deadline)) return sending_ended(s);
-        copy_payload(writer_.slot_room(), static_cast<const std::byte*>(data), length);
+        if (Status s = put_in_slots(data, length, deadline)) return s;
         writer_.publish_in_slots(static_cast<uint32_t>(kind), id, length);
         return IPC_OK;
     }
@@ -57,8 +56,7 @@ class ShmChannel final : public FrameChannel {
     Status send_awaited(uint32_t id, const void* data, size_t length, const Deadline& deadline) {
         if (awaited_ != 0 || length > writer_.longest_in_slots() || !reader_.try_to_tell()) [[unlikely]]
             return send(FrameKind::request, id, data, length, deadline);
-        if (Status s = writer_.wait_for_slots(length, deadline)) return sending_ended(s);
-        copy_payload(writer_.slot_room(), static_cast<const std::byte*>(data), length);
+        if (Status s = put_in_slots(data, length, deadline)) return s;
         awaited_ = id;
         writer_.publish_in_turn(static_cast<uint32_t>(FrameKind::request), id, length);
         return IPC_OK;
@@ -66,8 +64,7 @@ class ShmChannel final : public FrameChannel {
     Status answer(uint32_t id, const void* data, size_t length, const Deadline& deadline) {
         if (length > writer_.longest_in_slots())
             return send_data(static_cast<uint32_t>(FrameKind::reply), id, data, length, deadline);
-        if (Status s = writer_.wait_for_slots(length, deadline)) return sending_ended(s);
-        copy_payload(writer_.slot_room(), static_cast<const std::byte*>(data), length);
+        if (Status s = put_in_slots(data, length, deadline)) return s;
         publish(FrameKind::reply, id, length);
         return IPC_OK;
     }
@@ -185,6 +182,12 @@ class ShmChannel final : public FrameChannel {
     // What the receiver's half has begun: a message that next() told of, or one that was dropped and has not all come.
     enum class Held : uint8_t { nothing, message, dropped };
 
+    // A message's bytes, which are published next.
+    IPC_IN_LINE Status put_in_slots(const void* data, size_t length, const Deadline& deadline) {
+        if (Status s = writer_.wait_for_slots(length, deadline)) return sending_ended(s);
+        copy_payload(writer_.slot_room(), static_cast<const std::byte*>(data), length);
+        return IPC_OK;
+    }
     // A message in slots. The reply to a request in turn tells that the request has been read, if that was so short that nothing is left to
     // be done with its slots.
     IPC_IN_LINE void publish(FrameKind kind, uint32_t id, size_t length) {
