@@ -93,8 +93,9 @@ internal sealed class RawCallService(IpcChannel channel, RawPayloads payloads, b
             throw Refuse(Failure.WrongLength("request", request.Length, _received.Length));
         request.CopyTo(_received);
 
-        // A request out of turn, which is then found wrong, gets its own sequence back.
-        if (payloads.IsSequenced && BinaryPrimitives.TryReadUInt64LittleEndian(_received, out var asked) && asked != _sequence)
+        // A request out of turn, which is then found wrong, gets its own sequence back. Read where the request lies: a processor stands still until a
+        // copy's last bytes have left its queue of stores.
+        if (payloads.IsSequenced && BinaryPrimitives.TryReadUInt64LittleEndian(request, out var asked) && asked != _sequence)
             PayloadData.Stamp(payloads.Reply, asked);
         Channel.Reply(payloads.Reply);
         Content.Check("request", _received, payloads.Request);

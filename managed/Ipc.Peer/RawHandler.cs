@@ -21,6 +21,7 @@ internal sealed class RawHandler(RawPayloads payloads)
         if (cell.TransportKind != "channel")
             throw Failure.BadCell("a transport of kind call has no other way to answer than by a handler: take scenario call");
         var payloads = new RawPayloads(cell.Workload, cell.Seed);
+        payloads.Stamp(1);
         if (cell.Role == "client")
             Client.Run(cell, control, channel => new RawCall(channel, payloads));
         else
@@ -34,10 +35,11 @@ internal sealed class RawHandler(RawPayloads payloads)
         {
             if (_answered % CallsBetweenReadings == 0)
                 Allocated = RuntimeFacts.AllocatedBytesOfThread;
-            payloads.Stamp((ulong)_answered + 1);
             Content.Check("request", request, payloads.Request);
             payloads.Reply.CopyTo(reply.Reserve(payloads.Reply.Length));
             _answered++;
+            // Not right before they are read: a processor stands still until such bytes have left its queue of stores.
+            payloads.Stamp((ulong)_answered + 1);
         }
         catch (Exception e)
         {

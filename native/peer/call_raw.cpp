@@ -98,9 +98,10 @@ void RawAnswers::answer(ipc_channel* channel, const RequestInPlace& request, uin
     if (request.size != received_.size())
         refuse(channel, "WRONG_CONTENT", wrong_length("request", request.size, received_.size()));
     if (request.size > 0) std::memcpy(received_.data(), request.data, request.size);
-    // The reply was stamped while we waited; it is stamped anew only for a request out of turn, which is then found wrong.
+    // The reply was stamped while we waited; it is stamped anew only for a request out of turn, which is then found wrong. Read where the request
+    // lies: a processor stands still until a copy's last bytes have left its queue of stores.
     uint64_t asked = sequence;
-    if (payloads_.sequenced && request.size >= sizeof asked) std::memcpy(&asked, received_.data(), sizeof asked);
+    if (payloads_.sequenced && request.size >= sizeof asked) std::memcpy(&asked, request.data, sizeof asked);
     if (asked != sequence) stamp_sequence(payloads_.reply, asked);
     check(ipc_reply(channel, payloads_.reply.data(), payloads_.reply.size(), IPC_FOREVER));
     check_bytes("request", received_, payloads_.request);

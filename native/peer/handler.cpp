@@ -13,14 +13,15 @@ namespace {
 // lies, as a handler of README does: to compare every byte takes the place of copying it.
 class RawHandler {
   public:
-    explicit RawHandler(const Cell& cell) : payloads_(cell) {}
+    explicit RawHandler(const Cell& cell) : payloads_(cell) { payloads_.stamp(1); }
 
     void operator()(Bytes request, ReplyWriter& reply) {
         try {
-            payloads_.stamp(answered_ + 1);
             check_bytes("request", {reinterpret_cast<const uint8_t*>(request.data), request.size}, payloads_.request);
             reply.write(payloads_.reply.data(), payloads_.reply.size());
             ++answered_;
+            // Not right before they are read: a processor stands still until such bytes have left its queue of stores.
+            payloads_.stamp(answered_ + 1);
         } catch (...) {
             failure_ = std::current_exception();
             throw; // fails the call with the same words

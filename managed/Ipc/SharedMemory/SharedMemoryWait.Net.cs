@@ -22,9 +22,15 @@ internal static partial class SharedMemoryWait
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static unsafe void FetchToRead(byte* first, int bytes)
     {
-        if (!Sse.IsSupported)
-            return;
         for (var at = 0; at < bytes; at += SharedMemoryLayout.SlotBytes)
-            Sse.Prefetch0(first + at);
+            FetchLineToRead(first + at);
+    }
+
+    /// <summary>As <see cref="FetchToRead"/>, one line.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static unsafe void FetchLineToRead(byte* line)
+    {
+        if (Sse.IsSupported)
+            Sse.Prefetch0(line);
     }
 }

@@ -9,4 +9,9 @@ internal static partial class SharedMemoryWait
     public static unsafe void FetchToRead(byte* first, int bytes)
     {
     }
+
+    /// <summary>Does nothing, as <see cref="FetchToRead"/>.</summary>
+    public static unsafe void FetchLineToRead(byte* line)
+    {
+    }
 }

@@ -6,6 +6,7 @@ namespace Ipc;
 internal sealed partial class ShmRingReader
 {
     private bool _peerWentBack; // since this side last wrote a message in turn
+    private bool _expectsTwo;   // the next message most likely takes two slots: its second line is asked for whenever the first one is looked at
 
     /// <summary>Whether the record, in slots, is one in turn.</summary>
     public bool IsInTurn => (_kindAndFlags & ShmRingMemory.InTurn) != 0;
@@ -40,6 +41,10 @@ internal sealed partial class ShmRingReader
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => ShmRingMemory.SlotsFor(_length);
     }
+
+    // The next message is most likely as long. Only in turn: another writer may be far ahead, or at work on that line.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void ExpectAlike(ulong count, uint flags) => _expectsTwo = count == 2 && (flags & ShmRingMemory.InTurn) != 0;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void ComeBack()

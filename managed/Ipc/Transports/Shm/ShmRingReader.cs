@@ -160,6 +160,8 @@ internal sealed unsafe partial class ShmRingReader
         {
             // Acquire: pairs with the writer's release of the sequence.
             word = Volatile.Read(ref *(ulong*)slot);
+            if (_expectsTwo)
+                SharedMemoryWait.FetchLineToRead(slot + SharedMemoryLayout.SlotBytes);
             if ((uint)word == sequence)
                 return true;
             if (--iterations <= 0)
@@ -260,6 +262,7 @@ internal sealed unsafe partial class ShmRingReader
     {
         _slotPosition += count;
         _owns |= count > MostSlotsNotOwned;
+        ExpectAlike(count, flags);
         if ((flags & ShmRingMemory.Back) != 0)
             ComeBack();
         LookAhead();

@@ -167,7 +167,7 @@ size_t RingReader::take_many(uint32_t kind, std::byte* to, size_t capacity, uint
             copy_payload(to, slot.payload(), length);
             lengths[count] = static_cast<uint32_t>(length);
             owns_ = true;
-            pass_slots(slots_for(length));
+            pass_slots(slots_for(length), 0);
             if (has_portion()) end_portion();
         } else if (kind_and_flags == (kind | flag_in_data | flag_run) && open_run(length)) {
             const size_t each = run_.each;

@@ -35,7 +35,7 @@ class RingReader {
     };
 
     // Waits for the record at the read position; does not consume it.
-    Status wait_for_record(Record* record, const Deadline& deadline) {
+    IPC_IN_LINE Status wait_for_record(Record* record, const Deadline& deadline) {
         uint64_t sequence_and_length;
         // Who only polls looks once.
         if (!spin_for_it(1, &sequence_and_length) &&
@@ -57,8 +57,7 @@ class RingReader {
     IPC_IN_LINE void consume(const Record& record) {
         if (record.in_slots()) {
             owns_ |= record.id == 0; // a plain message, most likely one of a stream
-            pass_slots(slots_for(record.length));
-            if ((record.kind_and_flags & flag_back) != 0) go_back();
+            pass_slots(slots_for(record.length), record.kind_and_flags);
             if (has_portion()) end_portion();
         } else if ((record.kind_and_flags & flag_run) != 0) {
             consume_of_run(1);
@@ -84,8 +83,7 @@ class RingReader {
         copy_payload(to, slot.payload(), bytes);
         *length = bytes;
         *in_turn = (flags & flag_in_turn) != 0;
-        pass_slots(slots_for(bytes));
-        if ((flags & flag_back) != 0) go_back();
+        pass_slots(slots_for(bytes), flags);
         if (!awaited) {
             owns_ = true;
             if (has_portion()) end_portion();
@@ -94,7 +92,7 @@ class RingReader {
     }
     // As wait_for_record, if what comes next is a message of this kind in slots, of at most `limit` bytes. `awaited` as above. False: nothing
     // was touched.
-    bool look(uint32_t kind, bool awaited, size_t limit, Record* record) {
+    IPC_IN_LINE bool look(uint32_t kind, bool awaited, size_t limit, Record* record) {
         uint64_t sequence_and_length;
         if (!spin_for_it(awaited ? iterations_ : 1, &sequence_and_length)) return false;
         // Each field is copied once: the writer may change it while we check.
@@ -143,22 +141,26 @@ class RingReader {
     }
     // Looks for the next record at most so often; `iterations_` is how often a wait does before it first reads the clock. Here rather
     // than in the wait, so that no way back from a function lies between a record's arrival and its use.
-    bool spin_for_it(int iterations, uint64_t* sequence_and_length) const {
+    IPC_IN_LINE bool spin_for_it(int iterations, uint64_t* sequence_and_length) const {
         const std::atomic<uint64_t>& word = slot_->sequence_and_length;
         const uint32_t sequence = sequence_of(slot_position_);
         for (;; shared_memory::relax()) {
             // Acquire: pairs with the writer's release of the sequence.
             *sequence_and_length = word.load(std::memory_order_acquire);
+            if (expects_two_) shared_memory::fetch_line_to_read(reinterpret_cast<const std::byte*>(slot_ + 1));
             if (Slot::low(*sequence_and_length) == sequence) return true;
             if (--iterations <= 0) return false;
         }
     }
     // Acquire: as above.
     uint64_t read_slot() const { return slot_->sequence_and_length.load(std::memory_order_acquire); }
-    IPC_IN_LINE void pass_slots(uint64_t count) {
+    IPC_IN_LINE void pass_slots(uint64_t count, uint32_t flags) {
         slot_position_ += count;
         look_ahead();
         owns_ |= count > most_slots_not_owned;
+        // The next message is most likely as long. Only in turn: another writer may be far ahead, or at work on that line.
+        expects_two_ = count == 2 && (flags & flag_in_turn) != 0;
+        if ((flags & flag_back) != 0) go_back();
     }
     // After a record with flag_back.
     void go_back();
@@ -213,7 +215,9 @@ class RingReader {
         size_t taken;             // bytes of those consumed
     } run_;                       // the run that is being read
     bool peer_went_back_ = false; // since this side last wrote a message in turn
-    bool owns_ = false;           // what came since the last giving back is worth it: plain messages, or long ones
+    // The next message most likely takes two slots: its second line is asked for whenever the first one is looked at.
+    bool expects_two_ = false;
+    bool owns_ = false; // what came since the last giving back is worth it: plain messages, or long ones
 };
 
 } // namespace ipc::shm

@@ -135,7 +135,7 @@ class ShmChannel final : public FrameChannel {
     }
 
     // The same of next() and view(); `id` of the frame.
-    bool view_next(FrameKind kind, bool awaited, const void** data, size_t* length, uint32_t* id) {
+    IPC_IN_LINE bool view_next(FrameKind kind, bool awaited, const void** data, size_t* length, uint32_t* id) {
         if (cannot_go_on() || !reader_.look(static_cast<uint32_t>(kind), awaited, limit(), &record_)) return false;
         if (record_.in_turn()) writer_.turn_came();
         held_ = Held::message;
