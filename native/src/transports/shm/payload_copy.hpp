@@ -61,6 +61,19 @@ __attribute__((target("avx2"), always_inline)) inline void copy_block(std::byte*
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), low);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32), high);
 }
+// What needs two lines and no more than one vector of 64 goes by one move, of exactly so many bytes. In several moves, as memcpy makes them, calls
+// of 49 to 63 bytes take up to twice the time (docs/performance.md, "49 to 63 bytes"). Call only if has_vectors_of_64: on processors with
+// vbmi2, because earlier ones become slower by such vectors.
+inline constexpr size_t most_bytes_in_one_move = 64;
+
+inline const bool has_vectors_of_64 =
+    (__builtin_cpu_init(), __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vbmi2") != 0);
+
+__attribute__((target("avx512f,avx512bw"), noinline)) inline void copy_in_one_move(std::byte* to, const std::byte* from,
+                                                                                   size_t length) {
+    const __mmask64 all = ~uint64_t{0} >> (64 - length);
+    _mm512_mask_storeu_epi8(to, all, _mm512_maskz_loadu_epi8(all, from));
+}
 // Forward in blocks of 64 bytes, the last of which overlaps the one before it: no alignment first and no choice by length, which memcpy makes.
 // A call over shm takes 7 to 12 % less so (docs/performance.md, "Copying"). C#'s own copy is such a loop. Call only if has_vectors_of_32.
 __attribute__((target("avx2"), noinline)) inline void copy_blocks(std::byte* to, const std::byte* from, size_t length) {
@@ -74,6 +87,7 @@ __attribute__((target("avx2"), noinline)) inline void copy_blocks(std::byte* to,
 inline void copy_payload(std::byte* to, const std::byte* from, size_t length) {
     if (length <= most_bytes_in_moves) return copy_short(to, from, length);
 #ifdef IPC_COPY_IN_BLOCKS
+    if (length <= most_bytes_in_one_move && has_vectors_of_64) return copy_in_one_move(to, from, length);
     if (length >= least_bytes_in_blocks && length <= most_bytes_in_blocks && has_vectors_of_32)
         return copy_blocks(to, from, length);
 #endif
