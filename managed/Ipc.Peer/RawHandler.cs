@@ -21,11 +21,13 @@ internal sealed class RawHandler(RawPayloads payloads)
         if (cell.TransportKind != "channel")
             throw Failure.BadCell("a transport of kind call has no other way to answer than by a handler: take scenario call");
         var payloads = new RawPayloads(cell.Workload, cell.Seed);
-        payloads.Stamp(1);
         if (cell.Role == "client")
+        {
             Client.Run(cell, control, channel => new RawCall(channel, payloads));
-        else
-            Server.RunHandler(cell, control, new RawHandler(payloads));
+            return;
+        }
+        payloads.Stamp(1);
+        Server.RunHandler(cell, control, new RawHandler(payloads));
     }
 
     /// <summary>For <see cref="IpcChannel.Serve"/>.</summary>

@@ -48,9 +48,11 @@ void expect_nothing(RingReader& reader) {
 // A slot that was passed over again and again may still hold the sequence of 2^32 slots before.
 TEST(SuspectSlots, AnEraEndsBeforeItsSequencesComeAgain) {
     constexpr uint64_t slots = 8, era = uint64_t{1} << 31;
-    for (const uint64_t begun : {2u, 3u, 4u, 14u}) {
-        const uint64_t end = begun / 2 * era;
-        const bool in_turn = begun != 3;
+    struct Case {
+        uint64_t end;
+        bool in_turn;
+    };
+    for (const auto [end, in_turn] : {Case{era, true}, Case{era, false}, Case{2 * era, true}, Case{7 * era, true}}) {
         const uint64_t first = end - 2 * slots;
         SegmentPair segments = make_segment_pair({.slots = slots, .data_bytes = 4096});
         segments.client->outgoing().slots_read.store(first);
@@ -59,7 +61,7 @@ TEST(SuspectSlots, AnEraEndsBeforeItsSequencesComeAgain) {
         const RingMemory memory = ipc::shm::ring_memory(*segments.client, 0);
         memory.slot(7).sequence_and_length = Slot::word(sequence_of(end + 7), 5);
         uint32_t id = 0;
-        const auto exchange = [&](uint64_t count) {
+        const auto exchange = [&, in_turn = in_turn](uint64_t count) {
             ++id;
             const auto bytes = pattern(bytes_of(count), id);
             ASSERT_EQ(IPC_OK, writer.wait_for_slots(bytes.size(), at_once));
@@ -84,40 +86,41 @@ TEST(SuspectSlots, AnEraEndsBeforeItsSequencesComeAgain) {
 
 // Whoever reserved more than was sent may have written to all of it.
 TEST(SuspectSlots, RoomThatWasNotUsedWholeLeavesNoSequence) {
-    for (const uint64_t reserved : {1u, 2u, 3u, 4u}) {
-        for (uint64_t used_twice = 2; used_twice <= 2 * reserved + 1; ++used_twice) {
-            const uint64_t used = used_twice / 2;
-            const bool in_turn = used_twice % 2 != 0;
-            SegmentPair segments = make_segment_pair({.slots = 8, .data_bytes = 4096});
-            RingWriter writer(*segments.client);
-            RingReader reader(*segments.server);
-            ASSERT_EQ(IPC_OK, writer.wait_for_slots(bytes_of(reserved), at_once));
-            lie_in_later_slots(writer.slot_room(), 0, reserved, 0);
-            publish(writer, in_turn, 1, bytes_of(used));
-            RingReader::Record record;
-            ASSERT_EQ(IPC_OK, reader.wait_for_record(&record, at_once));
-            reader.consume(record);
-            expect_nothing(reader);
+    for (uint64_t reserved = 1; reserved <= 4; ++reserved) {
+        for (uint64_t used = 1; used <= reserved; ++used) {
+            for (const bool in_turn : {false, true}) {
+                SegmentPair segments = make_segment_pair({.slots = 8, .data_bytes = 4096});
+                RingWriter writer(*segments.client);
+                RingReader reader(*segments.server);
+                ASSERT_EQ(IPC_OK, writer.wait_for_slots(bytes_of(reserved), at_once));
+                lie_in_later_slots(writer.slot_room(), 0, reserved, 0);
+                publish(writer, in_turn, 1, bytes_of(used));
+                RingReader::Record record;
+                ASSERT_EQ(IPC_OK, reader.wait_for_record(&record, at_once));
+                reader.consume(record);
+                expect_nothing(reader);
+            }
         }
     }
 }
 
 // The room that a handler has ready, which it may fill and then not send.
 TEST(SuspectSlots, RoomThatWasReadyLeavesNoSequence) {
-    for (const int way : {0, 1, 2, 3}) {
-        const bool told = way % 2 != 0, in_turn = way / 2 != 0;
-        for (uint64_t used = 1; used <= 4; ++used) {
-            SegmentPair segments = make_segment_pair({.slots = 8, .data_bytes = 4096});
-            RingWriter writer(*segments.client);
-            RingReader reader(*segments.server);
-            ASSERT_EQ(bytes_of(4), writer.ready_bytes());
-            lie_in_later_slots(writer.slot_room(), 0, told ? used : 4, 0);
-            if (told) writer.used_of_ready(bytes_of(used));
-            publish(writer, in_turn, 1, bytes_of(1));
-            RingReader::Record record;
-            ASSERT_EQ(IPC_OK, reader.wait_for_record(&record, at_once));
-            reader.consume(record);
-            expect_nothing(reader);
+    for (uint64_t used = 1; used <= 4; ++used) {
+        for (const bool told : {true, false}) {
+            for (const bool in_turn : {false, true}) {
+                SegmentPair segments = make_segment_pair({.slots = 8, .data_bytes = 4096});
+                RingWriter writer(*segments.client);
+                RingReader reader(*segments.server);
+                ASSERT_EQ(bytes_of(4), writer.ready_bytes());
+                lie_in_later_slots(writer.slot_room(), 0, told ? used : 4, 0);
+                if (told) writer.used_of_ready(bytes_of(used));
+                publish(writer, in_turn, 1, bytes_of(1));
+                RingReader::Record record;
+                ASSERT_EQ(IPC_OK, reader.wait_for_record(&record, at_once));
+                reader.consume(record);
+                expect_nothing(reader);
+            }
         }
     }
 }
