@@ -9,10 +9,11 @@ internal static class Evidence
 {
     private const int MostRuns = 20;
 
-    /// <summary>The candidates' cells of the newest run that has any, of this machine and with an interval; its folder, or null.</summary>
+    /// <summary>The candidates' cells with this workload of the newest run that has them all, of this machine and with an interval; its folder, or
+    /// null.</summary>
     /// <remarks>Of one run only: two runs differ by what the machine did between them.</remarks>
-    public static (string? Folder, IReadOnlyList<CellResult> Cells) Find(string folder, Need need, IReadOnlyList<Candidate> candidates, MachineRecord machine,
-        Pins pins)
+    public static (string? Folder, IReadOnlyList<CellResult> Cells) Find(string folder, Need need, WorkloadEntry workload, IReadOnlyList<Candidate> candidates,
+        MachineRecord machine, Pins pins)
     {
         foreach (var run in RunsIn(folder).Take(MostRuns))
         {
@@ -22,7 +23,7 @@ internal static class Evidence
                 continue;
             var cells = results.Cells.Where(c =>
                 c is { Status: "ok", P50Ci: not null, Codec: "raw", Count: null } && c.Pair == need.Pair && c.Scenario == need.Scenario
-                && c.Workload == need.Workload.Id && candidates.Any(x => x.Spec == c.Transport)).ToList();
+                && c.Workload == workload.Id && candidates.Any(x => x.Spec == c.Transport)).ToList();
             if (cells.Count == candidates.Count)
                 return (run, cells);
         }

@@ -21,6 +21,12 @@ internal sealed record Need(
     // A receiver that waits adaptively has gone to sleep when messages come further apart than it spins (50 µs).
     private const double SleepsBelow = 10_000;
 
+    // A message of one way carries its number and, where it is published, when that was.
+    private const int LeastOfOneWay = 16;
+
+    // As much as the largest of the registry moves; six launches of every candidate are a matter of a minute or two.
+    private const long MostOfOwn = 32_000_000;
+
     public string Pair => $"{Server}:{Client}";
 
     public string Scenario => Pattern switch { "calls" => "call", "clients" => "fanin", var same => same };
@@ -33,6 +39,12 @@ internal sealed record Need(
         .Where(w => w.Scenarios.Contains(Scenario) && w.Codecs.Contains("raw") && w.Text is null)
         .MinBy(w => Distance(w.RequestBytes, RequestBytes) + (Scenario == "call" ? Distance(w.ReplyBytes, ReplyBytes) : 0))!;
 
+    /// <summary>Messages of exactly the sizes asked for, or the nearest of the registry where the peers cannot play these or would take too long.</summary>
+    public WorkloadEntry OwnWorkload =>
+        !IsOfOurSizes(Workload) && OwnSizes.Find($"{RequestBytes}-{(Scenario == "call" ? ReplyBytes : 0)}") is { } own && own.Scenarios.Contains(Scenario)
+            && RequestBytes >= (Scenario == "call" ? 1 : LeastOfOneWay) && RequestBytes + (long)own.ReplyBytes <= MostOfOwn
+            ? own : Workload;
+
     /// <summary>Refuses what no transport could be judged by.</summary>
     public Need Check()
     {
@@ -44,6 +56,9 @@ internal sealed record Need(
             throw new UserMistakeException("--request and --reply are 0 bytes or more");
         return Rate is <= 0 ? throw new UserMistakeException("--rate must be above 0; omit it for as fast as possible") : this;
     }
+
+    private bool IsOfOurSizes(WorkloadEntry workload) =>
+        workload.RequestBytes == RequestBytes && (Scenario != "call" || workload.ReplyBytes == ReplyBytes);
 
     private static double Distance(int a, int b) => Math.Abs(Math.Log((a + 16.0) / (b + 16.0)));
 }

@@ -93,13 +93,23 @@ internal static class AdviseCommand
         var (candidates, excluded) = Candidates.Of(need, Programs.OfThisTree());
         IReadOnlyList<CellResult> cells = [];
         string? evidence = null;
+        var workload = need.OwnWorkload;
         if (candidates.Count > 0)
         {
             var topology = CpuTopology.Read(SystemFiles.Real);
             if (!measure)
-                (evidence, cells) = Evidence.Find(from, need, candidates, MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
+            {
+                var (machine, pins) = (MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
+                // What was measured at these sizes, or else at the nearest of the usual ones.
+                foreach (var measured in (WorkloadEntry[])[need.OwnWorkload, need.Workload])
+                {
+                    (evidence, cells) = Evidence.Find(from, need, workload = measured, candidates, machine, pins);
+                    if (cells.Count > 0)
+                        break;
+                }
+            }
             if (cells.Count == 0)
-                (evidence, cells) = await MeasureAsync(need, candidates, stop).ConfigureAwait(false);
+                (evidence, cells) = await MeasureAsync(need, workload = need.OwnWorkload, candidates, stop).ConfigureAwait(false);
         }
         var (ranking, fell) = Ranking.Of(need, candidates, cells);
         var address = ranking.Count > 0 ? AddressOf(ranking[0].Transport) : null;
@@ -107,7 +117,7 @@ internal static class AdviseCommand
         var listening = need.Network ? address?.Replace("127.0.0.1", "0.0.0.0", StringComparison.Ordinal) + "?users=any" : address;
         var kind = address is null ? "" : Registry.Transport(TransportSpec.IdOf(ranking[0].Transport)).Kind;
         return new Advice(
-            1, need, need.Workload.Id, evidence is null ? [] : [evidence], ranking, [.. excluded, .. fell], address,
+            1, need, workload.Id, evidence is null ? [] : [evidence], ranking, [.. excluded, .. fell], address,
             address is null ? null : UsageLines.For(kind, need.Scenario, "server", need.Server, listening!),
             address is null ? null : UsageLines.For(kind, need.Scenario, "client", need.Client, address));
     }
@@ -115,8 +125,8 @@ internal static class AdviseCommand
     private static string AddressOf(string spec) => TransportSpec.ToAddress(spec, "orders").Replace("127.0.0.1:0", "127.0.0.1:5055", StringComparison.Ordinal);
 
     // About a minute: every candidate by six short launches, in shuffled rounds as every run.
-    private static async Task<(string Folder, IReadOnlyList<CellResult> Cells)> MeasureAsync(Need need, IReadOnlyList<Candidate> candidates,
-        CancellationToken stop)
+    private static async Task<(string Folder, IReadOnlyList<CellResult> Cells)> MeasureAsync(Need need, WorkloadEntry workload,
+        IReadOnlyList<Candidate> candidates, CancellationToken stop)
     {
         var folder = Path.GetFullPath(Path.Combine("results",
             "advise-" + DateTime.Now.ToString("yyyyMMdd-HHmmss", System.Globalization.CultureInfo.InvariantCulture)));
@@ -126,7 +136,7 @@ internal static class AdviseCommand
             Pairs = [need.Pair],
             Codecs = ["raw"],
             Scenarios = [need.Scenario],
-            Workloads = [need.Workload.Id],
+            Workloads = [workload.Id],
             Launches = Launches,
             Seconds = 0.1,
             WarmupSeconds = 0.1,

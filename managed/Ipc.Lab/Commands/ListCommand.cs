@@ -93,7 +93,8 @@ internal static class ListCommand
         "codecs" => Registry.Codecs.Select(c => (c.Id, c.Summary)),
         "scenarios" => Registry.Scenarios.Select(s => (s.Id, s.Summary)),
         Claims => PublishedClaims.All.Select(c => (c.Id, $"{c.Text} ({c.Source}: {c.Published})")),
-        _ => Registry.Workloads.GroupBy(w => w.Group ?? w.Id).Select(g => (g.Key, g.First().Group is null ? TextOf(g.First()) : TextOf([.. g]))),
+        _ => Registry.Workloads.GroupBy(w => w.Group ?? w.Id).Select(g => (g.Key, g.First().Group is null ? TextOf(g.First()) : TextOf([.. g])))
+            .Append((OwnSizes.Example, OwnSizes.Summary)),
     };
 
     private static void WriteInFull(TextWriter output, TransportEntry transport)

@@ -14,7 +14,7 @@ internal static class RunCommand
     private static readonly Option<string?> s_pairs = Options.List("--pair", "server:client sides, e.g. native:managed");
     private static readonly Option<string?> s_codecs = Options.List("--codec", "codecs");
     private static readonly Option<string?> s_scenarios = Options.List("--scenario", "scenarios");
-    private static readonly Option<string?> s_workloads = Options.List("--workload", "workloads");
+    private static readonly Option<string?> s_workloads = Options.List("--workload", $"workloads, or raw messages of your own sizes: {OwnSizes.Form}");
     private static readonly Option<int?> s_launches = Options.Number<int>("--launches", "launches of each cell");
     private static readonly Option<double?> s_seconds = Options.Number<double>("--seconds", "measured seconds of each launch", "S");
     private static readonly Option<double?> s_warmup = Options.Number<double>("--warmup",

@@ -17,7 +17,7 @@ internal static class MissingCells
                 return $"the lab has no scenario '{cell.Scenario}'";
             if (!cell.IsAlone && Registry.Transports.All(t => t.Id != cell.TransportId))
                 return $"the lab has no transport '{cell.TransportId}'";
-            if (Registry.Workloads.All(w => w.Id != cell.Workload))
+            if (Choices.FindWorkload(cell.Workload) is null)
                 return $"the lab has no workload '{cell.Workload}'";
         }
         return null;

@@ -155,9 +155,9 @@ internal static class CellSelection
         foreach (var workload in request.Workloads.Select(Choices.WorkloadEntry))
         {
             if (request.Codecs.Count > 0 && !request.Codecs.Intersect(workload.Codecs).Any())
-                return $"workload '{workload.Id}' has no codec '{string.Join(", ", request.Codecs)}'; it takes {string.Join(", ", workload.Codecs)}";
+                return Choices.NotOf(workload, "codec", request.Codecs, workload.Codecs).Message;
             if (request.Scenarios.Count > 0 && !request.Scenarios.Intersect(workload.Scenarios).Any())
-                return $"workload '{workload.Id}' has no scenario '{string.Join(", ", request.Scenarios)}'; it takes {string.Join(", ", workload.Scenarios)}";
+                return Choices.NotOf(workload, "scenario", request.Scenarios, workload.Scenarios).Message;
         }
         if (request.Pairs.Count > 0 && request.Scenarios.Select(Choices.ScenarioEntry).FirstOrDefault(s => !request.Pairs.Any(s.IsBetween)) is { } between)
             return $"scenario '{between.Id}' is played between {string.Join(", ", between.Pairs!)}, not between {string.Join(", ", request.Pairs)}";

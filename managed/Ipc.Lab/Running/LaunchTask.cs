@@ -1,3 +1,4 @@
+using System.Text.Json;
 using System.Text.Json.Nodes;
 using Ipc.Lab.Planning;
 
@@ -37,16 +38,26 @@ internal sealed record LaunchTask(
     public string SamplesOf(int client) => $"{Samples}.{client}";
 }
 
-/// <summary>The registry's workload objects as peers get them.</summary>
+/// <summary>Workload objects as peers get them.</summary>
 internal static class PeerWorkloads
 {
-    /// <summary>The object of a workload as it stands in the registry, with the user's table put in if it has one.</summary>
+    /// <summary>The object of a workload as it stands in the registry, with the user's table put in if it has one; of sizes of the user's own, one like
+    /// it.</summary>
     public static JsonNode Of(string id, TableEntry? table)
     {
         var all = JsonNode.Parse(Registry.Json)!["workloads"]!.AsArray();
-        var workload = all.First(w => (string?)w!["id"] == id)!.DeepClone();
+        var workload = all.FirstOrDefault(w => (string?)w!["id"] == id)?.DeepClone() ?? OfOwnSizes(Choices.WorkloadEntry(id));
         if (table is not null && workload["table"] is not null)
-            workload["table"] = System.Text.Json.JsonSerializer.SerializeToNode(table, LabJson.Line);
+            workload["table"] = JsonSerializer.SerializeToNode(table, LabJson.Line);
         return workload;
     }
+
+    private static JsonObject OfOwnSizes(WorkloadEntry workload) => new()
+    {
+        ["id"] = workload.Id,
+        ["request_bytes"] = workload.RequestBytes,
+        ["reply_bytes"] = workload.ReplyBytes,
+        ["scenarios"] = JsonSerializer.SerializeToNode(workload.Scenarios, LabJson.Line),
+        ["codecs"] = JsonSerializer.SerializeToNode(workload.Codecs, LabJson.Line),
+    };
 }

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Text.Json.Nodes;
 using Ipc.Lab.Advising;
 using Ipc.Lab.Comparing;
+using Ipc.Lab.Planning;
 using Ipc.Lab.Results;
 using Ipc.Lab.Running;
 using Xunit;
@@ -66,6 +67,25 @@ public sealed class AdviseTests : IDisposable
     [InlineData("oneway", 2500, 0, "oneway-3k")]
     public void TheNearestWorkloadIsMeasured(string pattern, int request, int reply, string workload) =>
         Assert.Equal(workload, (s_calls with { Pattern = pattern, RequestBytes = request, ReplyBytes = reply }).Workload.Id);
+
+    [Theory]
+    [InlineData("calls", 200, 1500, "200-1500")]
+    [InlineData("calls", 1, 0, "1-0")]
+    [InlineData("calls", 100, 1000, "0.1k-1k")] // the registry has them
+    [InlineData("calls", 64, 64, "64")]
+    [InlineData("calls", 0, 64, "64")] // no peer asks with nothing
+    [InlineData("calls", 20_000_000, 20_000_000, "sweep-16m")] // too much to be measured in a minute or two
+    [InlineData("oneway", 2500, 10_000, "2500-0")]
+    [InlineData("broadcast", 200, 0, "200-0")]
+    [InlineData("clients", 200, 0, "200-0")]
+    [InlineData("broadcast", 8, 0, "oneway-32")] // too short for a sequence and a time
+    public void SizesThatTheRegistryHasNotAreMeasuredThemselves(string pattern, int request, int reply, string workload)
+    {
+        var own = (s_calls with { Pattern = pattern, RequestBytes = request, ReplyBytes = reply }).OwnWorkload;
+
+        Assert.Equal(workload, own.Id);
+        Assert.Equal(own.Id, Choices.Workload(own.Id));
+    }
 
     private static CellResult CellOf(string transport, double p50, double opsPerS = 10_000) => new()
     {

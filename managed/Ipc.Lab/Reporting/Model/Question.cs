@@ -61,10 +61,10 @@ internal static class Names
 
     /// <summary>Bytes of one operation, both ways; 0 where the workload has no size of its own.</summary>
     public static long BytesOf(string workload) =>
-        Registry.Workloads.FirstOrDefault(w => w.Id == workload) is { } entry ? entry.RequestBytes + (long)entry.ReplyBytes : 0;
+        Choices.FindWorkload(workload) is { } entry ? entry.RequestBytes + (long)entry.ReplyBytes : 0;
 
     /// <summary>What is equal of workloads with the same message.</summary>
-    public static object Message(string workload) => Registry.Workloads.FirstOrDefault(w => w.Id == workload) is { RequestBytes: > 0 } entry
+    public static object Message(string workload) => Choices.FindWorkload(workload) is { RequestBytes: > 0 } entry
         ? (entry.RequestBytes, entry.ReplyBytes, string.Join('|', entry.Text ?? []), entry.Bucket > 1 || entry.Group == "batch" ? entry.Bucket : 0, entry.Rate)
         : workload;
 
@@ -124,14 +124,14 @@ internal static class Names
 
     /// <summary>"1 kB -> 10 kB"; one-way "32 B"; with the bucket or the rate where there is one.</summary>
     public static string Size(string scenario, string workload) =>
-        SizeAlone(scenario, workload) + Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
+        SizeAlone(scenario, workload) + Choices.FindWorkload(workload) switch
         {
             { Bucket: var bucket } entry when bucket > 1 || entry.Group == "batch" => $" x {bucket}",
             { Rate: > 0 and var rate } => $", {Units.RoundBytes(rate).TrimEnd('B').TrimEnd()}/s",
             _ => "",
         };
 
-    private static string SizeAlone(string scenario, string workload) => Registry.Workloads.FirstOrDefault(w => w.Id == workload) switch
+    private static string SizeAlone(string scenario, string workload) => Choices.FindWorkload(workload) switch
     {
         { Text: { } text } => string.Join(" -> ", text.Select(t => $"\"{t}\"")),
         { RequestBytes: > 0 } entry =>

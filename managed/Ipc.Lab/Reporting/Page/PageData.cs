@@ -37,7 +37,7 @@ internal static class PageData
             s.Batch,
             InFlight = s.InFlight > 0 ? s.InFlight : (int?)null
         })),
-        ["workloads"] = Json(Registry.Workloads.Select(w => new
+        ["workloads"] = Json(Workloads(machine).Select(w => new
         {
             w.Id,
             w.RequestBytes,
@@ -52,6 +52,11 @@ internal static class PageData
         ["findings"] = Json(FindingsData.Of(machine, others)),
         ["others"] = new JsonArray([.. others.Select(o => Other(o))]),
     };
+
+    // The registry's, and after them what was measured of sizes that only the user named.
+    private static IEnumerable<WorkloadEntry> Workloads(MachineReport machine) =>
+        Registry.Workloads.Concat(machine.Cells.Select(c => c.Result.Workload).Distinct()
+            .Where(id => Registry.Workloads.All(w => w.Id != id)).Select(Choices.FindWorkload).OfType<WorkloadEntry>());
 
     /// <summary>Every cell's launches, in the order of the cells: read only when a reader opens a cell.</summary>
     public static JsonArray Launches(MachineReport machine) =>

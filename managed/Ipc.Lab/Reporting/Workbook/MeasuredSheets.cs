@@ -53,7 +53,7 @@ internal static class MeasuredSheet
     ];
 
     private static long Bytes(CellResult c) =>
-        Names.IsOneWay(c.Scenario) ? Registry.Workloads.FirstOrDefault(w => w.Id == c.Workload)?.RequestBytes ?? 0 : Names.BytesOf(c.Workload);
+        Names.IsOneWay(c.Scenario) ? Choices.FindWorkload(c.Workload)?.RequestBytes ?? 0 : Names.BytesOf(c.Workload);
 
     private static void AddCharts(Sheet sheet, MachineReport machine, List<(CellResult Cell, int Row)> rows)
     {

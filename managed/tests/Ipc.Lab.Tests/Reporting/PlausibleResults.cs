@@ -57,10 +57,11 @@ internal sealed class PlausibleResults(int seed)
         };
     }
 
-    // A few, and each of them whole.
+    // A few, and each of them whole; and sizes of somebody's own.
     private static IEnumerable<Cell> Curves(string platform) => Grid.Cross(
         ((string[])["shm", "shm?wait=spin", "pipe"]).Where(t => Registry.Transport(TransportSpec.IdOf(t)).Platforms.Contains(platform)),
-        ["native:managed"], ["raw", "custom"], ["batch", "paced", "call"], Registry.Workloads.Where(w => w.Group is not null).Select(w => w.Id));
+        ["native:managed"], ["raw", "custom"], ["batch", "paced", "call", "oneway"],
+        [.. Registry.Workloads.Where(w => w.Group is not null).Select(w => w.Id), "200-1500", "200-0"]);
 
     // Of scenarios that differ in a number only, some.
     private static bool IsTold(string scenario) =>
