@@ -1,3 +1,4 @@
+using System.Text.Json.Serialization;
 using Ipc.Lab.Planning;
 
 namespace Ipc.Lab.Advising;
@@ -40,6 +41,7 @@ internal sealed record Need(
         .MinBy(w => Distance(w.RequestBytes, RequestBytes) + (Scenario == "call" ? Distance(w.ReplyBytes, ReplyBytes) : 0))!;
 
     /// <summary>Messages of exactly the sizes asked for, or the nearest of the registry where the peers cannot play these or would take too long.</summary>
+    [JsonIgnore]
     public WorkloadEntry OwnWorkload =>
         !IsOfOurSizes(Workload) && OwnSizes.Find($"{RequestBytes}-{(Scenario == "call" ? ReplyBytes : 0)}") is { } own && own.Scenarios.Contains(Scenario)
             && RequestBytes >= (Scenario == "call" ? 1 : LeastOfOneWay) && RequestBytes + (long)own.ReplyBytes <= MostOfOwn

@@ -87,6 +87,13 @@ public sealed class AdviseTests : IDisposable
         Assert.Equal(own.Id, Choices.Workload(own.Id));
     }
 
+    private async Task<string?> WorkloadOfAdviceAsync(string[] need)
+    {
+        var (code, output, errors) = await CommandUnderTest.RunAsync(_folder, "right", need);
+        Assert.True(code == 0, errors);
+        return (string?)JsonNode.Parse(output)!["workload"];
+    }
+
     private static CellResult CellOf(string transport, double p50, double opsPerS = 10_000) => new()
     {
         Cell = new(transport, "native:managed", "raw", "call", "64"),
@@ -194,6 +201,15 @@ public sealed class AdviseTests : IDisposable
         Assert.Contains("Use tcp://127.0.0.1:5055", again.Output, StringComparison.Ordinal);
         Assert.Contains("ipc::Server server(\"tcp://0.0.0.0:5055?users=any\"", again.Output, StringComparison.Ordinal);
         Assert.Contains("ManagedIpc.Connect(\"tcp://127.0.0.1:5055\"", again.Output, StringComparison.Ordinal);
+        Assert.Equal(started, Fakes.StartedPeers(_folder).Count);
+
+        // Other sizes: the nearest will do, until somebody has measured them.
+        string[] other = ["advise", "--request", "60", "--reply", "70", "--any-user", "--network", "--json"];
+        Assert.Equal("64", await WorkloadOfAdviceAsync(other));
+        Assert.Equal(started, Fakes.StartedPeers(_folder).Count);
+        Assert.Equal("60-70", await WorkloadOfAdviceAsync([.. other, "--measure"]));
+        started = Fakes.StartedPeers(_folder).Count;
+        Assert.Equal("60-70", await WorkloadOfAdviceAsync(other));
         Assert.Equal(started, Fakes.StartedPeers(_folder).Count);
 
         Assert.Equal(1, (await CommandUnderTest.RunAsync(_folder, "right", "advise", "--network")).Code);
