@@ -9,25 +9,34 @@ internal static class Evidence
 {
     private const int MostRuns = 20;
 
-    /// <summary>The candidates' cells with this workload of the newest run that has them all, of this machine and with an interval; its folder, or
-    /// null.</summary>
+    /// <summary>The candidates' cells of the newest run that has them all, of this machine and with an interval, and its folder: at the sizes asked for, or
+    /// else at the nearest of the registry. Null if there is no such run.</summary>
     /// <remarks>Of one run only: two runs differ by what the machine did between them.</remarks>
-    public static (string? Folder, IReadOnlyList<CellResult> Cells) Find(string folder, Need need, WorkloadEntry workload, IReadOnlyList<Candidate> candidates,
-        MachineRecord machine, Pins pins)
+    public static (string Folder, IReadOnlyList<CellResult> Cells)? Find(string folder, Need need, IReadOnlyList<Candidate> candidates, MachineRecord machine,
+        Pins pins)
     {
+        var (own, nearest) = (need.OwnWorkload.Id, need.Workload.Id);
+        (string, IReadOnlyList<CellResult>)? atNearest = null;
         foreach (var run in RunsIn(folder).Take(MostRuns))
         {
             if (TryRead(run) is not { } results || results.Run is not { Build: "release", Awake: false } || results.Run.Pins.ToString() != pins.ToString()
                 || (results.Machine.Name, results.Machine.Cpu.Model, results.Machine.Kernel, results.Machine.Wine) != (machine.Name, machine.Cpu.Model,
                     machine.Kernel, machine.Wine))
                 continue;
-            var cells = results.Cells.Where(c =>
-                c is { Status: "ok", P50Ci: not null, Codec: "raw", Count: null } && c.Pair == need.Pair && c.Scenario == need.Scenario
-                && c.Workload == workload.Id && candidates.Any(x => x.Spec == c.Transport)).ToList();
-            if (cells.Count == candidates.Count)
+            if (CellsOf(results, need, own, candidates) is { } cells)
                 return (run, cells);
+            if (atNearest is null && CellsOf(results, need, nearest, candidates) is { } near)
+                atNearest = (run, near);
         }
-        return (null, []);
+        return atNearest;
+    }
+
+    private static List<CellResult>? CellsOf(RunResults results, Need need, string workload, IReadOnlyList<Candidate> candidates)
+    {
+        var cells = results.Cells.Where(c =>
+            c is { Status: "ok", P50Ci: not null, Codec: "raw", Count: null } && c.Pair == need.Pair && c.Scenario == need.Scenario
+            && c.Workload == workload && candidates.Any(x => x.Spec == c.Transport)).ToList();
+        return cells.Count == candidates.Count ? cells : null;
     }
 
     private static IEnumerable<string> RunsIn(string folder) =>

@@ -42,10 +42,17 @@ internal sealed record Need(
 
     /// <summary>Messages of exactly the sizes asked for, or the nearest of the registry where the peers cannot play these or would take too long.</summary>
     [JsonIgnore]
-    public WorkloadEntry OwnWorkload =>
-        !IsOfOurSizes(Workload) && OwnSizes.Find($"{RequestBytes}-{(Scenario == "call" ? ReplyBytes : 0)}") is { } own && own.Scenarios.Contains(Scenario)
-            && RequestBytes >= (Scenario == "call" ? 1 : LeastOfOneWay) && RequestBytes + (long)own.ReplyBytes <= MostOfOwn
-            ? own : Workload;
+    public WorkloadEntry OwnWorkload
+    {
+        get
+        {
+            var (nearest, isCall) = (Workload, Scenario == "call");
+            var isListed = nearest.RequestBytes == RequestBytes && (!isCall || nearest.ReplyBytes == ReplyBytes);
+            if (isListed || (!isCall && RequestBytes < LeastOfOneWay))
+                return nearest;
+            return OwnSizes.Of(RequestBytes, isCall ? ReplyBytes : 0) is { } own && own.RequestBytes + (long)own.ReplyBytes <= MostOfOwn ? own : nearest;
+        }
+    }
 
     /// <summary>Refuses what no transport could be judged by.</summary>
     public Need Check()
@@ -58,9 +65,6 @@ internal sealed record Need(
             throw new UserMistakeException("--request and --reply are 0 bytes or more");
         return Rate is <= 0 ? throw new UserMistakeException("--rate must be above 0; omit it for as fast as possible") : this;
     }
-
-    private bool IsOfOurSizes(WorkloadEntry workload) =>
-        workload.RequestBytes == RequestBytes && (Scenario != "call" || workload.ReplyBytes == ReplyBytes);
 
     private static double Distance(int a, int b) => Math.Abs(Math.Log((a + 16.0) / (b + 16.0)));
 }

@@ -93,23 +93,12 @@ internal static class AdviseCommand
         var (candidates, excluded) = Candidates.Of(need, Programs.OfThisTree());
         IReadOnlyList<CellResult> cells = [];
         string? evidence = null;
-        var workload = need.OwnWorkload;
         if (candidates.Count > 0)
         {
             var topology = CpuTopology.Read(SystemFiles.Real);
-            if (!measure)
-            {
-                var (machine, pins) = (MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
-                // What was measured at these sizes, or else at the nearest of the usual ones.
-                foreach (var measured in (WorkloadEntry[])[need.OwnWorkload, need.Workload])
-                {
-                    (evidence, cells) = Evidence.Find(from, need, workload = measured, candidates, machine, pins);
-                    if (cells.Count > 0)
-                        break;
-                }
-            }
-            if (cells.Count == 0)
-                (evidence, cells) = await MeasureAsync(need, workload = need.OwnWorkload, candidates, stop).ConfigureAwait(false);
+            var earlier = measure ? null
+                : Evidence.Find(from, need, candidates, MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
+            (evidence, cells) = earlier ?? await MeasureAsync(need, candidates, stop).ConfigureAwait(false);
         }
         var (ranking, fell) = Ranking.Of(need, candidates, cells);
         var address = ranking.Count > 0 ? AddressOf(ranking[0].Transport) : null;
@@ -117,7 +106,7 @@ internal static class AdviseCommand
         var listening = need.Network ? address?.Replace("127.0.0.1", "0.0.0.0", StringComparison.Ordinal) + "?users=any" : address;
         var kind = address is null ? "" : Registry.Transport(TransportSpec.IdOf(ranking[0].Transport)).Kind;
         return new Advice(
-            1, need, workload.Id, evidence is null ? [] : [evidence], ranking, [.. excluded, .. fell], address,
+            1, need, cells.Count > 0 ? cells[0].Workload : need.OwnWorkload.Id, evidence is null ? [] : [evidence], ranking, [.. excluded, .. fell], address,
             address is null ? null : UsageLines.For(kind, need.Scenario, "server", need.Server, listening!),
             address is null ? null : UsageLines.For(kind, need.Scenario, "client", need.Client, address));
     }
@@ -125,8 +114,8 @@ internal static class AdviseCommand
     private static string AddressOf(string spec) => TransportSpec.ToAddress(spec, "orders").Replace("127.0.0.1:0", "127.0.0.1:5055", StringComparison.Ordinal);
 
     // About a minute: every candidate by six short launches, in shuffled rounds as every run.
-    private static async Task<(string Folder, IReadOnlyList<CellResult> Cells)> MeasureAsync(Need need, WorkloadEntry workload,
-        IReadOnlyList<Candidate> candidates, CancellationToken stop)
+    private static async Task<(string Folder, IReadOnlyList<CellResult> Cells)> MeasureAsync(Need need, IReadOnlyList<Candidate> candidates,
+        CancellationToken stop)
     {
         var folder = Path.GetFullPath(Path.Combine("results",
             "advise-" + DateTime.Now.ToString("yyyyMMdd-HHmmss", System.Globalization.CultureInfo.InvariantCulture)));
@@ -136,7 +125,7 @@ internal static class AdviseCommand
             Pairs = [need.Pair],
             Codecs = ["raw"],
             Scenarios = [need.Scenario],
-            Workloads = [workload.Id],
+            Workloads = [need.OwnWorkload.Id],
             Launches = Launches,
             Seconds = 0.1,
             WarmupSeconds = 0.1,

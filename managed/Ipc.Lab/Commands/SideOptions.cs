@@ -26,7 +26,7 @@ internal sealed class SideOptions
     private readonly Option<string?> _transport = Options.Text("--transport", $"transport, as transport://{SharedName}");
     private readonly Option<string?> _address = Options.Text("--address", "full address, e.g. shm://prices?wait=spin", "ADDRESS");
     private readonly Option<string?> _codec = Options.Text("--codec", "codec; the workload's first when omitted");
-    private readonly Option<string?> _workload = Options.Text("--workload", "workload, or sizes of your own as 200-1500; 1k-10k when omitted");
+    private readonly Option<string?> _workload = Options.Text("--workload", $"workload, or sizes of your own as {OwnSizes.Example}; 1k-10k when omitted");
     private readonly Option<string?> _scenario = Options.Text("--scenario", "scenario; the workload's first when omitted");
     private readonly Option<double?> _seconds = Options.Number<double>("--seconds", "measured seconds (client)", "S");
     private readonly Option<long?> _count = Options.Number<long>("--count", "measure exactly so many operations instead (client)");
@@ -50,15 +50,15 @@ internal sealed class SideOptions
     public SideByHand Read(ParseResult parsed, bool mayChooseName)
     {
         var asked = _table.Read(parsed);
-        var workload = Choices.WorkloadEntry(Choices.Workload(parsed.GetValue(_workload) ?? (asked is null ? "1k-10k" : "table")));
+        var workload = Choices.WorkloadEntry(parsed.GetValue(_workload) ?? (asked is null ? "1k-10k" : "table"));
         if (asked is not null && workload.Table is null)
             throw new UserMistakeException($"--table is for workload 'table', not for '{workload.Id}'; omit one of the two");
         var scenario = Choices.Scenario(parsed.GetValue(_scenario) ?? workload.Scenarios[0]);
         if (!workload.Scenarios.Contains(scenario))
-            throw Choices.NotOf(workload, "scenario", [scenario], workload.Scenarios);
+            throw new UserMistakeException(Choices.WhyNotOf(workload, "scenario", [scenario], workload.Scenarios));
         var codec = Choices.Codec(parsed.GetValue(_codec) ?? workload.Codecs[0]);
         if (!workload.Codecs.Contains(codec))
-            throw Choices.NotOf(workload, "codec", [codec], workload.Codecs);
+            throw new UserMistakeException(Choices.WhyNotOf(workload, "codec", [codec], workload.Codecs));
         if (!Choices.ScenarioEntry(scenario).Ipc)
             throw new UserMistakeException($"scenario '{scenario}' has no two sides; use `ipc run --scenario {scenario}`");
         if (Choices.ScenarioEntry(scenario).Starts)

@@ -155,9 +155,9 @@ internal static class CellSelection
         foreach (var workload in request.Workloads.Select(Choices.WorkloadEntry))
         {
             if (request.Codecs.Count > 0 && !request.Codecs.Intersect(workload.Codecs).Any())
-                return Choices.NotOf(workload, "codec", request.Codecs, workload.Codecs).Message;
+                return Choices.WhyNotOf(workload, "codec", request.Codecs, workload.Codecs);
             if (request.Scenarios.Count > 0 && !request.Scenarios.Intersect(workload.Scenarios).Any())
-                return Choices.NotOf(workload, "scenario", request.Scenarios, workload.Scenarios).Message;
+                return Choices.WhyNotOf(workload, "scenario", request.Scenarios, workload.Scenarios);
         }
         if (request.Pairs.Count > 0 && request.Scenarios.Select(Choices.ScenarioEntry).FirstOrDefault(s => !request.Pairs.Any(s.IsBetween)) is { } between)
             return $"scenario '{between.Id}' is played between {string.Join(", ", between.Pairs!)}, not between {string.Join(", ", request.Pairs)}";

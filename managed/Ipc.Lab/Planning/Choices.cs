@@ -10,8 +10,7 @@ internal static class Choices
     public static string Codec(string id) => Check("codec", id, Registry.Codecs.Select(c => c.Id));
     public static CodecEntry CodecEntry(string id) => Registry.Codecs.First(c => c.Id == id);
     public static string Scenario(string id) => Check("scenario", id, Registry.Scenarios.Select(s => s.Id));
-    public static string Workload(string id) =>
-        FindWorkload(id)?.Id ?? throw NoWorkload(id, Registry.Workloads.Select(w => w.Id));
+    public static string Workload(string id) => WorkloadEntry(id).Id;
 
     /// <summary>What a workload's name stands for: itself, or all of the group of that name.</summary>
     public static IEnumerable<string> Workloads(string name)
@@ -46,19 +45,22 @@ internal static class Choices
         var all = known.ToList();
         return all.Contains(id, StringComparer.Ordinal)
             ? id
-            : throw new UserMistakeException($"there is no {kind} '{id}'; the {kind}s are {string.Join(", ", all)}");
+            : throw NoSuch(kind, id, all);
     }
 
     /// <summary>The registry's workload of this id, or one of the user's own sizes (<see cref="OwnSizes"/>); null if there is neither.</summary>
     public static WorkloadEntry? FindWorkload(string id) => Registry.Workloads.FirstOrDefault(w => w.Id == id) ?? OwnSizes.Find(id);
 
-    public static WorkloadEntry WorkloadEntry(string id) => FindWorkload(id)!;
+    public static WorkloadEntry WorkloadEntry(string id) => FindWorkload(id) ?? throw NoWorkload(id, Registry.Workloads.Select(w => w.Id));
     public static ScenarioEntry ScenarioEntry(string id) => Registry.Scenarios.First(s => s.Id == id);
 
-    /// <summary>A workload is not played with what was asked for.</summary>
-    public static UserMistakeException NotOf(WorkloadEntry workload, string kind, IEnumerable<string> asked, IEnumerable<string> played) =>
-        new($"workload '{workload.Id}' has no {kind} '{string.Join(", ", asked)}'; it takes {string.Join(", ", played)}");
+    /// <summary>Why a workload is not played with what was asked for.</summary>
+    public static string WhyNotOf(WorkloadEntry workload, string kind, IEnumerable<string> asked, IEnumerable<string> played) =>
+        $"workload '{workload.Id}' has no {kind} '{string.Join(", ", asked)}'; it takes {string.Join(", ", played)}";
 
     private static UserMistakeException NoWorkload(string id, IEnumerable<string> known) =>
-        new($"there is no workload '{id}'; the workloads are {string.Join(", ", known)}; or sizes of your own: {OwnSizes.Form}");
+        NoSuch("workload", id, known, $"; or sizes of your own: {OwnSizes.Form}");
+
+    private static UserMistakeException NoSuch(string kind, string id, IEnumerable<string> known, string andMore = "") =>
+        new($"there is no {kind} '{id}'; the {kind}s are {string.Join(", ", known)}{andMore}");
 }

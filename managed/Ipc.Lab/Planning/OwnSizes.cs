@@ -7,11 +7,10 @@ namespace Ipc.Lab.Planning;
 /// bytes they are also messages that nobody answers.</summary>
 internal static partial class OwnSizes
 {
-    /// <summary>How to name one, for error messages and help.</summary>
-    public const string Form = "the bytes of request (1 to 1000M) and reply (0 to 1000M), as 200-1500 or 2k-64k";
-
-    /// <summary>Where one of the registry's would have its id.</summary>
     public const string Example = "200-1500";
+
+    /// <summary>How to name one, for error messages and help.</summary>
+    public const string Form = $"the bytes of request (1 to 1000M) and reply (0 to 1000M), as {Example} or 2k-64k";
 
     private const int MostBytes = 1_000_000_000;
 
@@ -26,11 +25,16 @@ internal static partial class OwnSizes
 
     /// <summary>What a name means, or null if it is none of this form, or of sizes that no message has. Two spellings of the same sizes mean the
     /// same, which may be one of the registry's (1000-10000).</summary>
-    public static WorkloadEntry? Find(string name)
+    public static WorkloadEntry? Find(string name) =>
+        Pattern().Match(name) is { Success: true } match && BytesOf(match.Groups[1].Value) is { } request && BytesOf(match.Groups[2].Value) is { } reply
+            ? Of(request, reply)
+            : null;
+
+    /// <summary>The workload of these sizes, or null if no message has them.</summary>
+    public static WorkloadEntry? Of(int request, int reply)
     {
         // An empty request is the client's word that it has made its last call.
-        if (Pattern().Match(name) is not { Success: true } match || BytesOf(match.Groups[1].Value) is not (> 0 and var request)
-            || BytesOf(match.Groups[2].Value) is not { } reply)
+        if (request is < 1 or > MostBytes || reply is < 0 or > MostBytes)
             return null;
         var id = $"{NameOf(request)}-{NameOf(reply)}";
         return Registry.Workloads.FirstOrDefault(w => w.Id == id)

@@ -55,8 +55,7 @@ internal static class PageData
 
     // The registry's, and after them what was measured of sizes that only the user named.
     private static IEnumerable<WorkloadEntry> Workloads(MachineReport machine) =>
-        Registry.Workloads.Concat(machine.Cells.Select(c => c.Result.Workload).Distinct()
-            .Where(id => Registry.Workloads.All(w => w.Id != id)).Select(Choices.FindWorkload).OfType<WorkloadEntry>());
+        Registry.Workloads.Concat(machine.Cells.Select(c => Choices.FindWorkload(c.Result.Workload)).OfType<WorkloadEntry>()).DistinctBy(w => w.Id);
 
     /// <summary>Every cell's launches, in the order of the cells: read only when a reader opens a cell.</summary>
     public static JsonArray Launches(MachineReport machine) =>
