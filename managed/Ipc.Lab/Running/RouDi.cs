@@ -16,15 +16,16 @@ internal sealed class RouDi : IDisposable
     private static readonly TimeSpan s_startBound = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan s_endBound = TimeSpan.FromSeconds(10);
 
-    // Ends the daemon in order when its input ends, then removes what it does not: sockets and locks of runtimes whose process was
-    // killed (ipc-iceoryx-<user>-<process>-<digits>[.lock]) and its own folder. Nothing here writes to a pipe that may be gone.
+    // Ends the daemon in order when its input ends, and by force where it is stuck; then removes what it does not: its memory if it was
+    // killed, sockets and locks of runtimes whose process was (ipc-iceoryx-<user>-<process>-<digits>[.lock]), and its own folder. Nothing here writes to a pipe that may be gone.
     private const string Holder = """
-        iox-roudi -c "$1/pools.toml" </dev/null >"$1/log" 2>&1 &
+        timeout --kill-after=3 infinity iox-roudi -c "$1/pools.toml" </dev/null >"$1/log" 2>&1 &
         roudi=$!
         read -r word
         [ "$word" = now ] || { exec 9<"$2"; flock -x 9; }
         kill "$roudi"
         wait "$roudi"
+        [ $? != 137 ] || rm -f /dev/shm/iceoryx_mgmt "/dev/shm/$(id -gn)"
         for file in /tmp/ipc-iceoryx-*; do
             process=${file#/tmp/ipc-iceoryx-*-}
             [ -d "/proc/${process%%-*}" ] || rm -f "$file"
@@ -95,6 +96,8 @@ internal sealed class RouDi : IDisposable
                 if (clock.Elapsed > s_startBound || !refusal.Contains("Could not acquire lock", StringComparison.Ordinal))
                     throw new InvalidOperationException($"{Program}, iceoryx's daemon, does not start: {refusal}");
             }
+            if (RouDiProcess.WhyStuck() is { } why)
+                throw new InvalidOperationException(why);
             return new RouDi(null, use);
         }
         catch (InvalidOperationException)

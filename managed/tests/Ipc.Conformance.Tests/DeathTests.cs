@@ -58,8 +58,9 @@ public class DeathTests
             return;
         }
         // Too short a buffer is said once the message's beginning is here. Under Wine the sender gets the time to fill what lies between: of one that was
-        // killed while it still wrote into a TCP connection, twice no end came within 5 s (not traced).
-        if (PuppetSystem.IsWine)
+        // killed while it still wrote into a TCP connection, twice no end came within 5 s (not traced). And one that is killed while iceoryx has its
+        // publisher's mutex stops the daemon for everybody (RouDiProcess).
+        if (PuppetSystem.IsWine || stage.Transport == "iceoryx")
             await Task.Delay(200);
         else
             await stage.Server.Refuses(IpcStatus.BufferTooSmall, "receive c 100 1 1 5000");

@@ -46,5 +46,31 @@ public sealed class ModuleTests
         Assert.Empty(Folders().Except(before));
     }
 
+    // A folder that looks like /proc with one daemon in it.
+    [Theory]
+    [InlineData("iox-roudi", "Mon+Discover", false, true)]
+    [InlineData("iox-roudi", "Mon+Discover", true, false)]
+    [InlineData("iox-roudi", "IPC-msg-process", false, false)]
+    [InlineData("other", "Mon+Discover", false, false)]
+    public void ADaemonWhoseMonitorDoesNotWakeHangs(string program, string threadName, bool wakes, bool hangs)
+    {
+        using var folder = new TemporaryFolder();
+        var thread = Path.Combine(folder.Path, "4711", "task", "4713");
+        Directory.CreateDirectory(thread);
+        Directory.CreateDirectory(Path.Combine(folder.Path, "self"));
+        File.WriteAllText(Path.Combine(folder.Path, "4711", "comm"), $"{program}\n");
+        File.WriteAllText(Path.Combine(thread, "comm"), $"{threadName}\n");
+        void Write(int switches) => File.WriteAllText(Path.Combine(thread, "status"),
+            $"Name:\t{threadName}\nvoluntary_ctxt_switches:\t{switches}\nnonvoluntary_ctxt_switches:\t3\n");
+        Write(12);
+
+        var why = RouDiProcess.WhyStuck(folder.Path, () => Write(wakes ? 13 : 12));
+
+        if (hangs)
+            Assert.Contains("kill -KILL 4711)", why, StringComparison.Ordinal);
+        else
+            Assert.Null(why);
+    }
+
     private static string[] Folders() => Directory.GetDirectories(Path.GetTempPath(), "ipc-roudi-*");
 }
