@@ -32,17 +32,19 @@ internal static class RunAction
             await Console.Error.WriteLineAsync("stopped before anything was measured").ConfigureAwait(false);
             return ExitCodes.Interrupted;
         }
-        return await MeasureAsync(folder, runs[0], runs.Count > 1 ? runs[1] : null, destination, interruption.Stop).ConfigureAwait(false);
+        IEnumerable<string> leftOut = destination.Resume ? [] : CellSelection.LeftOut(request, [.. runs[0].Kept.Plan.Cells.Select(c => c.Cell)]);
+        return await MeasureAsync(folder, runs[0], runs.Count > 1 ? runs[1] : null, leftOut, destination, interruption.Stop).ConfigureAwait(false);
     }
 
-    private static async Task<int> MeasureAsync(string folder, PreparedRun run, PreparedRun? other, RunDestination destination, CancellationToken stop)
+    private static async Task<int> MeasureAsync(
+        string folder, PreparedRun run, PreparedRun? other, IEnumerable<string> leftOut, RunDestination destination, CancellationToken stop)
     {
         using var alone = run.Folder.Lock();
         using var otherAlone = other?.Folder.Lock();
         var progress = ProgressReport.ForThisConsole();
         var twin = other is null ? null : SessionOf(other, null, progress);
         var session = SessionOf(run, twin, progress);
-        foreach (var line in PlanText.Describe(run.Kept.Plan, folder))
+        foreach (var line in PlanText.Describe(run.Kept.Plan, folder).Concat(leftOut))
             progress.Note(line);
         if (other is not null)
             progress.Note(PlanText.DescribeTurns(run.Kept.Plan, other.Kept.Plan));

@@ -24,6 +24,24 @@ internal static class CellSelection
         return cells.Count > 0 ? cells : throw new UserMistakeException(WhyNothing(checkedRequest));
     }
 
+    /// <summary>What the user named that no cell of the selection has, a line for each axis: together with the other choices it gives none.</summary>
+    public static IEnumerable<string> LeftOut(RunRequest request, IReadOnlyList<Cell> cells)
+    {
+        var named = Check(request);
+        (string Axis, IReadOnlyList<string> Values, Func<Cell, string, bool> Has)[] axes =
+        [
+            ("transport", named.Transports, (cell, spec) => cell.Transport == spec || cell.TransportId == spec),
+            ("pair", named.Pairs, (cell, pair) => cell.Pair == pair),
+            ("codec", named.Codecs, (cell, codec) => cell.Codec == codec),
+            ("scenario", named.Scenarios, (cell, scenario) => cell.Scenario == scenario),
+            ("workload", named.Workloads, (cell, workload) => cell.Workload == workload),
+        ];
+        return from axis in axes
+               let unused = axis.Values.Where(value => !cells.Any(cell => axis.Has(cell, value))).ToList()
+               where unused.Count > 0
+               select $"left out: {axis.Axis} {string.Join(", ", unused)}, which gives no cell with what else was chosen";
+    }
+
     private static IEnumerable<Cell> CellsOf(string id)
     {
         var claim = PublishedClaims.WithCells(id);

@@ -380,4 +380,26 @@ public sealed class PlanningTests
         Assert.Contains(cells, c => c is { Transport: "shm-event", Codec: "json", Count: null });
         Assert.DoesNotContain(cells, c => c.Count > 10_000);
     }
+
+    [Fact]
+    public void WhatGivesNoCellWithTheOtherChoicesIsNamed()
+    {
+        var request = new RunRequest
+        {
+            Transports = ["shm?wait=spin", "queue"],
+            Pairs = ["native:native"],
+            Codecs = ["raw", "custom"],
+            Scenarios = ["handler"],
+            Workloads = ["200-1500", "0.1k-1k", "table"],
+        };
+        var cells = CellSelection.Select(request);
+        Assert.All(cells, cell => Assert.Equal(("shm?wait=spin", "200-1500"), (cell.Transport, cell.Workload)));
+        var left = CellSelection.LeftOut(request, cells).ToList();
+        Assert.Equal(["left out: transport queue", "left out: codec custom", "left out: workload 0.1k-1k, table"],
+            left.Select(line => line[..line.IndexOf(", which", StringComparison.Ordinal)]));
+
+        // A plain id stands for all its ways to wait, and what was not named cannot be left out.
+        var quick = new RunRequest { Preset = "quick", Transports = ["shm"] };
+        Assert.Empty(CellSelection.LeftOut(quick, CellSelection.Select(quick)));
+    }
 }
