@@ -1,4 +1,5 @@
 using System.Text.Json.Nodes;
+using Ipc.Lab.Planning;
 using Xunit;
 
 namespace Ipc.Lab.Tests;
@@ -93,6 +94,16 @@ public sealed class AgainstTests : IDisposable
         var pipe = JsonNode.Parse(run.Output)!["cells"]!.AsArray().First(c => (string?)c!["transport"] == "pipe")!;
         Assert.Null(pipe["verdict"]);
         Assert.Contains("has no transport 'pipe'", (string?)pipe["reason"], StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void SizesOfOnesOwnNeedNoRegistry()
+    {
+        _folder.Write("tree/registry.json", Registry.Json);
+        var tree = new OtherTree(Path.Combine(_folder.Path, "tree"));
+        var cell = new Cell("shm", "native:native", "raw", "call", "200-1500");
+        Assert.Null(tree.WhyUnknown(cell, []));
+        Assert.Contains("has no workload 'gone'", tree.WhyUnknown(cell with { Workload = "gone" }, []), StringComparison.Ordinal);
     }
 
     [Fact]
