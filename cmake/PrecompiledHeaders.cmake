@@ -1,9 +1,9 @@
 # Builds sooner by compiling once what nearly all files include, and, with g++, several files of a target together (CMake's unity builds:
 # what is in an anonymous namespace then needs a name of its own within the target). IPC_PRECOMPILED_HEADERS is
-#   TESTS  (the default) test programs only: preset release, which so proves that every file of the library includes what it uses
+#   TESTS  (the default) the tests' programs and the lab's peer: preset release, which so proves that every file of the library includes what it uses
 #   ON     everything: the presets for sanitizers, fuzzers, 32 bits and Windows; what only Windows compiles is proved by Visual C++
 #   OFF    nothing
-set(IPC_PRECOMPILED_HEADERS TESTS CACHE STRING "Compile common headers once: TESTS (test programs only), ON or OFF")
+set(IPC_PRECOMPILED_HEADERS TESTS CACHE STRING "Compile common headers once: TESTS (tests and the lab's peer only), ON or OFF")
 set_property(CACHE IPC_PRECOMPILED_HEADERS PROPERTY STRINGS TESTS ON OFF)
 
 # The standard library's common headers, the system's, and those given.
@@ -28,9 +28,16 @@ function(_ipc_compile_together target files)
   endif()
 endfunction()
 
-# ipc_precompile(TARGET HEADER...): for a part of the product.
+# ipc_precompile(TARGET HEADER...): for a part of the library.
 function(ipc_precompile target)
-  if(IPC_PRECOMPILED_HEADERS STREQUAL "TESTS" OR NOT IPC_PRECOMPILED_HEADERS)
+  if(NOT IPC_PRECOMPILED_HEADERS STREQUAL "TESTS")
+    ipc_precompile_program(${target} ${ARGN})
+  endif()
+endfunction()
+
+# ipc_precompile_program(TARGET HEADER...): for what is linked with the library, and has nothing that test programs share.
+function(ipc_precompile_program target)
+  if(NOT IPC_PRECOMPILED_HEADERS)
     return()
   endif()
   _ipc_precompile(${target} ${ARGN})

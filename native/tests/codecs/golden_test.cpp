@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 
-namespace ipc::codecs {
+namespace ipc::codecs::golden_test {
 namespace {
 
 std::vector<uint8_t> committed(const std::string& name) {
@@ -123,4 +123,4 @@ TEST(Golden, ObjectsAreTheGeneratorsOwn) {
 }
 
 } // namespace
-} // namespace ipc::codecs
+} // namespace ipc::codecs::golden_test

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-namespace ipc::codecs {
+namespace ipc::codecs::hostile_bytes_test {
 namespace {
 
 using Made = std::vector<uint8_t>;
@@ -346,4 +346,4 @@ TEST(Encoders, RefuseTextTheyNoticeIsNotUtf8) {
 }
 
 } // namespace
-} // namespace ipc::codecs
+} // namespace ipc::codecs::hostile_bytes_test

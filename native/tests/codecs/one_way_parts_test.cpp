@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-namespace ipc::peer {
+namespace ipc::peer::one_way_parts_test {
 namespace {
 
 using Message = std::vector<uint8_t>;
@@ -229,4 +229,4 @@ TEST(OneWay, NeedsRoomForASequence) {
 }
 
 } // namespace
-} // namespace ipc::peer
+} // namespace ipc::peer::one_way_parts_test

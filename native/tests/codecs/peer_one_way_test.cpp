@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ipc::peer {
+namespace ipc::peer::peer_one_way_test {
 namespace {
 
 using nlohmann::json;
@@ -160,4 +160,4 @@ TEST(OneWayPeer, RefusesAClientThatCannotBe) {
 }
 
 } // namespace
-} // namespace ipc::peer
+} // namespace ipc::peer::peer_one_way_test

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace ipc::peer {
+namespace ipc::peer::peer_pair_test {
 namespace {
 
 using nlohmann::json;
@@ -308,4 +308,4 @@ INSTANTIATE_TEST_SUITE_P(
         R"("workload":{"id":"x","text":["a","b"]},"seed":1})"));
 
 } // namespace
-} // namespace ipc::peer
+} // namespace ipc::peer::peer_pair_test

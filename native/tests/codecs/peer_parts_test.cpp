@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace ipc::peer {
+namespace ipc::peer::peer_parts_test {
 namespace {
 
 template <class Work>
@@ -163,4 +163,4 @@ TEST_F(TableFile, BadFilesAreNamedWithTheRow) {
 }
 
 } // namespace
-} // namespace ipc::peer
+} // namespace ipc::peer::peer_parts_test

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace ipc::codecs {
+namespace ipc::codecs::round_trip_test {
 namespace {
 
 template <class Codec>
@@ -200,4 +200,4 @@ TEST(CustomEncoding, ThatDoesNotFitWritesNothingBeyondItsRoom) {
 }
 
 } // namespace
-} // namespace ipc::codecs
+} // namespace ipc::codecs::round_trip_test
