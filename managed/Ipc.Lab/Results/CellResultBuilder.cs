@@ -7,12 +7,13 @@ namespace Ipc.Lab.Results;
 /// <summary>One cell's result from its launches.</summary>
 internal static class CellResultBuilder
 {
+    /// <param name="pins">The run's.</param>
     /// <param name="launches">The cell's launches in the order they were made.</param>
     /// <param name="floorOfRound">The floors of each round, for launches that have none of their own around them.</param>
     /// <param name="placements">Those of the whole run.</param>
     /// <param name="readSamples">Reads a kept file of samples.</param>
     public static CellResult Build(
-        PlannedCell planned, IReadOnlyList<LaunchRecord> launches, IReadOnlyDictionary<int, FloorFigures> floorOfRound,
+        PlannedCell planned, Pins pins, IReadOnlyList<LaunchRecord> launches, IReadOnlyDictionary<int, FloorFigures> floorOfRound,
         PlacementsBuilder placements, Func<string, uint[]> readSamples)
     {
         if (planned.SkipReason is { } skip)
@@ -25,7 +26,7 @@ internal static class CellResultBuilder
         try
         {
             var scene = Choices.ScenarioEntry(planned.Cell.Scenario);
-            var floor = FloorOfCell.Of(planned.Cell);
+            var floor = FloorOfCell.Of(planned.Cell, pins);
             var all = launches.Select(l => new MeasuredLaunch(
                 l, LaunchFiguresBuilder.Build(l, scene, planned.Cell.Load.Bucket, floor, floorOfRound.GetValueOrDefault(l.Round), placements,
                     readSamples(l.Samples!)))).ToList();

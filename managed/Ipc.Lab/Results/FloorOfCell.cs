@@ -11,22 +11,21 @@ internal sealed record FloorOfCell(string Name, string Workload, int? OneWayByte
     /// <summary>Two processes that sleep and wake each other, with a message of one cache line.</summary>
     public static FloorOfCell WakeUp { get; } = new("futex", FloorFigures.SmallestSize, null, false);
 
-    /// <summary>The floor of a cell; null without IPC.</summary>
-    public static FloorOfCell? Of(Cell cell) => cell.IsAlone ? null : Of(cell.Transport, cell.Scenario, cell.Workload);
-
-    /// <summary>The same by the words of a result.</summary>
-    public static FloorOfCell? Of(string transport, string scenario, string workload)
+    /// <summary>The floor of a cell between two processes of these pins; null where none bounds it.</summary>
+    public static FloorOfCell? Of(Cell cell, Pins pins)
     {
-        if (transport == Cell.NoTransport)
+        if (cell.IsAlone)
             return null;
-        var scene = Choices.ScenarioEntry(scenario);
+        var scene = cell.Scene;
         // What a process does until it can call is no round trip, nor is a message that goes to several; and calls that are in flight together share
         // wake-ups, so that none of them waits for one of its own.
         if (scene.Starts || scene.Last || scene.InFlight > 1)
             return null;
-        return scene.Receiver is null
-            ? new FloorOfCell(scene.OneCpu ? OfTakingTurns(RoundTripFloor(transport)) : RoundTripFloor(transport), workload, null, false)
-            : new FloorOfCell("oneway", workload, Choices.WorkloadEntry(workload).RequestBytes, scene.Batch > 0);
+        var takingTurns = pins.For(scene).AreOne;
+        if (scene.Receiver is null)
+            return new FloorOfCell(takingTurns ? OfTakingTurns(RoundTripFloor(cell.Transport)) : RoundTripFloor(cell.Transport), cell.Workload, null, false);
+        // That of one way spins at both ends, which takes whole time slices on one CPU.
+        return takingTurns ? null : new FloorOfCell("oneway", cell.Workload, cell.Load.RequestBytes, scene.Batch > 0);
     }
 
     // On one CPU nobody can spin for the other: slots are handed over by sleeping.

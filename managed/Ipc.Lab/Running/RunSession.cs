@@ -210,7 +210,7 @@ internal sealed class RunSession(
             cell, WorkloadOf(cell.Workload), $"{_runName}-{++_started}", _plan.Seed, _plan.Pins.For(cell.Scene), timing.For(cell.Load), folder.RawSamplesFile);
         try
         {
-            var floor = FloorOfCell.Of(cell);
+            var floor = FloorOfCell.Of(cell, _plan.Pins);
             var before = await FloorNowAsync(task.Pins, floor, stop).ConfigureAwait(false);
             var (done, samples) = await launcher.RunAsync(task, index, round, stop).ConfigureAwait(false);
             var after = await FloorNowAsync(task.Pins, floor, stop).ConfigureAwait(false);

@@ -178,7 +178,13 @@ public sealed class PlanningTests
 
         Assert.Equal((1, 1), (pins.For(cell.Scene).Server, pins.For(cell.Scene).Client));
         Assert.Same(pins, pins.For(Choices.ScenarioEntry("call")));
-        Assert.Equal(("futex", "slot"), (FloorOfCell.Of(cell)!.Name, FloorOfCell.Of(cell with { Scenario = "call" })!.Name));
+        var call = cell with { Scenario = "call" };
+        Assert.Equal(("futex", "slot"), (FloorOfCell.Of(cell, pins)!.Name, FloorOfCell.Of(call, pins)!.Name));
+        // With the whole run on one CPU, too; and one-way messages, whose floor spins, have none there.
+        var one = new Pins(1, 1);
+        var oneWay = call with { Scenario = "oneway", Workload = "oneway-32" };
+        Assert.Equal(("futex", "oneway"), (FloorOfCell.Of(call, one)!.Name, FloorOfCell.Of(oneWay, pins)!.Name));
+        Assert.Null(FloorOfCell.Of(oneWay, one));
         var request = new RunRequest { Transports = ["shm"], Pairs = ["native:managed"], Scenarios = ["one-cpu"], Workloads = ["64"] };
         Assert.Null(Assert.Single(PlanOf(request).Cells).SkipReason);
         Assert.Equal("scenario 'one-cpu' pins both processes to one CPU, and `--pin none` pins none",
@@ -190,7 +196,7 @@ public sealed class PlanningTests
     [InlineData("shm-event", "call", "futex"), InlineData("shm-event?wait=adaptive", "call", "slot"), InlineData("shm-event?wait=spin", "call", "slot")]
     [InlineData("unix", "pipelined-1", "unix"), InlineData("unix", "pipelined-8", null), InlineData("shm", "pipelined", null)]
     public void FloorsBoundWhatWaitsAsTheyDo(string transport, string scenario, string? floor) =>
-        Assert.Equal(floor, FloorOfCell.Of(new Cell(transport, "native:native", "raw", scenario, "64"))?.Name);
+        Assert.Equal(floor, FloorOfCell.Of(new Cell(transport, "native:native", "raw", scenario, "64"), new Pins(0, 1))?.Name);
 
     // Who names a curve, or a scenario that is one, means all its points; one point can be named as well.
     [Theory]
