@@ -31,7 +31,8 @@ internal static class CellSelection
         (string Axis, IReadOnlyList<string> Values, Func<Cell, string, bool> Has)[] axes =
         [
             ("transport", named.Transports, (cell, spec) => cell.Transport == spec || cell.TransportId == spec),
-            ("pair", named.Pairs, (cell, pair) => cell.Pair == pair),
+            // Those of a --peer follow from it.
+            ("pair", request.Pairs.Count > 0 ? named.Pairs : [], (cell, pair) => cell.Pair == pair),
             ("codec", named.Codecs, (cell, codec) => cell.Codec == codec),
             ("scenario", named.Scenarios, (cell, scenario) => cell.Scenario == scenario),
             ("workload", named.Workloads, (cell, workload) => cell.Workload == workload),

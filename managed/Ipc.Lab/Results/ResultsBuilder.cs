@@ -19,7 +19,10 @@ internal static class ResultsBuilder
         var byCell = launches.ToLookup(l => l.Cell);
         var cells = new CellResult[plan.Cells.Count];
         Parallel.For(0, cells.Length, i =>
-            cells[i] = CellResultBuilder.Build(plan.Cells[i], plan.Pins, [.. byCell[i]], floorOfRound, placements, folder.ReadSamples) with { Wine = kept.Machine.Wine });
+            cells[i] = CellResultBuilder.Build(plan.Cells[i], plan.Pins, [.. byCell[i]], floorOfRound, placements, folder.ReadSamples) with
+            {
+                Wine = kept.Machine.Wine
+            });
         var parts = new DecompositionBuilder([.. cells], medianFloors);
         return new RunResults
         {

@@ -16,8 +16,9 @@ internal sealed class RouDi : IDisposable
     private static readonly TimeSpan s_startBound = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan s_endBound = TimeSpan.FromSeconds(10);
 
-    // Ends the daemon in order when its input ends, and by force where it is stuck; then removes what it does not: its memory if it was
-    // killed, sockets and locks of runtimes whose process was (ipc-iceoryx-<user>-<process>-<digits>[.lock]), and its own folder. Nothing here writes to a pipe that may be gone.
+    // Ends the daemon in order when its input ends, and by force where it hangs; then removes what it does not: its own folder, sockets and locks of
+    // runtimes whose process was killed (ipc-iceoryx-<user>-<process>-<digits>[.lock]), and, if it was killed itself, its memory. Nothing here writes to a
+    // pipe that may be gone.
     private const string Holder = """
         timeout --kill-after=3 infinity iox-roudi -c "$1/pools.toml" </dev/null >"$1/log" 2>&1 &
         roudi=$!
