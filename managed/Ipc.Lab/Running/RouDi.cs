@@ -17,16 +17,15 @@ internal sealed class RouDi : IDisposable
     private static readonly TimeSpan s_endBound = TimeSpan.FromSeconds(10);
 
     // Ends the daemon in order when its input ends, and by force where it hangs; then removes what it does not: its own folder, sockets and locks of
-    // runtimes whose process was killed (ipc-iceoryx-<user>-<process>-<digits>[.lock]), and, if it was killed itself, its memory. Nothing here writes to a
-    // pipe that may be gone.
+    // runtimes whose process was killed (ipc-iceoryx-<user>-<process>-<digits>[.lock]), and its memory where it did not end well: it was killed, or has
+    // aborted, as it does when such a process is among its clients. Nothing here writes to a pipe that may be gone.
     private const string Holder = """
         timeout --kill-after=3 infinity iox-roudi -c "$1/pools.toml" </dev/null >"$1/log" 2>&1 &
         roudi=$!
         read -r word
         [ "$word" = now ] || { exec 9<"$2"; flock -x 9; }
         kill "$roudi"
-        wait "$roudi"
-        [ $? != 137 ] || rm -f /dev/shm/iceoryx_mgmt "/dev/shm/$(id -gn)"
+        wait "$roudi" || rm -f /dev/shm/iceoryx_mgmt "/dev/shm/$(id -gn)"
         for file in /tmp/ipc-iceoryx-*; do
             process=${file#/tmp/ipc-iceoryx-*-}
             [ -d "/proc/${process%%-*}" ] || rm -f "$file"
