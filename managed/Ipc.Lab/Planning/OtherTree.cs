@@ -35,9 +35,10 @@ internal sealed class OtherTree
         (cell.IsAlone ? null : Unknown("transports", cell.TransportId))
         ?? (foreign.Any(p => p.Side == cell.ServerSide) ? null : Unknown("sides", cell.ServerSide))
         ?? (foreign.Any(p => p.Side == cell.ClientSide) ? null : Unknown("sides", cell.ClientSide))
-        ?? Unknown("codecs", cell.Codec) ?? Unknown("scenarios", cell.Scenario)
-        // Peers are told sizes, and know no workload by its name.
-        ?? (OwnSizes.Find(cell.Workload) is null ? Unknown("workloads", cell.Workload) : null);
+        ?? Unknown("codecs", cell.Codec) ?? Unknown("scenarios", cell.Scenario) ?? (IsOfOwnSizes(cell.Workload) ? null : Unknown("workloads", cell.Workload));
+
+    // Its peers are told the sizes. Names of the registry have the same form.
+    private static bool IsOfOwnSizes(string workload) => Registry.Workloads.All(w => w.Id != workload) && OwnSizes.Find(workload) is not null;
 
     private string? Unknown(string list, string id) => _known[list].Contains(id) ? null : $"the tree '{_root}' has no {list[..^1]} '{id}'";
 }

@@ -23,7 +23,10 @@ internal sealed record FloorOfCell(string Name, string Workload, int? OneWayByte
             return null;
         var takingTurns = pins.For(scene).AreOne;
         if (scene.Receiver is null)
-            return new FloorOfCell(takingTurns ? OfTakingTurns(RoundTripFloor(cell.Transport)) : RoundTripFloor(cell.Transport), cell.Workload, null, false);
+        {
+            var floor = RoundTripFloor(cell.Transport);
+            return new FloorOfCell(takingTurns ? OfTakingTurns(floor) : floor, cell.Workload, null, false);
+        }
         // That of one way spins at both ends, which takes whole time slices on one CPU.
         return takingTurns ? null : new FloorOfCell("oneway", cell.Workload, cell.Load.RequestBytes, scene.Batch > 0);
     }

@@ -76,12 +76,13 @@ public class ClosingTests
     public Task CloseInterruptsABlockedSend(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
-        var sending = await stage.Client.GiveBlocking("blocked", "send-many c 100 1000000 1 -1 copy", maySpin: LooksAgain(transport));
+        var sending = await BlockedSend(stage);
         await Interrupt(stage.Client, "c", sending);
     });
 
-    // A sender over iceoryx that waits for room looks every two milliseconds, and is not seen to sleep for longer.
-    private static bool LooksAgain(string transport) => transport == "iceoryx";
+    // Over iceoryx a sender that waits for room looks every two milliseconds, and is not seen to sleep for longer.
+    private static Task<Task<Answer>> BlockedSend(Stage stage) =>
+        stage.Client.GiveBlocking("blocked", "send-many c 100 1000000 1 -1 copy", maySpin: stage.Transport == "iceoryx");
 
     // The peer keeps its handle: over TCP nothing then wakes a sender that waits for room, and on Windows it learns of the end only when the peer gives its
     // handle back (docs/reliability.md).
@@ -89,7 +90,7 @@ public class ClosingTests
     public Task ABlockedSendLearnsThatThePeerHasClosed(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
-        var sending = await stage.Client.GiveBlocking("blocked", "send-many c 100 1000000 1 -1 copy", maySpin: LooksAgain(transport));
+        var sending = await BlockedSend(stage);
         await stage.Server.Ok(PuppetSystem.IsWine && transport == "tcp" ? "free c" : "close c");
         (await sending).Refused(IpcStatus.PeerClosed);
     });

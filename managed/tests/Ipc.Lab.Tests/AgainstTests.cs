@@ -99,10 +99,12 @@ public sealed class AgainstTests : IDisposable
     [Fact]
     public void SizesOfOnesOwnNeedNoRegistry()
     {
-        _folder.Write("tree/registry.json", Registry.Json);
+        // A workload of the registry is none, though its name has the form.
+        _folder.Write("tree/registry.json", Registry.Json.Replace("\"id\": \"1k-10k\"", "\"id\": \"other\"", StringComparison.Ordinal));
         var tree = new OtherTree(Path.Combine(_folder.Path, "tree"));
         var cell = new Cell("shm", "native:native", "raw", "call", "200-1500");
         Assert.Null(tree.WhyUnknown(cell, []));
+        Assert.Contains("has no workload '1k-10k'", tree.WhyUnknown(cell with { Workload = "1k-10k" }, []), StringComparison.Ordinal);
         Assert.Contains("has no workload 'gone'", tree.WhyUnknown(cell with { Workload = "gone" }, []), StringComparison.Ordinal);
     }
 

@@ -1,7 +1,6 @@
 using Ipc.Lab.Findings;
 using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
-using Ipc.Lab.Results;
 using Xunit;
 
 namespace Ipc.Lab.Tests;
@@ -171,32 +170,18 @@ public sealed class PlanningTests
     }
 
     [Fact]
-    public void OneCpuIsThatOfTheServerAndHeldAgainstSleepers()
+    public void OneCpuIsThatOfTheServer()
     {
         var cell = new Cell("shm", "native:managed", "raw", "one-cpu", "64");
         var pins = new Pins(1, 0) { MoreClients = [2] };
 
         Assert.Equal((1, 1), (pins.For(cell.Scene).Server, pins.For(cell.Scene).Client));
         Assert.Same(pins, pins.For(Choices.ScenarioEntry("call")));
-        var call = cell with { Scenario = "call" };
-        Assert.Equal(("futex", "slot"), (FloorOfCell.Of(cell, pins)!.Name, FloorOfCell.Of(call, pins)!.Name));
-        // With the whole run on one CPU, too; and one-way messages, whose floor spins, have none there.
-        var one = new Pins(1, 1);
-        var oneWay = call with { Scenario = "oneway", Workload = "oneway-32" };
-        Assert.Equal(("futex", "oneway"), (FloorOfCell.Of(call, one)!.Name, FloorOfCell.Of(oneWay, pins)!.Name));
-        Assert.Null(FloorOfCell.Of(oneWay, one));
         var request = new RunRequest { Transports = ["shm"], Pairs = ["native:managed"], Scenarios = ["one-cpu"], Workloads = ["64"] };
         Assert.Null(Assert.Single(PlanOf(request).Cells).SkipReason);
         Assert.Equal("scenario 'one-cpu' pins both processes to one CPU, and `--pin none` pins none",
             Assert.Single(PlanOf(request with { Pin = "none" }).Cells).SkipReason);
     }
-
-    // Sleeping sides are held against a wake-up, spinning ones against a line that moves; calls in flight together share what the floor has one of each.
-    [Theory]
-    [InlineData("shm-event", "call", "futex"), InlineData("shm-event?wait=adaptive", "call", "slot"), InlineData("shm-event?wait=spin", "call", "slot")]
-    [InlineData("unix", "pipelined-1", "unix"), InlineData("unix", "pipelined-8", null), InlineData("shm", "pipelined", null)]
-    public void FloorsBoundWhatWaitsAsTheyDo(string transport, string scenario, string? floor) =>
-        Assert.Equal(floor, FloorOfCell.Of(new Cell(transport, "native:native", "raw", scenario, "64"), new Pins(0, 1))?.Name);
 
     // Who names a curve, or a scenario that is one, means all its points; one point can be named as well.
     [Theory]
