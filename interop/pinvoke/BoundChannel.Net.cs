@@ -54,16 +54,23 @@ internal sealed unsafe partial class BoundChannel
         {
             if (_readiness is not null || _hasNoReadiness || _waitsEnded || !_gate.TryEnterBeside())
                 return _readiness;
-            nint descriptor = -1;
-            var status = OperatingSystem.IsLinux() ? NativeMethods.ChannelDescriptor(_channel, &descriptor) : IpcStatus.NotAvailable;
-            if (status == IpcStatus.Ok && OperatingSystem.IsLinux())
+            try
             {
-                using var theirs = new Descriptor((int)descriptor, owns: false);
-                _descriptor = Libc.Duplicate(theirs);
-                _readiness = _descriptor is null ? null : new DescriptorReadiness(_descriptor, _descriptor);
+                nint descriptor = -1;
+                var status = OperatingSystem.IsLinux() ? NativeMethods.ChannelDescriptor(_channel, &descriptor) : IpcStatus.NotAvailable;
+                if (status == IpcStatus.Ok && OperatingSystem.IsLinux())
+                {
+                    using var theirs = new Descriptor((int)descriptor, owns: false);
+                    _descriptor ??= Libc.Duplicate(theirs);
+                    // Throws if the system lacks what waiting takes: a thread, say. Another operation may find it.
+                    _readiness = _descriptor is null ? null : new DescriptorReadiness(_descriptor, _descriptor);
+                }
+                _hasNoReadiness = _readiness is null;
             }
-            _hasNoReadiness = _readiness is null;
-            _gate.LeaveBeside();
+            finally
+            {
+                _gate.LeaveBeside();
+            }
             return _readiness;
         }
     }

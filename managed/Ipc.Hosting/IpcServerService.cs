@@ -10,17 +10,19 @@ namespace Ipc.Hosting;
 internal sealed partial class IpcServerService(
     string name, IOptionsMonitor<IpcServerHostOptions> monitor, AsyncRequestHandler handler, ILogger<IpcServerService> logger) : IHostedService, IDisposable
 {
-    private readonly CancellationTokenSource _stopAccepting = new();
+    // As long as a timer can wait, seven weeks.
+    private static readonly TimeSpan s_longestWait = TimeSpan.FromMilliseconds(uint.MaxValue - 1);
+
+    private readonly CancellationTokenSource _stopping = new(); // neither clients nor requests are received any more
     private readonly CancellationTokenSource _cancelRequests = new();
     private readonly Lock _lock = new(); // guards what follows
     private readonly Dictionary<IpcChannel, Task> _clients = [];
-    private int _busy;
-    private bool _stopping;
 
     private IpcServerHostOptions _options = new();
     private IpcListener? _listener;
     private SemaphoreSlim _room = new(0);
     private Task _accepting = Task.CompletedTask;
+    private bool _disposed;
 
     public Task StartAsync(CancellationToken cancellationToken)
     {
@@ -37,48 +39,59 @@ internal sealed partial class IpcServerService(
     {
         if (_listener is null)
             return;
-        await _stopAccepting.CancelAsync().ConfigureAwait(false);
+        await _stopping.CancelAsync().ConfigureAwait(false);
         _listener.Close();
         await _accepting.ConfigureAwait(false);
-        Task[] serving;
+        Task serving;
         lock (_lock)
-        {
-            _stopping = true;
-            serving = [.. _clients.Values];
-        }
-        var stop = Stopwatch.StartNew();
-        while (Volatile.Read(ref _busy) > 0 && stop.Elapsed < _options.StopTimeout && !cancellationToken.IsCancellationRequested)
-            await Task.Delay(5, CancellationToken.None).ConfigureAwait(false);
+            serving = Task.WhenAll(_clients.Values);
+        // Each client is served until the reply to its request has gone, which may be long after the handler has made it.
+        var patience = _options.StopTimeout < s_longestWait ? _options.StopTimeout : s_longestWait;
+        await serving.WaitAsync(patience, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         await _cancelRequests.CancelAsync().ConfigureAwait(false);
+        CloseAll();
+        // A handler that heeds no token is not waited for longer than the host waits.
+        await serving.WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        LogStopped(name);
+    }
+
+    /// <summary>Of a host that was never stopped, too: nobody is served any more. Handlers are not waited for.</summary>
+    public void Dispose()
+    {
+        if (_disposed)
+            return;
+        _disposed = true;
+        _listener?.Dispose();
+        _stopping.Cancel();
+        _cancelRequests.Cancel();
+        CloseAll();
+        _stopping.Dispose();
+        _cancelRequests.Dispose();
+    }
+
+    private void CloseAll()
+    {
         lock (_lock)
         {
             foreach (var channel in _clients.Keys)
                 channel.Close();
         }
-        // A handler that heeds no token is not waited for longer than the host waits.
-        await Task.WhenAll(serving).WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        LogStopped(name);
-    }
-
-    public void Dispose()
-    {
-        _listener?.Dispose();
-        _stopAccepting.Dispose();
-        _cancelRequests.Dispose();
     }
 
     private async Task AcceptAsync(IpcListener listener)
     {
+        // Sources give none once they are disposed.
+        var (stop, cancel) = (_stopping.Token, _cancelRequests.Token);
         // The rest of StartAsync does not wait for the first client.
         await Task.Yield();
         while (true)
         {
             try
             {
-                await _room.WaitAsync(_stopAccepting.Token).ConfigureAwait(false);
-                var channel = await listener.AcceptAsync(_stopAccepting.Token).ConfigureAwait(false);
+                await _room.WaitAsync(stop).ConfigureAwait(false);
+                var channel = await listener.AcceptAsync(stop).ConfigureAwait(false);
                 lock (_lock)
-                    _clients.Add(channel, Task.Run(() => ServeAsync(channel)));
+                    _clients.Add(channel, Task.Run(() => ServeAsync(channel, stop, cancel)));
             }
             catch (OperationCanceledException)
             {
@@ -97,19 +110,20 @@ internal sealed partial class IpcServerService(
         }
     }
 
-    private async Task ServeAsync(IpcChannel channel)
+    private async Task ServeAsync(IpcChannel channel, CancellationToken stop, CancellationToken cancel)
     {
         IpcTelemetry.ClientConnected(name);
         LogConnected(name);
         try
         {
-            await channel.ServeAsync(AnswerAsync, e => LogHandlerFailed(name, e), _cancelRequests.Token).ConfigureAwait(false);
+            // The token of ServeAsync only ends the wait for requests.
+            await channel.ServeAsync((request, reply, _) => AnswerAsync(request, reply, cancel), e => LogHandlerFailed(name, e), stop).ConfigureAwait(false);
         }
         catch (OperationCanceledException)
         {
             // The server stops.
         }
-        catch (IpcException e) when (e.Status == IpcStatus.Closed && _stopping)
+        catch (IpcException e) when (e.Status == IpcStatus.Closed && stop.IsCancellationRequested)
         {
             // The same.
         }
@@ -126,38 +140,8 @@ internal sealed partial class IpcServerService(
         LogLeft(name);
     }
 
-    // While nobody listens to the telemetry and the handler answers at once, nothing but a count comes between channel and handler.
-    private ValueTask AnswerAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken)
-    {
-        Interlocked.Increment(ref _busy);
-        ValueTask answering;
-        try
-        {
-            answering = IpcTelemetry.IsListenedTo ? MeasureAsync(request, reply, cancellationToken) : handler(request, reply, cancellationToken);
-        }
-        catch
-        {
-            Interlocked.Decrement(ref _busy);
-            throw;
-        }
-        if (!answering.IsCompletedSuccessfully)
-            return EndAsync(answering);
-        answering.GetAwaiter().GetResult(); // what it completed from may be used again
-        Interlocked.Decrement(ref _busy);
-        return default;
-    }
-
-    private async ValueTask EndAsync(ValueTask answering)
-    {
-        try
-        {
-            await answering.ConfigureAwait(false);
-        }
-        finally
-        {
-            Interlocked.Decrement(ref _busy);
-        }
-    }
+    private ValueTask AnswerAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken) =>
+        IpcTelemetry.IsListenedTo ? MeasureAsync(request, reply, cancellationToken) : handler(request, reply, cancellationToken);
 
     private async ValueTask MeasureAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken)
     {

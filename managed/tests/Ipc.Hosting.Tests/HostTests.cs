@@ -102,6 +102,55 @@ public sealed class HostTests
         Assert.True(status is IpcStatus.HandlerFailed or IpcStatus.PeerClosed, $"{status}");
     }
 
+    // The handler made it long before the client has taken it.
+    [Fact]
+    public async Task StoppingLetsALongReplyGoOut()
+    {
+        const int length = 8_000_000;
+        var made = new SemaphoreSlim(0);
+        var address = $"{NewAddress()}?max=16M";
+        var builder = NewHost(address);
+        builder.Configuration["Prices:StopTimeout"] = "00:01:00";
+        builder.Services.AddIpcServer("prices", _ => (_, reply, _) =>
+        {
+            reply.Write(new byte[length]);
+            made.Release();
+            return default;
+        }).Bind(builder.Configuration.GetSection("Prices"));
+        using var host = builder.Build();
+        await host.StartAsync().WaitAsync(s_patience);
+        using var client = ManagedIpc.Connect(address, 1000);
+        client.Submit([1], 1);
+        Assert.True(await made.WaitAsync(s_patience));
+        var stopped = host.StopAsync();
+        // Time to cut the reply off, for a server that would.
+        await Task.WhenAny(stopped, Task.Delay(200));
+
+        Assert.Equal(length, client.Complete(new byte[length], 10_000).Length);
+        await stopped.WaitAsync(s_patience);
+    }
+
+    [Fact]
+    public async Task AHostThatIsDisposedOfWithoutBeingStoppedServesNobody()
+    {
+        var address = NewAddress();
+        var builder = NewHost(address);
+        builder.Services.AddIpcServer("prices", _ => Echo).Bind(builder.Configuration.GetSection("Prices"));
+        using var client = await ConnectedTo(builder, address);
+
+        Assert.Equal(IpcStatus.PeerClosed, Assert.Throws<IpcException>(() => client.Call([1], new byte[1], 5000)).Status);
+        Assert.Equal(IpcStatus.NoServer, Assert.Throws<IpcException>(() => ManagedIpc.Connect(address)).Status);
+
+        static async Task<IpcChannel> ConnectedTo(HostApplicationBuilder builder, string address)
+        {
+            using var host = builder.Build();
+            await host.StartAsync().WaitAsync(s_patience);
+            var client = ManagedIpc.Connect(address, 1000);
+            Assert.Equal(1, client.Call([1], new byte[1], 5000));
+            return client;
+        }
+    }
+
     // Nor does it leave anything in progress that stopping would wait for.
     [Theory]
     [InlineData(false)]

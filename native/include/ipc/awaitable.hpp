@@ -14,6 +14,7 @@
 
 #if defined(IPC_HAS_COROUTINES)
 #    include <array>
+#    include <chrono>
 #    include <vector>
 
 namespace ipc {
@@ -25,8 +26,9 @@ namespace ipc {
 //     while (calls.under_way() > 0) calls.wait();                                         // somewhere: resumes them
 //
 // Everything on one thread, the one that waits or polls, which resumes the coroutines; nothing else is called or sent on the channel meanwhile.
-// It makes no coroutine type: any that can co_await will do. A coroutine that is destroyed while it awaits gives its call up. This object
-// lives longer than every coroutine that awaits it, and the channel longer than this object.
+// It makes no coroutine type: any that can co_await will do. A coroutine that is destroyed while it awaits gives its call up; any that is
+// resumed may destroy others. A call that finds the channel full waits for room before it is awaited, as ipc_submit does. This object lives
+// longer than every coroutine that awaits it, and the channel longer than this object.
 class AwaitableCalls {
   public:
     explicit AwaitableCalls(Channel& channel) : AwaitableCalls(channel.handle()) {}
@@ -51,6 +53,7 @@ class AwaitableCalls {
     // Waits for the next call to be over and resumes its coroutine, and those whose calls are over as well; how many. IPC_TIMED_OUT is no failure,
     // but 0. With none under way there is nothing to wait for: 0 as well.
     size_t wait(int32_t timeout_ms = infinite) {
+        submit_queued(); // a coroutine that threw left this undone
         size_t resumed = under_way() > 0 && resume_one(timeout_ms) ? 1 : 0;
         if (resumed > 0) resumed += poll();
         return resumed;
@@ -58,6 +61,7 @@ class AwaitableCalls {
     // Resumes the coroutines of all calls that are over, without waiting; how many. An event loop waits for the channel's descriptor
     // (Channel::descriptor) after this.
     size_t poll() {
+        submit_queued();
         size_t resumed = 0;
         while (in_flight_ > 0 && resume_one(0)) ++resumed;
         return resumed;
@@ -122,21 +126,27 @@ class AwaitableCalls {
 
     // Whether some call was over. Its coroutine runs before this returns, and may make further calls.
     bool resume_one(int32_t timeout_ms) {
+        using Clock = std::chrono::steady_clock;
+        const Clock::time_point end =
+            timeout_ms > 0 ? Clock::now() + std::chrono::milliseconds(timeout_ms) : Clock::time_point();
         uint64_t tag = 0;
         ipc_status outcome = IPC_OK;
         size_t length = 0;
         void* room = scratch_.data();
         ipc_status status = ipc_complete(channel_, &tag, &outcome, room, scratch_.size(), &length, timeout_ms);
         std::vector<std::byte> dropped;
+        // Of a long reply only the beginning may have come. What has come of it stays, whichever buffer it is asked for with.
         while (status == IPC_BUFFER_TOO_SMALL) {
+            const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+            const int32_t left_ms = timeout_ms > 0 ? static_cast<int32_t>(left > 0 ? left : 0) : timeout_ms;
             Waiter* const waiter = slots_[tag];
             if (waiter != nullptr && waiter->capacity >= length) {
                 room = waiter->reply;
-                status = ipc_complete(channel_, &tag, &outcome, room, waiter->capacity, &length, infinite);
+                status = ipc_complete(channel_, &tag, &outcome, room, waiter->capacity, &length, left_ms);
             } else {
                 dropped.resize(length);
                 room = dropped.data();
-                status = ipc_complete(channel_, &tag, &outcome, room, dropped.size(), &length, infinite);
+                status = ipc_complete(channel_, &tag, &outcome, room, dropped.size(), &length, left_ms);
             }
         }
         if (status == IPC_TIMED_OUT) return false;
@@ -186,24 +196,20 @@ class AwaitableCalls {
         --in_flight_;
     }
 
+    // At once, while ipc_last_error() is still about this call. The coroutine may destroy any other one that awaits, so nothing here remembers one
+    // meanwhile; what it calls goes behind those that have waited longer.
     void resume(Waiter& waiter) {
         waiter.state = Waiter::State::over;
-        // Before the coroutine, which may well call again: those who have waited longer come first.
-        Waiter* failed = nullptr;
+        waiter.coroutine.resume();
+        submit_queued();
+    }
+
+    void submit_queued() {
         while (first_ != nullptr && !free_.empty()) {
             Waiter& next = *first_;
             unlink(next);
-            if (submit(next)) continue;
-            next.next = failed;
-            failed = &next;
+            if (!submit(next)) next.coroutine.resume();
         }
-        const std::coroutine_handle<> coroutine = waiter.coroutine;
-        while (failed != nullptr) {
-            Waiter& next = *failed;
-            failed = next.next;
-            next.coroutine.resume();
-        }
-        coroutine.resume();
     }
 
     ipc_channel* channel_;

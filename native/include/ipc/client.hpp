@@ -93,11 +93,7 @@ class Client {
     // When a time-out ends. It begins when something is first waited for, so that a call whose connection is ready never reads the clock.
     class Until {
       public:
-        explicit Until(int32_t timeout_ms) : timeout_ms_(timeout_ms) {
-            if (timeout_ms < IPC_FOREVER)
-                throw Error(IPC_INVALID_ARGUMENT, "the time-out " + std::to_string(timeout_ms) +
-                                                      " is none: give milliseconds, or IPC_FOREVER");
-        }
+        explicit Until(int32_t timeout_ms) : timeout_ms_(timeout_ms) { detail::check_timeout(timeout_ms); }
         bool is_forever() const { return timeout_ms_ == IPC_FOREVER; }
         void begin() { time(); }
         Clock::time_point time() {

@@ -61,6 +61,13 @@ inline void throw_unless_ok(ipc_status status) {
     std::abort();
 #endif
 }
+#if IPC_HAS_EXCEPTIONS
+inline void check_timeout(int32_t timeout_ms) {
+    if (timeout_ms >= infinite) return;
+    throw Error(IPC_INVALID_ARGUMENT,
+                "the time-out " + std::to_string(timeout_ms) + " is none: give milliseconds, or IPC_FOREVER");
+}
+#endif
 } // namespace detail
 
 // Throws an Error unless the status is IPC_OK. A program built without exceptions should use the functions that begin with try_ instead:

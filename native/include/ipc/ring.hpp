@@ -29,6 +29,7 @@
 #endif
 
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -63,14 +64,22 @@ class SpscRing {
         return reinterpret_cast<Slot*>(static_cast<std::byte*>(memory) + sizeof(Header));
     }
     static std::atomic<std::uint64_t>& read_in(void* memory) { return static_cast<Header*>(memory)->read; }
+    // Slots are found by a mask: with another number of them messages would overwrite each other.
+    static void* checked(void* memory, [[maybe_unused]] std::size_t count) {
+        assert(count > 0 && (count & (count - 1)) == 0 && "the number of slots is a power of two");
+        assert(reinterpret_cast<std::uintptr_t>(memory) % line == 0 && "the memory begins at a multiple of 64");
+        return memory;
+    }
 
   public:
-    // Memory for so many slots, a power of two: zeros when both ends are made, at a multiple of 64.
+    // Memory for so many slots, a power of two: zeros when both ends are made, at a multiple of 64. Both are asserted unless NDEBUG is
+    // defined.
     static constexpr std::size_t bytes(std::size_t count) { return sizeof(Header) + count * sizeof(Slot); }
 
     class Writer {
       public:
-        Writer(void* memory, std::size_t count) : slots_(slots_in(memory)), read_(read_in(memory)), mask_(count - 1) {}
+        Writer(void* memory, std::size_t count)
+            : slots_(slots_in(checked(memory, count))), read_(read_in(memory)), mask_(count - 1) {}
 
         // Where the next message goes; nullptr while the ring is full. The same until publish().
         Message* room() {
@@ -110,7 +119,8 @@ class SpscRing {
 
     class Reader {
       public:
-        Reader(void* memory, std::size_t count) : slots_(slots_in(memory)), read_(read_in(memory)), mask_(count - 1) {}
+        Reader(void* memory, std::size_t count)
+            : slots_(slots_in(checked(memory, count))), read_(read_in(memory)), mask_(count - 1) {}
 
         // The next message, where it lies; nullptr while there is none. The same until release().
         const Message* next() {

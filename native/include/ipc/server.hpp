@@ -36,7 +36,7 @@ struct ServerError {
 struct ServerOptions {
     // The most clients served at once. When one more connects, the server drops the client that has been connected longest without
     // ever calling, though not within 50 ms of its connecting. If all have called, new clients wait in the system's queue until one
-    // leaves.
+    // leaves. At least 1.
     size_t max_clients = 256;
     // Called for every ServerError, on the server's threads, possibly on several at once. Its exceptions are ignored.
     std::function<void(const ServerError&)> on_error;
@@ -46,12 +46,14 @@ struct ServerOptions {
 // once. An exception of the handler fails the client's call, is reported to on_error, and stops nothing else.
 class Server {
   public:
-    // The handler is called as handler(Bytes request, ReplyWriter& reply). Throws Error if it cannot listen at the address.
+    // The handler is called as handler(Bytes request, ReplyWriter& reply). Throws Error if it cannot listen at the address, and
+    // Error(IPC_INVALID_ARGUMENT) for options of which it could serve nobody.
     template <class Handler>
     Server(const std::string& address, Handler handler, ServerOptions options = {})
-        : options_(std::move(options)), handle_(own(std::move(handler))), listener_(address),
+        : options_(checked(std::move(options))), handle_(own(std::move(handler))), listener_(address),
           acceptor_([this] { accept_clients(); }) {}
-    // Calls stop(0), then waits for handlers that are still running; nothing interrupts them.
+    // Calls stop(0), then waits for handlers that are still running; nothing interrupts them. Not from a handler or on_error, which
+    // would wait for themselves.
     ~Server() {
         stop(0);
         acceptor_.join();
@@ -73,8 +75,10 @@ class Server {
 
     // Stops listening and disconnects idle clients at once. Requests in progress are answered first; those that take longer than the
     // time-out are cut off. Returns true if none was. May be called from any thread, even from a handler, whose own request it does not
-    // wait for, nor for those whose handlers do the same at the time: they would wait for each other.
+    // wait for, nor for those whose handlers do the same at the time: they would wait for each other. Throws Error(IPC_INVALID_ARGUMENT)
+    // for a time-out that is negative and not infinite.
     bool stop(int32_t timeout_ms = infinite) {
+        detail::check_timeout(timeout_ms);
         listener_.close();
         std::unique_lock lock(mutex_);
         stopping_ = true;
@@ -89,7 +93,7 @@ class Server {
             return !by_handler || (&client != &*own && client.stopping == 0);
         };
         const auto drained = [&] { return std::none_of(clients_.begin(), clients_.end(), is_awaited); };
-        if (timeout_ms < 0)
+        if (timeout_ms == infinite)
             changed_.wait(lock, drained);
         else
             changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), drained);
@@ -159,6 +163,13 @@ class Server {
     };
     using Handle = std::function<void(Bytes, ReplyWriter&)>;
 
+    static ServerOptions checked(ServerOptions options) {
+        if (options.max_clients == 0)
+            throw Error(IPC_INVALID_ARGUMENT,
+                        "a server of at most 0 clients could serve none: give max_clients a number from 1");
+        return options;
+    }
+
     // Accepts handlers that cannot be copied.
     template <class Handler>
     static Handle own(Handler handler) {
@@ -210,7 +221,7 @@ class Server {
             std::unique_lock lock(mutex_);
             // A client that leaves, or the one dropped, makes room.
             while (!stopping_ && !has_room()) {
-                if (!dropped && clients_.size() >= most()) dropped = make_room();
+                if (!dropped && clients_.size() >= options_.max_clients) dropped = make_room();
                 const auto fresh = std::find_if(clients_.begin(), clients_.end(), is_fresh);
                 if (dropped || fresh == clients_.end()) {
                     changed_.wait(lock);
@@ -230,7 +241,7 @@ class Server {
         }
         if (dropped)
             tell(ServerError::Source::accept, IPC_NOT_AVAILABLE,
-                 "all " + std::to_string(most()) + " clients that " + address() +
+                 "all " + std::to_string(options_.max_clients) + " clients that " + address() +
                      " serves at once were connected: the one silent for longest was dropped for a new one");
     }
 
@@ -318,8 +329,7 @@ class Server {
     }
 
     // Threads count until they have ended; otherwise a flood of short-lived clients would start ever more of them. Call with the lock held.
-    bool has_room() const { return clients_.size() + ending_ < most(); }
-    size_t most() const { return std::max<size_t>(options_.max_clients, 1); }
+    bool has_room() const { return clients_.size() + ending_ < options_.max_clients; }
 
     const ServerOptions options_;
     const Handle handle_;

@@ -1,13 +1,12 @@
 // Calls that coroutines await, many at once.
 #include "../server/support.hpp"
-#include "ipc/awaitable.hpp"
+#include "running.hpp"
 
 #include <array>
-#include <coroutine>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 #if !defined(_WIN32)
 #    include <poll.h>
@@ -15,39 +14,6 @@
 
 namespace ipc::test {
 namespace {
-
-// The least coroutine there is: it begins at once, its owner may destroy it while it waits, and a failure in it is kept.
-class Running {
-  public:
-    struct promise_type {
-        std::exception_ptr failure;
-        Running get_return_object() { return Running(std::coroutine_handle<promise_type>::from_promise(*this)); }
-        std::suspend_never initial_suspend() noexcept { return {}; }
-        std::suspend_always final_suspend() noexcept { return {}; }
-        void return_void() {}
-        void unhandled_exception() { failure = std::current_exception(); }
-    };
-    explicit Running(std::coroutine_handle<promise_type> coroutine) : coroutine_(coroutine) {}
-    Running(Running&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
-    ~Running() {
-        if (coroutine_) coroutine_.destroy();
-    }
-    bool done() const { return coroutine_.done(); }
-    void rethrow() const {
-        if (coroutine_.promise().failure) std::rethrow_exception(coroutine_.promise().failure);
-    }
-    ipc_status status() const {
-        try {
-            rethrow();
-        } catch (const Error& error) {
-            return error.status();
-        }
-        return IPC_OK;
-    }
-
-  private:
-    std::coroutine_handle<promise_type> coroutine_;
-};
 
 // Calls twice, one after the other, and checks what comes back.
 Running call_twice(AwaitableCalls& calls, uint32_t number, size_t length) {
@@ -191,6 +157,63 @@ TEST_P(AwaitableCall, TheEndOfTheChannelEndsThemAll) {
     client_.close();
     while (calls.under_way() > 0) ASSERT_GT(calls.wait(patience_ms), 0u);
     for (const Running& each : all) EXPECT_EQ(each.status(), IPC_CLOSED);
+}
+
+// All places are taken, so what is called then waits for one. A message that is too long fails when its turn has come.
+class AwaitableCallWithoutAPlace : public AwaitableCall {
+  protected:
+    AwaitableCallWithoutAPlace() { serve_echo(); }
+    void take_all_places(const std::string& first) {
+        replies_.resize(IPC_MOST_IN_FLIGHT);
+        all_.push_back(call_once(calls_, first, &replies_[0]));
+        while (all_.size() < IPC_MOST_IN_FLIGHT) all_.push_back(call_once(calls_, "yes", &replies_[all_.size()]));
+    }
+    void wait_for_all() {
+        while (calls_.under_way() > 0) ASSERT_GT(calls_.wait(patience_ms), 0u);
+    }
+    size_t too_long() const { return client_.limit() + 1; }
+
+    AwaitableCalls calls_{client_};
+    std::vector<std::string> replies_;
+    std::vector<Running> all_;
+};
+INSTANTIATE_TEST_SUITE_P(Transports, AwaitableCallWithoutAPlace, testing::Values("shm"), transport_name);
+
+Running call_too_long(AwaitableCalls& calls, size_t size) {
+    co_await calls.call("x", size, nullptr, 0);
+}
+
+TEST_P(AwaitableCallWithoutAPlace, AFailureTakesNobodyElsesText) {
+    take_all_places("no");
+    const Running refused = call_too_long(calls_, too_long());
+    wait_for_all();
+    EXPECT_EQ(refused.status(), IPC_MESSAGE_TOO_LARGE);
+    EXPECT_EQ(all_[0].status(), IPC_HANDLER_FAILED);
+    EXPECT_NE(all_[0].text().find("refused"), std::string::npos) << all_[0].text();
+    for (size_t i = 1; i < all_.size(); ++i) EXPECT_EQ(all_[i].status(), IPC_OK);
+}
+
+// What awaits may be destroyed by whoever is resumed: a failure that ends its siblings, say.
+Running call_and_end(AwaitableCalls& calls, size_t size, int* ended, std::optional<Running>* first,
+                     std::optional<Running>* second) {
+    std::string reply(100, '\0');
+    (void)co_await calls.try_call("yes", size, reply.data(), reply.size());
+    ++*ended;
+    first->reset();
+    second->reset();
+}
+
+TEST_P(AwaitableCallWithoutAPlace, OneThatFailsMayDestroyOthersThatDoAtTheSameMoment) {
+    std::optional<Running> first, second, third;
+    int ended = 0;
+    first.emplace(call_and_end(calls_, 3, &ended, &second, &third));
+    take_all_places("yes");
+    all_.pop_back(); // one place more than there are: it waits for one, and is given up
+    second.emplace(call_and_end(calls_, too_long(), &ended, &first, &third));
+    third.emplace(call_and_end(calls_, too_long(), &ended, &first, &second));
+    wait_for_all();
+    EXPECT_EQ(ended, 1) << "the first to be resumed ends the two others";
+    EXPECT_EQ(first.has_value() + second.has_value() + third.has_value(), 1);
 }
 
 #if !defined(_WIN32)

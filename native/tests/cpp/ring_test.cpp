@@ -121,3 +121,16 @@ TEST(SpscRing, APositionFromNowhereIsTakenForAFullRing) {
         EXPECT_EQ(nullptr, writer.room()) << lie;
     }
 }
+
+#if !defined(NDEBUG) && GTEST_HAS_DEATH_TEST
+// A number of slots that is no power of two would have messages overwrite each other without a word.
+TEST(SpscRingDeathTest, MemoryThatCannotBeARingIsNoticedWhereAssertsAre) {
+    using Ring = ipc::SpscRing<uint64_t>;
+    const Memory<uint64_t> memory(1000);
+    for (const size_t slots : {0u, 3u, 1000u}) {
+        EXPECT_DEATH(Ring::Writer(memory.get(), slots), "power of two") << slots;
+        EXPECT_DEATH(Ring::Reader(memory.get(), slots), "power of two") << slots;
+    }
+    EXPECT_DEATH(Ring::Writer(static_cast<char*>(memory.get()) + 8, 4), "multiple of 64");
+}
+#endif

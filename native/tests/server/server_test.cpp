@@ -196,6 +196,17 @@ TEST_P(ServerOver, AClientThatHasJustConnectedIsNotDroppedForAnother) {
     EXPECT_TRUE(served);
 }
 
+TEST_P(ServerOver, WhatCanServeNobodyIsRefusedAndTakesNoName) {
+    const std::string name = address();
+    ServerOptions options;
+    options.max_clients = 0;
+    EXPECT_EQ(status_of([&] { Server(name, echo, options); }), IPC_INVALID_ARGUMENT);
+    Server server(name, echo);
+    EXPECT_EQ(status_of([&] { server.stop(-2); }), IPC_INVALID_ARGUMENT);
+    EXPECT_EQ(Channel::connect(server.address(), patience_ms).call("still", patience_ms), "still");
+    EXPECT_TRUE(server.stop());
+}
+
 TEST_P(ServerOver, StopAnswersWhatIsInProgress) {
     Gate gate;
     Server server(address(), [&](Bytes request, ReplyWriter& reply) {

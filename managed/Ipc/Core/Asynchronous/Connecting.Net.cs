@@ -38,9 +38,15 @@ internal static class Connecting
         }
         catch (OperationCanceledException)
         {
-            _ = connecting.ContinueWith(static task => task.Result.Dispose(), CancellationToken.None,
-                TaskContinuationOptions.OnlyOnRanToCompletion | TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
+            _ = connecting.ContinueWith(End, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);
             throw;
+        }
+
+        // Looked at, so that it does not go to whoever logs what nobody has looked at (TaskScheduler.UnobservedTaskException).
+        static void End(Task<IpcChannel> abandoned)
+        {
+            if (abandoned.Exception is null && !abandoned.IsCanceled)
+                abandoned.Result.Dispose();
         }
 
         IpcChannel ConnectInSlices()

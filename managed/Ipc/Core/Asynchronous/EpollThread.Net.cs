@@ -10,20 +10,23 @@ namespace Ipc;
 [SupportedOSPlatform("linux")]
 internal static class EpollThread
 {
-    private const int IdleMilliseconds = 10_000;
     private const int MostEvents = 128;
 
-    private static readonly Lock s_lock = new(); // guards the thread's beginning and end
+    private static readonly Lock s_lock = new(); // guards the thread's beginning and end, and the coming of targets, which it must not miss
     private static readonly ConcurrentDictionary<long, IReadyTarget> s_targets = new();
     private static Descriptor? s_epoll;
     private static long s_lastId;
     private static bool s_running;
+
+    /// <summary>How long the thread waits for another target after the last one is gone; for tests to change.</summary>
+    internal static int IdleMilliseconds { get; set; } = 10_000;
 
     /// <summary>Waits for events on a descriptor from now on; what is there already is told, too. The number that Change and Remove need.
     /// Throws when the system refuses.</summary>
     public static long Add(Descriptor descriptor, uint events, IReadyTarget target)
     {
         Descriptor epoll;
+        long id;
         lock (s_lock)
         {
             epoll = s_epoll ??= Libc.CreateEpoll();
@@ -32,14 +35,21 @@ internal static class EpollThread
                 LibraryThread.Start(new Thread(Wait) { IsBackground = true, Name = "ipc readiness" }, "that waits for channels");
                 s_running = true;
             }
+            id = ++s_lastId;
+            s_targets[id] = target;
         }
-        var id = Interlocked.Increment(ref s_lastId);
-        s_targets[id] = target;
-        if (Libc.EpollControl(epoll, Libc.EPOLL_CTL_ADD, descriptor, events | Libc.EPOLLET, id))
-            return id;
-        var error = Libc.LastError;
-        s_targets.TryRemove(id, out _);
-        throw Libc.Failure(IpcStatus.System, "cannot wait for a channel", error);
+        var added = false;
+        try
+        {
+            added = Libc.EpollControl(epoll, Libc.EPOLL_CTL_ADD, descriptor, events | Libc.EPOLLET, id);
+            return added ? id : throw Libc.Failure(IpcStatus.System, "cannot wait for a channel", Libc.LastError);
+        }
+        finally
+        {
+            // The descriptor may be closed already, which throws.
+            if (!added)
+                s_targets.TryRemove(id, out _);
+        }
     }
 
     /// <summary>Other events from now on; what is there already is told.</summary>
