@@ -139,7 +139,7 @@ class AwaitableCalls {
         while (status == IPC_BUFFER_TOO_SMALL) {
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
             const int32_t left_ms = timeout_ms > 0 ? static_cast<int32_t>(left > 0 ? left : 0) : timeout_ms;
-            Waiter* const waiter = slots_[tag];
+            Waiter* const waiter = slots_[static_cast<size_t>(tag)];
             if (waiter != nullptr && waiter->capacity >= length) {
                 room = waiter->reply;
                 status = ipc_complete(channel_, &tag, &outcome, room, waiter->capacity, &length, left_ms);
