@@ -14,7 +14,6 @@
 
 #if defined(IPC_HAS_COROUTINES)
 #    include <array>
-#    include <chrono>
 #    include <vector>
 
 namespace ipc {
@@ -126,9 +125,8 @@ class AwaitableCalls {
 
     // Whether some call was over. Its coroutine runs before this returns, and may make further calls.
     bool resume_one(int32_t timeout_ms) {
-        using Clock = std::chrono::steady_clock;
-        const Clock::time_point end =
-            timeout_ms > 0 ? Clock::now() + std::chrono::milliseconds(timeout_ms) : Clock::time_point();
+        detail::Until until(timeout_ms);
+        if (timeout_ms > 0) until.begin();
         uint64_t tag = 0;
         ipc_status outcome = IPC_OK;
         size_t length = 0;
@@ -137,17 +135,12 @@ class AwaitableCalls {
         std::vector<std::byte> dropped;
         // Of a long reply only the beginning may have come. What has come of it stays, whichever buffer it is asked for with.
         while (status == IPC_BUFFER_TOO_SMALL) {
-            const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-            const int32_t left_ms = timeout_ms > 0 ? static_cast<int32_t>(left > 0 ? left : 0) : timeout_ms;
             Waiter* const waiter = slots_[static_cast<size_t>(tag)];
-            if (waiter != nullptr && waiter->capacity >= length) {
-                room = waiter->reply;
-                status = ipc_complete(channel_, &tag, &outcome, room, waiter->capacity, &length, left_ms);
-            } else {
-                dropped.resize(length);
-                room = dropped.data();
-                status = ipc_complete(channel_, &tag, &outcome, room, dropped.size(), &length, left_ms);
-            }
+            const bool fits = waiter != nullptr && waiter->capacity >= length;
+            if (!fits) dropped.resize(length);
+            room = fits ? waiter->reply : dropped.data();
+            const size_t capacity = fits ? waiter->capacity : length;
+            status = ipc_complete(channel_, &tag, &outcome, room, capacity, &length, until.left_ms());
         }
         if (status == IPC_TIMED_OUT) return false;
         if (status != IPC_OK) return fail_one(status);

@@ -4,6 +4,7 @@
 
 #include "ipc/result.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -31,6 +32,29 @@ inline void copy_into_room(std::byte* room, const void* data, size_t size) noexc
     for (; from < last; from += block, room += block) std::memcpy(room, from, block);
     std::memcpy(last_of_room, last, block);
 }
+
+// When a time-out ends. It begins when something is first waited for, so that a call whose connection is ready never reads the clock.
+class Until {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    explicit Until(int32_t timeout_ms) : timeout_ms_(timeout_ms) {}
+    bool is_forever() const { return timeout_ms_ == IPC_FOREVER; }
+    void begin() { time(); }
+    Clock::time_point time() {
+        if (time_ == Clock::time_point{}) time_ = Clock::now() + std::chrono::milliseconds(timeout_ms_);
+        return time_;
+    }
+    int32_t left_ms() const {
+        if (is_forever() || time_ == Clock::time_point{}) return timeout_ms_;
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(time_ - Clock::now()).count();
+        return left > 0 ? static_cast<int32_t>(left) : 0;
+    }
+
+  private:
+    int32_t timeout_ms_;
+    Clock::time_point time_{};
+};
 
 } // namespace detail
 

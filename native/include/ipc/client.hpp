@@ -57,6 +57,7 @@ class Client {
     // Connects now rather than at the first call. Throws Error as Channel::connect does, but with ClientOptions::reconnect waits for the
     // server instead of throwing IPC_NO_SERVER.
     void connect(int32_t timeout_ms = infinite) {
+        detail::check_timeout(timeout_ms);
         Until until(timeout_ms);
         const Turn turn(*this, until);
         usable_channel(until);
@@ -90,26 +91,7 @@ class Client {
   private:
     using Clock = std::chrono::steady_clock;
 
-    // When a time-out ends. It begins when something is first waited for, so that a call whose connection is ready never reads the clock.
-    class Until {
-      public:
-        explicit Until(int32_t timeout_ms) : timeout_ms_(timeout_ms) { detail::check_timeout(timeout_ms); }
-        bool is_forever() const { return timeout_ms_ == IPC_FOREVER; }
-        void begin() { time(); }
-        Clock::time_point time() {
-            if (time_ == Clock::time_point{}) time_ = Clock::now() + std::chrono::milliseconds(timeout_ms_);
-            return time_;
-        }
-        int32_t left_ms() const {
-            if (is_forever() || time_ == Clock::time_point{}) return timeout_ms_;
-            const auto left = std::chrono::ceil<std::chrono::milliseconds>(time_ - Clock::now()).count();
-            return static_cast<int32_t>(std::max<decltype(left)>(left, 0));
-        }
-
-      private:
-        int32_t timeout_ms_;
-        Clock::time_point time_{};
-    };
+    using Until = detail::Until;
 
     // The right to call, held by one thread at a time.
     class Turn {
@@ -145,6 +127,7 @@ class Client {
 
     template <class Call>
     std::invoke_result_t<Call, Channel&, int32_t> in_turn(int32_t timeout_ms, Call call) {
+        detail::check_timeout(timeout_ms);
         Until until(timeout_ms);
         const Turn turn(*this, until);
         const std::shared_ptr<Channel> channel = usable_channel(until);

@@ -31,24 +31,19 @@ class Running {
     void rethrow() const {
         if (coroutine_.promise().failure) std::rethrow_exception(coroutine_.promise().failure);
     }
-    ipc_status status() const {
-        try {
-            rethrow();
-        } catch (const Error& error) {
-            return error.status();
-        }
-        return IPC_OK;
-    }
-    std::string text() const {
-        try {
-            rethrow();
-        } catch (const Error& error) {
-            return error.what();
-        }
-        return {};
-    }
+    ipc_status status() const { return error().status(); }
+    std::string text() const { return error().what(); }
 
   private:
+    Error error() const {
+        try {
+            rethrow();
+        } catch (const Error& error) {
+            return error;
+        }
+        return Error(IPC_OK, "");
+    }
+
     std::coroutine_handle<promise_type> coroutine_;
 };
 
