@@ -42,7 +42,7 @@ internal static class Options
         {
             var text = result.Tokens[0].Value;
             var isWhole = typeof(T) != typeof(double);
-            if (T.TryParse(text, isWhole ? NumberStyles.Integer : NumberStyles.Float, CultureInfo.InvariantCulture, out var number))
+            if (T.TryParse(text, isWhole ? NumberStyles.Integer : NumberStyles.Float, CultureInfo.InvariantCulture, out var number) && T.IsFinite(number))
                 return number;
             result.AddError($"{name} '{text}' is not a {(isWhole ? "whole " : "")}number"
                 + $"{(!isWhole && text.Contains(',', StringComparison.Ordinal) ? $"; write its decimals after a point, as in {text.Replace(',', '.')}" : "")}");

@@ -12,6 +12,8 @@ internal sealed partial class ChildProcess : IAsyncDisposable
     private const string Setsid = "/usr/bin/setsid";
     private const int SignalKill = 9;
     private const int LastWordsLength = 2000;
+    private static readonly TimeSpan s_lastWordsBound = TimeSpan.FromSeconds(0.5);
+    private static readonly TimeSpan s_endBound = TimeSpan.FromSeconds(5);
 
     private static readonly ConcurrentDictionary<ChildProcess, bool> s_running = new();
 
@@ -92,13 +94,14 @@ internal sealed partial class ChildProcess : IAsyncDisposable
         try
         {
             await _process.WaitForExitAsync(end.Token).ConfigureAwait(false);
-            await _errors.WaitAsync(end.Token).ConfigureAwait(false);
-            return _process.ExitCode;
         }
         catch (OperationCanceledException)
         {
             return _process.HasExited ? _process.ExitCode : null;
         }
+        // All that it wrote is there to be read; but what it has started may have the stream for longer.
+        await Task.WhenAny(_errors, Task.Delay(s_lastWordsBound)).ConfigureAwait(false);
+        return _process.ExitCode;
     }
 
     /// <summary>The end of what it wrote to standard error, on one line; "" if nothing.</summary>
@@ -136,21 +139,24 @@ internal sealed partial class ChildProcess : IAsyncDisposable
         }
     }
 
-    /// <summary>Closes its input, gives it half a second to end in order, then kills it. Its output can be read to the end afterwards.</summary>
-    public async Task StopAsync()
-    {
-        CloseInput();
-        if (await WaitAsync(TimeSpan.FromSeconds(0.5)).ConfigureAwait(false) is null)
-        {
-            Kill();
-            await WaitAsync(TimeSpan.FromSeconds(5)).ConfigureAwait(false);
-        }
-    }
+    /// <summary>Ends when whoever reads its output has read it to the end.</summary>
+    public Task OutputRead { get; set; } = Task.CompletedTask;
 
-    /// <summary>Stops it if it still runs, and releases it; nobody may read its output any more.</summary>
+    /// <summary>Closes its input, gives it half a second to end in order, kills it and what it has started otherwise, and releases it; nobody may read
+    /// its output any more.</summary>
     public async ValueTask DisposeAsync()
     {
-        await StopAsync().ConfigureAwait(false);
+        CloseInput();
+        var ended = await WaitAsync(TimeSpan.FromSeconds(0.5)).ConfigureAwait(false) is not null;
+        var streams = Task.WhenAll(_errors, OutputRead);
+        await Task.WhenAny(streams, Task.Delay(ended ? s_lastWordsBound : TimeSpan.Zero)).ConfigureAwait(false);
+        // Streams that go on are those of processes that it started, which are in its group still.
+        if (!ended || !streams.IsCompleted)
+        {
+            Kill();
+            // Not for ever: who has left the group may hold the streams for as long as it likes.
+            await Task.WhenAny(Task.WhenAll(WaitAsync(s_endBound), streams), Task.Delay(s_endBound)).ConfigureAwait(false);
+        }
         s_running.TryRemove(this, out _);
         lock (_releasing)
         {

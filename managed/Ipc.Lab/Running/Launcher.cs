@@ -105,7 +105,7 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
         finally
         {
             Remember(task.Cell.ServerSide, launch.Server);
-            Remember(task.Cell.ClientSide, launch.Clients[0]);
+            Remember(task.Cell.ClientSide, launch.Clients is [var client, ..] ? client : null);
         }
     }
 
@@ -166,9 +166,9 @@ internal sealed class Launcher(Programs programs, LaunchBounds bounds)
         return all.FirstOrDefault(f => !f.IsConsequence) ?? first;
     }
 
-    private void Remember(string side, Peer peer)
+    private void Remember(string side, Peer? peer)
     {
-        if (peer.Environment is { } environment)
+        if (peer?.Environment is { } environment)
             _environments.TryAdd(side, environment);
     }
 }

@@ -11,23 +11,19 @@ internal sealed class OneWayLaunch : IAsyncDisposable
     private readonly LaunchTask _task;
     private readonly LaunchBounds _bounds;
     private readonly ScenarioEntry _scenario;
+    private readonly Programs _programs;
+    private readonly List<Peer> _clients = [];
 
-    /// <summary>Starts all peers at once: one's runtime starts while another listens.</summary>
+    /// <summary>Starts the server; the clients start with <see cref="RunAsync"/>, so that this object has every process, also when one of them does not
+    /// start.</summary>
     public OneWayLaunch(LaunchTask task, Programs programs, LaunchBounds bounds)
     {
-        (_task, _bounds, _scenario) = (task, bounds, Choices.ScenarioEntry(task.Cell.Scenario));
+        (_task, _programs, _bounds, _scenario) = (task, programs, bounds, Choices.ScenarioEntry(task.Cell.Scenario));
         Server = new Peer(programs.Peer(task.Cell.ServerSide), "server", ServerReceives ? "served" : "measured");
-        var clients = new List<Peer>();
-        for (var i = 0; i < _scenario.Clients; i++)
-        {
-            var who = _scenario.Clients == 1 ? "client" : $"client {i + 1}";
-            clients.Add(new Peer(programs.Peer(task.Cell.ClientSide), who, ServerReceives ? "measured" : "received"));
-        }
-        Clients = clients;
     }
 
     public Peer Server { get; }
-    public IReadOnlyList<Peer> Clients { get; }
+    public IReadOnlyList<Peer> Clients => _clients;
     public IReadOnlyList<Peer> All => [Server, .. Clients];
 
     // Killed because the scenario says so.
@@ -40,6 +36,7 @@ internal sealed class OneWayLaunch : IAsyncDisposable
     /// <summary>Leads the peers through both stretches and holds what they counted against each other.</summary>
     public async Task<(LaunchRecord Record, uint[] Samples)> RunAsync(int cell, int round, CancellationToken stop)
     {
+        StartClients();
         await BeginAsync(stop).ConfigureAwait(false);
         var warm = await ExpectAsync<Warm>(Senders, _bounds.Start + TimeSpan.FromSeconds(_task.Timing.WarmupSeconds), "warm", stop).ConfigureAwait(false);
         var warmedUp = await ExpectAsync<Received>(Receivers, _bounds.Answer, "received", stop).ConfigureAwait(false);
@@ -68,6 +65,16 @@ internal sealed class OneWayLaunch : IAsyncDisposable
         await Task.WhenAll(All.Select(p => p.DisposeAsync().AsTask())).ConfigureAwait(false);
         for (var i = 0; i < Clients.Count; i++)
             File.Delete(_task.SamplesOf(i));
+    }
+
+    // All at once, and beside the server: one's runtime starts while another listens.
+    private void StartClients()
+    {
+        for (var i = 0; i < _scenario.Clients; i++)
+        {
+            var who = _scenario.Clients == 1 ? "client" : $"client {i + 1}";
+            _clients.Add(new Peer(_programs.Peer(_task.Cell.ClientSide), who, ServerReceives ? "measured" : "received"));
+        }
     }
 
     private async Task BeginAsync(CancellationToken stop)

@@ -15,7 +15,6 @@ internal sealed class Peer : IAsyncDisposable
     private readonly Channel<PeerEvent> _events = System.Threading.Channels.Channel.CreateUnbounded<PeerEvent>();
     private readonly List<PeerEvent> _early = [];
     private readonly TaskCompletionSource<PeerFailure> _failure = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly Task _pump;
 
     /// <summary>Starts a peer.</summary>
     /// <param name="who">What failures call it: server, client or process.</param>
@@ -25,7 +24,7 @@ internal sealed class Peer : IAsyncDisposable
         Who = who;
         _lastEvent = lastEvent;
         _process = ChildProcess.Start(program, []);
-        _pump = PumpAsync();
+        _process.OutputRead = PumpAsync();
     }
 
     public string Who { get; }
@@ -107,12 +106,7 @@ internal sealed class Peer : IAsyncDisposable
             throw new PeerFailure("HUNG", $"the {Who} was still running {bound.TotalSeconds:0.#} s after it was killed");
     }
 
-    public async ValueTask DisposeAsync()
-    {
-        await _process.StopAsync().ConfigureAwait(false);
-        await _pump.ConfigureAwait(false);
-        await _process.DisposeAsync().ConfigureAwait(false);
-    }
+    public ValueTask DisposeAsync() => _process.DisposeAsync();
 
     private async Task PumpAsync()
     {

@@ -161,6 +161,8 @@ public sealed class CommandTests : IDisposable
     [InlineData("run --colour", "`ipc run` does not know '--colour'")]
     [InlineData("run --seconds soon", "--seconds 'soon' is not a number")]
     [InlineData("run --warmup long", "--warmup 'long' is not a number")]
+    [InlineData("advise --rate NaN", "--rate 'NaN' is not a number")]
+    [InlineData("advise --rate Infinity", "--rate 'Infinity' is not a number")]
     [InlineData("run --seconds 0,5", "--seconds '0,5' is not a number; write its decimals after a point, as in 0.5")]
     [InlineData("run --out EMPTY", "--out names nothing; omit it or name one")]
     [InlineData("run --resume EMPTY", "--resume names nothing; omit it or name one")]

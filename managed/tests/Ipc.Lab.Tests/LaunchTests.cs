@@ -111,6 +111,35 @@ public sealed class LaunchTests : IDisposable
     }
 
     [Fact]
+    public async Task WhatAPeerHasStartedEndsWithIt()
+    {
+        var (record, _) = await LaunchAsync(s_pair, "leaves-process").WaitAsync(TimeSpan.FromMinutes(1));
+
+        Assert.Equal("ok", record.Status);
+        Assert.Equal(3, Fakes.StartedPeers(_folder).Count);
+    }
+
+    // Nobody can tell whose it is any more; but it has the peer's streams, for whose end the lab must not wait.
+    [Fact]
+    public async Task WhatAPeerHasStartedInASessionOfItsOwnKeepsNobodyWaiting()
+    {
+        try
+        {
+            var (record, _) = await LaunchAsync(s_pair, "leaves-session").WaitAsync(TimeSpan.FromMinutes(1));
+
+            Assert.Equal("ok", record.Status);
+        }
+        finally
+        {
+            var left = Path.Combine(_folder.Path, "peers.log.left");
+            for (var clock = Stopwatch.StartNew(); !File.Exists(left) && clock.Elapsed.TotalSeconds < 10;)
+                await Task.Delay(10);
+            using var process = Process.GetProcessById(int.Parse(await File.ReadAllTextAsync(left), null));
+            process.Kill();
+        }
+    }
+
+    [Fact]
     public async Task AStopEndsAHangingLaunchAtOnce()
     {
         using var stop = new CancellationTokenSource(TimeSpan.FromSeconds(0.3));

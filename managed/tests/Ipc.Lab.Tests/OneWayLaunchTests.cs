@@ -16,9 +16,11 @@ public sealed class OneWayLaunchTests : IDisposable
 
     public void Dispose() => _folder.Dispose();
 
-    private async Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync(Cell cell, string mode)
+    private Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync(Cell cell, string mode) => LaunchAsync(cell, Fakes.Programs(_folder, mode));
+
+    private async Task<(LaunchRecord Record, uint[] Samples)> LaunchAsync(Cell cell, Programs programs)
     {
-        var launcher = new Launcher(Fakes.Programs(_folder, mode), LaunchBounds.Usual);
+        var launcher = new Launcher(programs, LaunchBounds.Usual);
         var samples = Path.Combine(_folder.Path, "launch.u32");
         var task = new LaunchTask(
             cell, PeerWorkloads.Of(cell.Workload, null), $"lab-test-{Guid.NewGuid():N}"[..24], 7, new Pins(0, 1), new LaunchTiming(0.01, 0.01), samples);
@@ -69,6 +71,30 @@ public sealed class OneWayLaunchTests : IDisposable
         var failure = await Assert.ThrowsAsync<PeerFailure>(() => LaunchAsync(s_oneWay, mode));
 
         Assert.Equal((status, reason), (failure.Status, failure.Reason));
+    }
+
+    [Fact]
+    public async Task AClientThatCannotBeStartedLeavesNoServer()
+    {
+        var server = Fakes.Programs(_folder).NativePeer().Path;
+        var programs = new Programs(null, name => name == "IPC_NATIVE_PEER" ? server : "/nowhere");
+
+        await Assert.ThrowsAsync<UserMistakeException>(() => LaunchAsync(s_oneWay, programs));
+
+        Assert.DoesNotContain(Directory.EnumerateDirectories("/proc"), HasThisTestsEnvironment);
+    }
+
+    // It has not been told its cell, so it is in no log.
+    private bool HasThisTestsEnvironment(string process)
+    {
+        try
+        {
+            return File.ReadAllText(Path.Combine(process, "environ")).Contains(_folder.Path, StringComparison.Ordinal);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return false; // no process, or one that has ended
+        }
     }
 
     [Fact]

@@ -102,6 +102,9 @@ while read -r line; do
       write_samples
       say "$measured"
       [ "$mode" = bad-exit ] && exit 3
+      # With its streams, and in its group or in one of its own.
+      [ "$mode" = leaves-process ] && { sleep 1000 & printf '%s left -\n' "$!" >> "$FAKE_PEER_LOG"; }
+      [ "$mode" = leaves-session ] && { setsid sh -c 'echo $$ > "$0"; exec sleep 1000' "$FAKE_PEER_LOG.left" & }
       exit 0 ;;
   esac
 done
