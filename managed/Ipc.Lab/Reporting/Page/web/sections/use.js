@@ -37,7 +37,7 @@ function groupTitle(row) {
   return row.objects ? `${capital(name)}, objects` : capital(name);
 }
 
-/** The rows that stand for all: the least and the largest call, and one of each other kind, as long as they had a choice. */
+/** The rows that stand for all: a short and the largest call, and one of each other kind, as long as they had a choice. */
 function glimpses(rows) {
   const choice = rows.filter(row => row.verdict.certain && row.cells.length > 1);
   const shown = [];
@@ -45,11 +45,15 @@ function glimpses(rows) {
     const group = choice.filter(row => groupTitle(row) === title);
     // Of other kinds the message that most were measured with.
     const widest = group.reduce((most, row) => (row.cells.length > most.cells.length ? row : most));
-    shown.push(
-      ...(title === 'Bytes there and back' && group.length > 1 ? [group.find(row => row.workload === '64') ?? group[0], group.at(-1)] : [widest]),
-    );
+    shown.push(...(title === 'Bytes there and back' && group.length > 1 ? [nearestTo64(group), group.at(-1)] : [widest]));
   }
   return shown.slice(0, 6);
+}
+
+/** The row whose message comes nearest to 64 bytes each way, for that one itself may have no winner. */
+function nearestTo64(rows) {
+  const distance = row => Math.abs(Math.log(Math.max(1, sizeOf(row.workload)) / 128));
+  return rows.reduce((nearest, row) => (distance(row) < distance(nearest) ? row : nearest));
 }
 
 // Read from across a room: what wins, how long it takes, by how much.
@@ -71,7 +75,7 @@ function glance(rows) {
           'span',
           { className: 'by' },
           element('b', null, units.time(best.p50_ns)),
-          next ? `, ${nameIn(row)(next)} ${times(next.p50_ns / best.p50_ns)}` : ', no difference between any',
+          next ? `, ${nameIn(row)(next)} takes ${times(next.p50_ns / best.p50_ns)}` : ', no difference between any',
         ),
       );
       pick.addEventListener('click', () => state.set({ need: best.need }));
@@ -86,9 +90,9 @@ function winners(names) {
   return shown.join(' or ') + (names.length > shown.length ? ' …' : '');
 }
 
-/** "takes 1.4 × as long", with no more digits than anybody reads. */
+/** "1.4 × as long", with no more digits than anybody reads. */
 function times(ratio) {
-  return `takes ${ratio < 9.95 ? units.ratio(ratio) : `${Math.round(ratio)}\u00a0×`} as long`;
+  return `${ratio < 9.95 ? units.ratio(ratio) : `${Math.round(ratio)}\u00a0×`} as long`;
 }
 
 function answers(rows) {
