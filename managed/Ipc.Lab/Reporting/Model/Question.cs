@@ -25,7 +25,7 @@ internal sealed record Question(string Pair, string Scenario, string Workload, b
     public string Next =>
         Verdict.Next is { } next ? $"{NameOf(next)}, {Units.Ratio(next.P50Ns / Verdict.Best.P50Ns)} x as long" : "";
 
-    /// <summary>The questions that a machine's cells answer for a pair, in the registry's order. Cells of a fixed count repeat what somebody published;
+    /// <summary>The questions that a machine's cells answer for a pair, in the order of <see cref="Names.Scenarios"/>. Cells of a fixed count repeat what somebody published;
     /// they answer nobody's question. Of workloads with the same message (64 and sweep-64) the one counts that was measured over most transports.</summary>
     public static IReadOnlyList<Question> Of(MachineReport machine, string pair) =>
         [.. OfEachWorkload(machine, pair).GroupBy(q => (q.Scenario, q.Objects, Names.Message(q.Workload))).Select(g => g.MaxBy(q => q.Verdict.Ranked.Count)!)];
@@ -34,7 +34,7 @@ internal sealed record Question(string Pair, string Scenario, string Workload, b
         from c in machine.Sound
         where !c.IsAlone && c.Result.Pair == pair && c.Result.Count is null
         group c.Result by (c.Result.Scenario, c.Result.Workload, Objects: Names.IsOfObjects(c.Result.Codec)) into cells
-        orderby Names.RankOf(Registry.Scenarios.Select(s => s.Id), cells.Key.Scenario), cells.Key.Objects, Names.BytesOf(cells.Key.Workload),
+        orderby Names.RankOf(Names.Scenarios.Select(s => s.Id), cells.Key.Scenario), cells.Key.Objects, Names.BytesOf(cells.Key.Workload),
         Names.RankOf(Registry.Workloads.Select(w => w.Id), cells.Key.Workload)
         select new Question(pair, cells.Key.Scenario, cells.Key.Workload, cells.Key.Objects, Verdict.Of(cells)!);
 
@@ -85,6 +85,18 @@ internal static class Names
 
     public static string Pair(string pair) => string.Join(" : ", pair.Split(':').Select(Side));
 
+    /// <summary>All scenarios in the order in which people read them: the registry's, but those that differ in a number only (of calls in flight, clients
+    /// or threads) by that number.</summary>
+    public static IReadOnlyList<ScenarioEntry> Scenarios { get; } =
+        [.. Registry.Scenarios.OrderBy(s => RankOf(Registry.Scenarios.Select(other => other.Id), FamilyOf(s))).ThenBy(s => (s.InFlight, s.Threads, s.Clients))];
+
+    // The first in the registry of those that differ in a number only, which stands at the end of the others' names.
+    private static string FamilyOf(ScenarioEntry scenario)
+    {
+        var family = scenario.Id.TrimEnd('0', '1', '2', '3', '4', '5', '6', '7', '8', '9').TrimEnd('-');
+        return Registry.Scenarios.Any(s => s.Id == family) ? family : scenario.Id;
+    }
+
     public static string Scenario(string id) => id switch
     {
         "handler" => "call, answered by a handler",
@@ -111,7 +123,7 @@ internal static class Names
         "broadcast-last" or "broadcast-last-1" or "broadcast-last-2" or "broadcast-last-10" =>
             ClientsOf(id) is var clients and not "one" ? $"published to {clients}, until the last has it" : "published to one, until it has it",
         "pipelined" or "pipelined-1" or "pipelined-8" or "pipelined-256" =>
-            InFlightCurve.InFlightOf(id) is var calls and > 1 ? string.Create(CultureInfo.InvariantCulture, $"{calls} calls in flight") : "call in flight",
+            InFlightCurve.InFlightOf(id) is var calls and > 1 ? string.Create(CultureInfo.InvariantCulture, $"{calls} calls in flight") : "one call in flight",
         "batch" => "in buckets",
         "paced" => "paced call",
         "serialize" => "codec alone",

@@ -26,7 +26,7 @@ internal static class PageData
         ["transports"] = Json(Registry.Transports.Select(t => new { t.Id, t.Kind, t.Summary })),
         ["sides"] = Json(Registry.Sides.Select(s => new { s.Id, Name = Names.Side(s.Id), s.Summary })),
         ["codecs"] = Json(Registry.Codecs.Select(c => new { c.Id, c.Objects })),
-        ["scenarios"] = Json(Registry.Scenarios.Select(s => new
+        ["scenarios"] = Json(Names.Scenarios.Select(s => new
         {
             s.Id,
             Name = Names.Scenario(s.Id),

@@ -69,4 +69,17 @@ public sealed class VerdictTests
         P50Ns = p50,
         EachLaunch = [.. launches.Select((l, i) => new LaunchFigures { Round = i, Status = "ok", P50Ns = l })],
     };
+
+    [Fact]
+    public void ScenariosThatDifferInANumberStandInItsOrder()
+    {
+        string[] order = [.. Names.Scenarios.Select(s => s.Id)];
+
+        Assert.Equal(Registry.Scenarios.Select(s => s.Id).Order(), order.Order());
+        Assert.Equal("call", order[0]);
+        Assert.Equal(["pipelined-1", "pipelined-8", "pipelined", "pipelined-256"], order.Where(id => id.StartsWith("pipelined", StringComparison.Ordinal)));
+        Assert.Equal(["fanin-2", "fanin", "fanin-8", "fanin-16"], order.Where(id => id.StartsWith("fanin", StringComparison.Ordinal)).Take(4));
+        Assert.Equal(["broadcast-1", "broadcast-2", "broadcast", "broadcast-10", "broadcast-slow", "broadcast-dead"],
+            order.Where(id => id.StartsWith("broadcast", StringComparison.Ordinal)).Take(6));
+    }
 }

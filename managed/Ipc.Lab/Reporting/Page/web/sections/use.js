@@ -21,7 +21,7 @@ section(
       return;
     }
     const figure = element('figure', { className: 'stays' }, element('figcaption', { id: 'decision-title' }));
-    body.replaceChildren(glance(rows), about, element('div', { className: 'two first' }, answers(rows), element('div', null, figure)));
+    body.replaceChildren(glance(rows), about, element('div', { className: 'two first' }, element('div', null, allAnswers(rows)), element('div', null, figure)));
     drawDecision(figure);
   },
   'Answers',
@@ -67,7 +67,7 @@ function glance(rows) {
       const { best, tied, next } = row.verdict;
       const pick = element(
         'button',
-        { type: 'button', title: 'Show this message in all charts', 'aria-pressed': String(row.cells.some(c => c.need === question.need?.key)) },
+        { type: 'button', title: 'Show this message in all charts', 'aria-pressed': String(isAsked(row)) },
         element('span', { className: 'what' }, groupTitle(row)),
         element('span', { className: 'size' }, sizeName(row.workload, isOneWay(best))),
         element('span', { className: 'winner' }, winners(tied.map(nameIn(row)))),
@@ -93,6 +93,25 @@ function winners(names) {
 /** "1.4 × as long", with no more digits than anybody reads. */
 function times(ratio) {
   return `${ratio < 9.95 ? units.ratio(ratio) : `${Math.round(ratio)}\u00a0×`} as long`;
+}
+
+/** First what there was a choice for: nobody looks for the winner of one. */
+function allAnswers(rows) {
+  const hadChoice = row => row.cells.length > 1;
+  const [chosen, alone] = [rows.filter(hadChoice), rows.filter(row => !hadChoice(row))];
+  if (chosen.length === 0 || alone.length === 0) return [answers(rows)];
+  const more = element(
+    'details',
+    { className: 'data', open: alone.some(isAsked) },
+    element('summary', null, `${alone.length === 1 ? 'One more message was' : `${alone.length} more messages were`} measured over one transport only`),
+    answers(alone),
+  );
+  return [answers(chosen), more];
+}
+
+/** Whether this is the message that all charts show. */
+function isAsked(row) {
+  return row.cells.some(cell => cell.need === question.need?.key);
 }
 
 function answers(rows) {
@@ -130,7 +149,6 @@ function answers(rows) {
 function answer(row) {
   const { best, tied, next, mixed, certain } = row.verdict;
   const name = nameIn(row);
-  const asked = row.cells.some(cell => cell.need === question.need?.key);
   const use =
     tied.length === 1
       ? element('td', { className: 'use' }, name(best), row.cells.length === 1 ? element('small', null, ' the only one measured') : null)
@@ -154,7 +172,7 @@ function answer(row) {
   pick.addEventListener('click', () => state.set({ need: best.need }));
   return element(
     'tr',
-    { className: asked ? 'chosen' : null },
+    { className: isAsked(row) ? 'chosen' : null },
     element('th', { scope: 'row' }, pick),
     use,
     element('td', { className: 'n' }, units.time(best.p50_ns), best.p50_ci ? element('small', null, units.interval(best.p50_ci, units.time)) : null),
