@@ -14,6 +14,14 @@ public abstract class ReplyWriter
     /// <returns>Exactly <paramref name="length"/> bytes.</returns>
     /// <exception cref="IpcException"><see cref="IpcStatus.MessageTooLarge"/>, or why the channel ended.</exception>
     public abstract Span<byte> Reserve(int length);
+
+    /// <summary>Whether what came out of the handler says that its client's channel has ended, which is no failure of the handler's.</summary>
+    internal virtual bool IsEndOfChannel(Exception exception) => false;
+
+    /// <summary>Makes this exception one of these.</summary>
+    internal virtual void EndChannelWith(Exception exception)
+    {
+    }
 }
 
 // Serving calls with a handler.
@@ -21,8 +29,8 @@ public abstract partial class IpcChannel
 {
     /// <summary>Answers calls, one after another on this thread, until the client closes; then returns.</summary>
     /// <remarks>Over a transport of kind "call" the handler runs on the transport's threads, one request at a time, while this method waits.</remarks>
-    /// <param name="handler">Answers one request. What it throws fails the call at the client and ends nothing here. It may close and dispose this
-    /// channel.</param>
+    /// <param name="handler">Answers one request. What it throws fails the call at the client and ends nothing here, but for what
+    /// <see cref="ReplyWriter.Reserve"/> throws because the channel has ended. It may close and dispose this channel.</param>
     /// <param name="handlerFailed">Receives what the handler threw, on the handler's thread, after the client has been told: for a log. If it throws,
     /// that ends this method.</param>
     /// <exception cref="IpcException">The channel failed, or was closed on this side (<see cref="IpcStatus.Closed"/>).</exception>
@@ -86,9 +94,9 @@ public abstract partial class IpcChannel
             {
                 handler(request, _writer);
             }
-            // Whatever the handler throws belongs to the client that called it, not to this loop; should the channel itself
+            // Whatever else the handler throws belongs to the client that called it, not to this loop; should the channel itself
             // have failed under the handler, telling the client fails the same way.
-            catch (Exception e)
+            catch (Exception e) when (!_writer.IsEndOfChannel(e))
             {
                 try
                 {
@@ -120,23 +128,32 @@ public abstract partial class IpcChannel
 
     private sealed class ChannelReplyWriter(IpcChannel channel) : ReplyWriter
     {
-        private int _reserved;
+        private const int Nothing = -1, Refused = -2;
 
-        public void Begin() => _reserved = -1;
+        private int _reserved; // bytes, or one of these
+        private Exception? _end;
+
+        public void Begin() => _reserved = Nothing;
 
         public override Span<byte> Reserve(int length)
         {
+            _reserved = Refused; // unless what follows returns
             var room = channel.ReserveReply(length);
             _reserved = length;
             return room;
         }
+
+        internal override bool IsEndOfChannel(Exception exception) =>
+            exception == _end || (_reserved == Refused && exception is IpcException { Status: IpcStatus.PeerClosed or IpcStatus.Closed or IpcStatus.Truncated });
+
+        internal override void EndChannelWith(Exception exception) => _end = exception;
 
         /// <summary>The handler failed after it had reserved room.</summary>
         public void GiveBack()
         {
             if (_reserved < 0)
                 return;
-            _reserved = -1;
+            _reserved = Nothing;
             channel.Cancel();
         }
 

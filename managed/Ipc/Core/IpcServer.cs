@@ -3,7 +3,8 @@ namespace Ipc;
 /// <summary>Serves every client of an address with one handler, each client on a thread of its own.</summary>
 /// <remarks>
 /// <para>The handler runs on several threads at once. What it throws fails the call at the client, is reported to <see cref="IpcServerOptions.Error"/>, and
-/// ends nothing.</para>
+/// ends nothing. Not so what <see cref="ReplyWriter.Reserve"/> throws because its client has gone or was cut off: that ends this client's session, as it
+/// would have ended without the handler.</para>
 /// <para>Neither a client nor a shortage of the system ends a server: it waits, drops clients that have never called, and goes on. Any thread may use any
 /// member.</para>
 /// </remarks>
@@ -267,19 +268,26 @@ public sealed partial class IpcServer : IDisposable
 
     private void Handle(IpcServerClient client, ReadOnlySpan<byte> request, ReplyWriter reply)
     {
-        // Too late to be begun: the channel is closed, which is what the client learns.
+        // Too late to be begun: the client learns that the channel has been closed.
         if (!client.Begin())
-            throw new IpcException(IpcStatus.Closed, $"the server at {Address} has stopped");
+            EndWith(new IpcException(IpcStatus.Closed, $"the server at {Address} has stopped"), reply);
         try
         {
             _handler(request, reply);
         }
-        catch (Exception e)
+        // A client that has gone, or was cut off, is not the handler's fault.
+        catch (Exception e) when (!reply.IsEndOfChannel(e))
         {
             client.Failed();
             Tell(IpcServerErrorSource.Handler, e);
             throw;
         }
+    }
+
+    private static void EndWith(IpcException end, ReplyWriter reply)
+    {
+        reply.EndChannelWith(end);
+        throw end;
     }
 
     private void Forget(IpcServerClient client)

@@ -194,6 +194,59 @@ public sealed class IpcServerTests
         open.Set();
     }
 
+    // Its handler, which learns of that when it reserves its reply, has done nothing wrong.
+    [Theory, MemberData(nameof(Transports))]
+    public void AClientThatWasCutOffIsNoFailureOfItsHandler(string transport)
+    {
+        var told = new List<IpcServerError>();
+        using var entered = new ManualResetEventSlim();
+        using var open = new ManualResetEventSlim();
+        using var server = Server(transport, (request, reply) =>
+        {
+            entered.Set();
+            open.Wait();
+            Echo(request, reply);
+        }, new IpcServerOptions { Error = told.Add });
+        using var client = Connect(server);
+        var calling = Aside.Run(() => Pair.StatusOf(() => Call(client, "slow")));
+        Assert.True(entered.Wait(Pair.Patience));
+        Assert.False(server.Stop(10));
+        Assert.Equal(IpcStatus.PeerClosed, calling.Join());
+        open.Set();
+        Pair.Until(() => server.Clients == 0);
+        Assert.Empty(told);
+        Assert.Equal(0, server.GetHealth().CallsFailed);
+    }
+
+    // What a handler fails with at another server is its own failure, though it looks the same.
+    [Fact]
+    public void AFailureFromElsewhereIsTheHandlersOwn()
+    {
+        var told = new List<IpcServerError>();
+        using var server = Server("unix", (_, _) => throw new IpcException(IpcStatus.PeerClosed, "the server behind is gone"),
+            new IpcServerOptions { Error = told.Add });
+        using var client = Connect(server);
+        Assert.Equal(IpcStatus.HandlerFailed, Pair.StatusOf(() => Call(client, "text")));
+        Assert.Equal(IpcServerErrorSource.Handler, Assert.Single(told).Source);
+    }
+
+    // A request that came while its server stopped: the client may make the call elsewhere, which it could not after a failure of the handler.
+    [Theory, MemberData(nameof(Transports))]
+    public void WhatIsTooLateToBeBegunIsNotToldAsAFailure(string transport)
+    {
+        using var pair = new Pair(transport);
+        var calling = Aside.Run(() => Pair.StatusOf(() => Call(pair.Client, "late")));
+        var tooLate = new IpcException(IpcStatus.Closed, "the server has stopped");
+        var answerOne = pair.Server.AnswerOneBy((_, reply) =>
+        {
+            reply.EndChannelWith(tooLate);
+            throw tooLate;
+        });
+        Assert.Same(tooLate, Assert.Throws<IpcException>(answerOne));
+        pair.Server.Dispose();
+        Assert.Equal(IpcStatus.PeerClosed, calling.Join());
+    }
+
     [Theory, MemberData(nameof(Transports))]
     public void AHandlerMayStopItsServer(string transport)
     {

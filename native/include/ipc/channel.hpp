@@ -68,7 +68,10 @@ class ReplyWriter {
         void* room = nullptr;
         const ipc_status status = writer_ != nullptr ? ipc_reply_reserve(writer_, size, &room)
                                                      : ipc_reserve_reply(channel_, size, &room, infinite);
-        if (status != IPC_OK) return Result<std::byte*>(status, nullptr);
+        if (status != IPC_OK) {
+            refused_ = status;
+            return Result<std::byte*>(status, nullptr);
+        }
         reserved_ = true;
         size_ = size;
         return static_cast<std::byte*>(room);
@@ -103,9 +106,15 @@ class ReplyWriter {
                                           : ipc_reply(channel_, nullptr, 0, infinite));
     }
 
+    // Whether a failure that came out of the handler says that its client's channel has ended.
+    bool is_end_of_channel(ipc_status failure) const {
+        return failure == refused_ && (failure == IPC_PEER_CLOSED || failure == IPC_CLOSED || failure == IPC_TRUNCATED);
+    }
+
     ipc_reply_writer* writer_ = nullptr;
     ipc_channel* channel_ = nullptr;
     bool reserved_ = false;
+    ipc_status refused_ = IPC_OK; // why a room could not be had
     size_t size_ = 0;
 };
 

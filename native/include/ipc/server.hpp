@@ -43,7 +43,8 @@ struct ServerOptions {
 };
 
 // Serves every client of an address with one handler and a thread per client, so the handler must be safe to run on several threads at
-// once. An exception of the handler fails the client's call, is reported to on_error, and stops nothing else.
+// once. An exception of the handler fails the client's call, is reported to on_error, and stops nothing else. Not so what the ReplyWriter
+// throws because its client has gone or was cut off: that ends this client's session.
 class Server {
   public:
     // The handler is called as handler(Bytes request, ReplyWriter& reply). Throws Error if it cannot listen at the address, and
@@ -304,19 +305,26 @@ class Server {
         return client.end();
     }
 
-    // The text of the handler's failure, or "".
+    // The text of the handler's failure, or "". A client that has gone, or was cut off, is no failure of the handler's.
     std::string call_handler(Bytes request, ReplyWriter& reply) {
         try {
             handle_(request, reply);
             return {};
+        } catch (const Error& e) {
+            if (reply.is_end_of_channel(e.status())) throw;
+            return handler_failed(e.what());
         } catch (const std::exception& e) {
-            const std::string text = *e.what() != '\0' ? e.what() : "exception without a text";
-            tell(ServerError::Source::handler, IPC_HANDLER_FAILED, text, std::current_exception());
-            return text;
+            return handler_failed(e.what());
         } catch (...) {
-            tell(ServerError::Source::handler, IPC_HANDLER_FAILED, "unknown exception", std::current_exception());
-            return "unknown exception";
+            return handler_failed("unknown exception");
         }
+    }
+
+    // From within a catch block.
+    std::string handler_failed(const char* what) {
+        std::string text = *what != '\0' ? what : "exception without a text";
+        tell(ServerError::Source::handler, IPC_HANDLER_FAILED, text, std::current_exception());
+        return text;
     }
 
     void tell(ServerError::Source source, ipc_status status, std::string message,

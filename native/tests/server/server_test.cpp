@@ -239,6 +239,38 @@ TEST_P(ServerOver, StopCutsOffWhatOutlastsItsTimeOut) {
     gate.open();
 }
 
+// Its handler, which learns of that when it writes its reply, has done nothing wrong.
+TEST_P(ServerOver, AClientThatWasCutOffIsNoFailureOfItsHandler) {
+    Gate gate;
+    Errors errors;
+    Server server(
+        address(),
+        [&](Bytes request, ReplyWriter& reply) {
+            gate.pass();
+            echo(request, reply);
+        },
+        errors.told_here());
+    Channel client = Channel::connect(server.address(), patience_ms);
+    std::thread calling([&] { EXPECT_EQ(status_of([&] { client.call("slow", patience_ms); }), IPC_PEER_CLOSED); });
+    EXPECT_TRUE(gate.wait_until_entered());
+    EXPECT_FALSE(server.stop(10));
+    calling.join();
+    gate.open();
+    EXPECT_TRUE(becomes_true([&] { return server.clients() == 0; }));
+    EXPECT_TRUE(errors.all().empty());
+}
+
+// What a handler fails with at another server is its own failure, though it looks the same.
+TEST_P(ServerOver, AFailureFromElsewhereIsTheHandlersOwn) {
+    Errors errors;
+    Server server(
+        address(), [](Bytes, ReplyWriter&) { throw Error(IPC_PEER_CLOSED, "the server behind is gone"); },
+        errors.told_here());
+    Channel client = Channel::connect(server.address(), patience_ms);
+    EXPECT_EQ(status_of([&] { client.call("text", patience_ms); }), IPC_HANDLER_FAILED);
+    EXPECT_TRUE(errors.has(ServerError::Source::handler));
+}
+
 TEST_P(ServerOver, AHandlerMayStopItsServer) {
     Server* self = nullptr;
     Server server(address(), [&](Bytes request, ReplyWriter& reply) {
