@@ -178,8 +178,12 @@ public sealed class WebTests
             Assert.False(await both.ResponseStream.MoveNext(CancellationToken.None));
         }
         await app.StopAsync().WaitAsync(s_patience);
-        Assert.Equal(StatusCode.Unavailable,
-            (await Assert.ThrowsAsync<RpcException>(async () => await client.OnceAsync(new Piece(), deadline: deadline))).StatusCode);
+        // .NET's HTTP/2 client can begin a call on the connection the server is ending. It then fails with the code of that end, which gRPC
+        // calls Internal (plain Kestrel over TCP: 11 of 150 such calls). The call after it needs a new connection, so its status is certain.
+        var refused = await Assert.ThrowsAsync<RpcException>(async () => await client.OnceAsync(new Piece(), deadline: deadline));
+        if (refused is { StatusCode: StatusCode.Internal, Status.DebugException.InnerException: HttpProtocolException { ErrorCode: 0 } })
+            refused = await Assert.ThrowsAsync<RpcException>(async () => await client.OnceAsync(new Piece(), deadline: deadline));
+        Assert.True(refused.StatusCode == StatusCode.Unavailable, $"A call to a server that has stopped ended with {refused.StatusCode}: {refused}");
     }
 
     [Fact]
