@@ -18,10 +18,8 @@ public abstract class ReplyWriter
     /// <summary>Whether what came out of the handler says that its client's channel has ended, which is no failure of the handler's.</summary>
     internal virtual bool IsEndOfChannel(Exception exception) => false;
 
-    /// <summary>Makes this exception one of these.</summary>
-    internal virtual void EndChannelWith(Exception exception)
-    {
-    }
+    /// <summary>The same exception, which is one of these from here on; to be thrown.</summary>
+    internal virtual Exception EndChannelWith(Exception exception) => exception;
 }
 
 // Serving calls with a handler.
@@ -144,9 +142,10 @@ public abstract partial class IpcChannel
         }
 
         internal override bool IsEndOfChannel(Exception exception) =>
-            exception == _end || (_reserved == Refused && exception is IpcException { Status: IpcStatus.PeerClosed or IpcStatus.Closed or IpcStatus.Truncated });
+            exception == _end
+            || (_reserved == Refused && exception is IpcException { Status: IpcStatus.PeerClosed or IpcStatus.Closed or IpcStatus.Truncated });
 
-        internal override void EndChannelWith(Exception exception) => _end = exception;
+        internal override Exception EndChannelWith(Exception exception) => _end = exception;
 
         /// <summary>The handler failed after it had reserved room.</summary>
         public void GiveBack()

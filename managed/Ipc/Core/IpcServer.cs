@@ -270,7 +270,7 @@ public sealed partial class IpcServer : IDisposable
     {
         // Too late to be begun: the client learns that the channel has been closed.
         if (!client.Begin())
-            EndWith(new IpcException(IpcStatus.Closed, $"the server at {Address} has stopped"), reply);
+            throw reply.EndChannelWith(new IpcException(IpcStatus.Closed, $"the server at {Address} has stopped"));
         try
         {
             _handler(request, reply);
@@ -282,12 +282,6 @@ public sealed partial class IpcServer : IDisposable
             Tell(IpcServerErrorSource.Handler, e);
             throw;
         }
-    }
-
-    private static void EndWith(IpcException end, ReplyWriter reply)
-    {
-        reply.EndChannelWith(end);
-        throw end;
     }
 
     private void Forget(IpcServerClient client)

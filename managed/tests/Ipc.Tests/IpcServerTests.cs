@@ -19,27 +19,33 @@ public sealed class IpcServerTests
         return Encoding.UTF8.GetString(reply, 0, client.Call(Encoding.UTF8.GetBytes(request), reply, Pair.Patience));
     }
 
+    /// <summary>Stops a server, whose handler passes the gate, before the handler is let go.</summary>
+    private static void CutOffWithinCall(IpcServer server, IpcChannel client, Gate gate)
+    {
+        var calling = Aside.Run(() => Pair.StatusOf(() => Call(client, "slow")));
+        Assert.True(gate.WaitUntilEntered());
+        Assert.False(server.Stop(10));
+        Assert.Equal(IpcStatus.PeerClosed, calling.Join());
+        gate.Open();
+    }
+
     [Theory, MemberData(nameof(Transports))]
     public void ClientsAreServedSideBySide(string transport)
     {
-        using var entered = new ManualResetEventSlim();
-        using var open = new ManualResetEventSlim();
+        using var gate = new Gate();
         using var server = Server(transport, (request, reply) =>
         {
             if (request.SequenceEqual("slow"u8))
-            {
-                entered.Set();
-                open.Wait();
-            }
+                gate.Pass();
             Echo(request, reply);
         });
         using var slow = Connect(server);
         using var fast = Connect(server);
         var waiting = Aside.Run(() => Call(slow, "slow"));
-        Assert.True(entered.Wait(Pair.Patience));
+        Assert.True(gate.WaitUntilEntered());
         Assert.Equal("fast", Call(fast, "fast"));
         Assert.Equal(2, server.Clients);
-        open.Set();
+        gate.Open();
         Assert.Equal("slow", waiting.Join());
     }
 
@@ -154,23 +160,21 @@ public sealed class IpcServerTests
     [Theory, MemberData(nameof(Transports))]
     public void StopAnswersWhatIsInProgress(string transport)
     {
-        using var entered = new ManualResetEventSlim();
-        using var open = new ManualResetEventSlim();
+        using var gate = new Gate();
         using var server = Server(transport, (request, reply) =>
         {
-            entered.Set();
-            open.Wait();
+            gate.Pass();
             Echo(request, reply);
         });
         using var busy = Connect(server);
         using var idle = Connect(server);
         Pair.Until(() => server.Clients == 2);
         var calling = Aside.Run(() => Call(busy, "answered"));
-        Assert.True(entered.Wait(Pair.Patience));
+        Assert.True(gate.WaitUntilEntered());
         var stopping = Aside.Run(() => server.Stop(Pair.Patience));
         // Nothing keeps the idle one.
         Assert.Equal(IpcStatus.PeerClosed, Pair.StatusOf(() => idle.Receive(new byte[1], Pair.Patience)));
-        open.Set();
+        gate.Open();
         Assert.True(stopping.Join());
         Assert.Equal("answered", calling.Join());
         Assert.Equal(0, server.Clients);
@@ -179,19 +183,10 @@ public sealed class IpcServerTests
     [Theory, MemberData(nameof(Transports))]
     public void StopCutsOffWhatOutlastsItsTimeOut(string transport)
     {
-        using var entered = new ManualResetEventSlim();
-        using var open = new ManualResetEventSlim();
-        using var server = Server(transport, (_, _) =>
-        {
-            entered.Set();
-            open.Wait();
-        });
+        using var gate = new Gate();
+        using var server = Server(transport, (_, _) => gate.Pass());
         using var client = Connect(server);
-        var calling = Aside.Run(() => Pair.StatusOf(() => Call(client, "slow")));
-        Assert.True(entered.Wait(Pair.Patience));
-        Assert.False(server.Stop(10));
-        Assert.Equal(IpcStatus.PeerClosed, calling.Join());
-        open.Set();
+        CutOffWithinCall(server, client, gate);
     }
 
     // Its handler, which learns of that when it reserves its reply, has done nothing wrong.
@@ -199,20 +194,14 @@ public sealed class IpcServerTests
     public void AClientThatWasCutOffIsNoFailureOfItsHandler(string transport)
     {
         var told = new List<IpcServerError>();
-        using var entered = new ManualResetEventSlim();
-        using var open = new ManualResetEventSlim();
+        using var gate = new Gate();
         using var server = Server(transport, (request, reply) =>
         {
-            entered.Set();
-            open.Wait();
+            gate.Pass();
             Echo(request, reply);
         }, new IpcServerOptions { Error = told.Add });
         using var client = Connect(server);
-        var calling = Aside.Run(() => Pair.StatusOf(() => Call(client, "slow")));
-        Assert.True(entered.Wait(Pair.Patience));
-        Assert.False(server.Stop(10));
-        Assert.Equal(IpcStatus.PeerClosed, calling.Join());
-        open.Set();
+        CutOffWithinCall(server, client, gate);
         Pair.Until(() => server.Clients == 0);
         Assert.Empty(told);
         Assert.Equal(0, server.GetHealth().CallsFailed);
@@ -237,11 +226,7 @@ public sealed class IpcServerTests
         using var pair = new Pair(transport);
         var calling = Aside.Run(() => Pair.StatusOf(() => Call(pair.Client, "late")));
         var tooLate = new IpcException(IpcStatus.Closed, "the server has stopped");
-        var answerOne = pair.Server.AnswerOneBy((_, reply) =>
-        {
-            reply.EndChannelWith(tooLate);
-            throw tooLate;
-        });
+        var answerOne = pair.Server.AnswerOneBy((_, reply) => throw reply.EndChannelWith(tooLate));
         Assert.Same(tooLate, Assert.Throws<IpcException>(answerOne));
         pair.Server.Dispose();
         Assert.Equal(IpcStatus.PeerClosed, calling.Join());

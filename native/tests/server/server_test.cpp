@@ -44,6 +44,15 @@ class Gate {
     bool open_ = false;
 };
 
+// Stops a server, whose handler passes the gate, before the handler is let go.
+void cut_off_within_call(Server& server, Channel& client, Gate& gate) {
+    std::thread calling([&] { EXPECT_EQ(status_of([&] { client.call("slow", patience_ms); }), IPC_PEER_CLOSED); });
+    EXPECT_TRUE(gate.wait_until_entered());
+    EXPECT_FALSE(server.stop(10));
+    calling.join();
+    gate.open();
+}
+
 // Keeps what a server tells.
 class Errors {
   public:
@@ -232,11 +241,7 @@ TEST_P(ServerOver, StopCutsOffWhatOutlastsItsTimeOut) {
     Gate gate;
     Server server(address(), [&](Bytes, ReplyWriter&) { gate.pass(); });
     Channel client = Channel::connect(server.address(), patience_ms);
-    std::thread calling([&] { EXPECT_EQ(status_of([&] { client.call("slow", patience_ms); }), IPC_PEER_CLOSED); });
-    EXPECT_TRUE(gate.wait_until_entered());
-    EXPECT_FALSE(server.stop(10));
-    calling.join();
-    gate.open();
+    cut_off_within_call(server, client, gate);
 }
 
 // Its handler, which learns of that when it writes its reply, has done nothing wrong.
@@ -251,11 +256,7 @@ TEST_P(ServerOver, AClientThatWasCutOffIsNoFailureOfItsHandler) {
         },
         errors.told_here());
     Channel client = Channel::connect(server.address(), patience_ms);
-    std::thread calling([&] { EXPECT_EQ(status_of([&] { client.call("slow", patience_ms); }), IPC_PEER_CLOSED); });
-    EXPECT_TRUE(gate.wait_until_entered());
-    EXPECT_FALSE(server.stop(10));
-    calling.join();
-    gate.open();
+    cut_off_within_call(server, client, gate);
     EXPECT_TRUE(becomes_true([&] { return server.clients() == 0; }));
     EXPECT_TRUE(errors.all().empty());
 }
