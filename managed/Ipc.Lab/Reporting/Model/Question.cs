@@ -25,8 +25,9 @@ internal sealed record Question(string Pair, string Scenario, string Workload, b
     public string Next =>
         Verdict.Next is { } next ? $"{NameOf(next)}, {Units.Ratio(next.P50Ns / Verdict.Best.P50Ns)} x as long" : "";
 
-    /// <summary>The questions that a machine's cells answer for a pair, in the order of <see cref="Names.Scenarios"/>. Cells of a fixed count repeat what somebody published;
-    /// they answer nobody's question. Of workloads with the same message (64 and sweep-64) the one counts that was measured over most transports.</summary>
+    /// <summary>The questions that a machine's cells answer for a pair, in the order of <see cref="Names.Scenarios"/>. Cells of a fixed count repeat what
+    /// somebody published; they answer nobody's question. Of workloads with the same message (64 and sweep-64) the one counts that was measured over most
+    /// transports.</summary>
     public static IReadOnlyList<Question> Of(MachineReport machine, string pair) =>
         [.. OfEachWorkload(machine, pair).GroupBy(q => (q.Scenario, q.Objects, Names.Message(q.Workload))).Select(g => g.MaxBy(q => q.Verdict.Ranked.Count)!)];
 

@@ -39,7 +39,7 @@ function groupTitle(row) {
 
 /** The rows that stand for all: a short and the largest call, and one of each other kind, as long as they had a choice. */
 function glimpses(rows) {
-  const choice = rows.filter(row => row.verdict.certain && row.cells.length > 1);
+  const choice = rows.filter(row => row.verdict.certain && hadChoice(row));
   const shown = [];
   for (const title of new Set(choice.map(groupTitle))) {
     const group = choice.filter(row => groupTitle(row) === title);
@@ -97,7 +97,6 @@ function times(ratio) {
 
 /** First what there was a choice for: nobody looks for the winner of one. */
 function allAnswers(rows) {
-  const hadChoice = row => row.cells.length > 1;
   const [chosen, alone] = [rows.filter(hadChoice), rows.filter(row => !hadChoice(row))];
   if (chosen.length === 0 || alone.length === 0) return [answers(rows)];
   const more = element(
@@ -107,6 +106,10 @@ function allAnswers(rows) {
     answers(alone),
   );
   return [answers(chosen), more];
+}
+
+function hadChoice(row) {
+  return row.cells.length > 1;
 }
 
 /** Whether this is the message that all charts show. */
