@@ -117,7 +117,7 @@ internal sealed partial class IpcServerService(
         try
         {
             // The token of ServeAsync only ends the wait for requests.
-            await channel.ServeAsync((request, reply, _) => AnswerAsync(request, reply, cancel), e => LogHandlerFailed(name, e), stop).ConfigureAwait(false);
+            await channel.ServeAsync((request, reply, _) => AnswerAsync(request, reply, cancel), e => TellFailure(e, cancel), stop).ConfigureAwait(false);
         }
         catch (OperationCanceledException)
         {
@@ -138,6 +138,15 @@ internal sealed partial class IpcServerService(
         _room.Release();
         IpcTelemetry.ClientLeft(name);
         LogLeft(name);
+    }
+
+    private void TellFailure(Exception exception, CancellationToken cancel)
+    {
+        // A handler that heeds its token ends so, and has done nothing wrong.
+        if (exception is OperationCanceledException && cancel.IsCancellationRequested)
+            LogHandlerCancelled(name);
+        else
+            LogHandlerFailed(name, exception);
     }
 
     private ValueTask AnswerAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken) =>
@@ -184,4 +193,7 @@ internal sealed partial class IpcServerService(
 
     [LoggerMessage(7, LogLevel.Warning, "ipc server {Name} cannot accept a client")]
     private partial void LogAcceptFailed(string name, Exception exception);
+
+    [LoggerMessage(8, LogLevel.Warning, "ipc server {Name}: a request was cancelled, because it was still in progress when the time to stop was over")]
+    private partial void LogHandlerCancelled(string name);
 }

@@ -1,4 +1,4 @@
-// A server in C++ whose handler is written in .NET, until standard input ends:
+// A server in C++ whose handler is written in .NET, until standard input ends; its failures go to standard error:
 //   ipc-hosted-server ASSEMBLY TYPE METHOD ADDRESS
 #include <iostream>
 #include <ipc/hosting.hpp>
@@ -9,7 +9,11 @@ int main(int count, char** arguments) try {
         std::cerr << "usage: ipc-hosted-server ASSEMBLY TYPE METHOD ADDRESS\n";
         return 2;
     }
-    ipc::Server server(arguments[4], ipc::HostedHandler::load(arguments[1], arguments[2], arguments[3]));
+    ipc::ServerOptions options;
+    options.on_error = [](const ipc::ServerError& error) {
+        std::cerr << "ipc-hosted-server: " + error.message + '\n'; // at once: several threads may tell something
+    };
+    ipc::Server server(arguments[4], ipc::HostedHandler::load(arguments[1], arguments[2], arguments[3]), options);
     std::cout << server.address() << std::endl;
     std::cin.ignore(std::numeric_limits<std::streamsize>::max());
 } catch (const std::exception& e) {

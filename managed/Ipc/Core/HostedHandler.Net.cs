@@ -59,6 +59,11 @@ internal sealed unsafe class HostedHandler
             Unsafe.As<HostedHandler>(GCHandle.FromIntPtr(handler).Target!)._handler(new ReadOnlySpan<byte>(request, (int)length), reply);
             return (int)IpcStatus.Ok;
         }
+        // No failure of the handler's: native code says the same of a channel that has ended.
+        catch (IpcException e) when (reply.IsEndOfChannel(e))
+        {
+            return (int)e.Status;
+        }
         catch (Exception e)
         {
             Fail(e, writer, functions);
@@ -150,21 +155,27 @@ internal sealed unsafe class HostedHandler
     {
         private void* _writer;
         private NativeWriterFunctions* _functions;
+        private IpcStatus _refused; // why a room could not be had
 
         public void Begin(void* writer, NativeWriterFunctions* functions)
         {
             _writer = writer;
             _functions = functions;
+            _refused = IpcStatus.Ok;
         }
+
+        internal override bool IsEndOfChannel(Exception exception) =>
+            exception is IpcException { Status: IpcStatus.PeerClosed or IpcStatus.Closed or IpcStatus.Truncated } end && end.Status == _refused;
 
         public override Span<byte> Reserve(int length)
         {
             ArgumentOutOfRangeException.ThrowIfNegative(length);
             byte* room;
             var status = _functions->Reserve(_writer, (nuint)length, &room);
-            if (status != IpcStatus.Ok)
-                throw new IpcException(status, Text(_functions->Error()));
-            return new Span<byte>(room, length);
+            if (status == IpcStatus.Ok)
+                return new Span<byte>(room, length);
+            _refused = status;
+            throw new IpcException(status, Text(_functions->Error()));
         }
     }
 }

@@ -54,6 +54,20 @@ public sealed class HostingTests : IDisposable
         }
     }
 
+    // Its handler, which learns of that when it replies, has done nothing wrong.
+    [HostedTheory, InlineData("unix"), InlineData("shm")]
+    public async Task AClientThatWasCutOffIsNoFailureOfItsHandler(string transport)
+    {
+        using var server = new Server(transport, "WhenTold");
+        using var client = ManagedIpc.Connect(server.Address, Patience);
+        var calling = Task.Run(() => Assert.Throws<IpcException>(() => client.Call(Encoding.UTF8.GetBytes(_folder), new byte[1], Patience)));
+        Assert.True(SpinWait.SpinUntil(() => File.Exists(Path.Combine(_folder, "entered")), Patience));
+        var ending = server.EndAsync();
+        Assert.Equal(IpcStatus.PeerClosed, (await calling).Status);
+        await File.WriteAllTextAsync(Path.Combine(_folder, "go"), "");
+        Assert.Equal("", await ending);
+    }
+
     [HostedFact]
     public void ACallAllocatesNothingInDotNet()
     {
@@ -135,13 +149,25 @@ public sealed class HostingTests : IDisposable
         public Server(string transport, string method)
         {
             var name = $"{transport}://hosting-{Environment.ProcessId}-{Interlocked.Increment(ref s_counter)}";
-            var start = new ProcessStartInfo(s_server, [s_assembly, Type, method, name]) { RedirectStandardInput = true, RedirectStandardOutput = true };
+            var start = new ProcessStartInfo(s_server, [s_assembly, Type, method, name])
+            {
+                RedirectStandardInput = true,
+                RedirectStandardOutput = true,
+                RedirectStandardError = true,
+            };
             start.Environment["DOTNET_EnableDiagnostics"] = "0";
             _process = Process.Start(start)!;
             Address = _process.StandardOutput.ReadLine() ?? throw new InvalidOperationException("the server ended before it listened");
         }
 
         public string Address { get; }
+
+        /// <summary>Has the server stop, which waits for its handlers, and gives what it said was wrong until then.</summary>
+        public Task<string> EndAsync()
+        {
+            _process.StandardInput.Close();
+            return _process.StandardError.ReadToEndAsync();
+        }
 
         public void Dispose()
         {

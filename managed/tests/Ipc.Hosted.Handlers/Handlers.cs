@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Text;
 
 namespace Ipc.Hosted;
 
@@ -34,6 +35,16 @@ public static class Handlers
     {
         var calls = 0;
         return (_, reply) => reply.Reserve(1)[0] = (byte)++calls;
+    }
+
+    /// <summary>The request names a folder: makes file "entered" there, and replies once there is a file "go".</summary>
+    public static void WhenTold(ReadOnlySpan<byte> request, ReplyWriter reply)
+    {
+        ArgumentNullException.ThrowIfNull(reply);
+        var folder = Encoding.UTF8.GetString(request);
+        File.WriteAllText(Path.Combine(folder, "entered"), "");
+        SpinWait.SpinUntil(() => File.Exists(Path.Combine(folder, "go")));
+        reply.Reserve(1);
     }
 
     public static RequestHandler Broken() => throw new InvalidOperationException("no handler today");

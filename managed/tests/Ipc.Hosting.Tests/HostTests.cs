@@ -80,8 +80,9 @@ public sealed class HostTests
     public async Task StoppingAnswersWhatIsInProgressAndCancelsWhatTakesTooLong()
     {
         var begun = new SemaphoreSlim(0);
+        var log = new ConcurrentQueue<string>();
         var address = NewAddress();
-        var builder = NewHost(address);
+        var builder = NewHost(address, log);
         builder.Services.AddIpcServer("prices", _ => async (request, reply, token) =>
         {
             begun.Release();
@@ -100,6 +101,8 @@ public sealed class HostTests
         Assert.Equal(1, await answered.WaitAsync(s_patience));
         var status = (await Assert.ThrowsAsync<IpcException>(() => cutOff.WaitAsync(s_patience))).Status;
         Assert.True(status is IpcStatus.HandlerFailed or IpcStatus.PeerClosed, $"{status}");
+        Assert.DoesNotContain(log, line => line.Contains("the handler failed", StringComparison.Ordinal));
+        Assert.Single(log, "ipc server prices: a request was cancelled, because it was still in progress when the time to stop was over");
     }
 
     // The handler made it long before the client has taken it.

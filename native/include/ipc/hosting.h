@@ -39,7 +39,8 @@ typedef struct ipc_hosted_writer {
 } ipc_hosted_writer;
 
 /* A .NET handler as native code calls it, at the cost of a call through a pointer. `handler` is what ipc_hosting_handler gave. Any number of
-   threads may call at once. IPC_OK, or IPC_HANDLER_FAILED after `fail` was told why; no exception comes out of it. */
+   threads may call at once. IPC_OK, IPC_HANDLER_FAILED after `fail` was told why, or what `reserve` returned of a channel that has ended
+   (PEER_CLOSED, CLOSED, TRUNCATED), which is no failure of the handler's; no exception comes out of it. */
 typedef ipc_status(IPC_CALL* ipc_hosted_answer)(void* handler, const void* request, size_t length, void* writer,
                                                 const ipc_hosted_writer* functions);
 
