@@ -10,7 +10,14 @@ namespace Ipc.Lab.Advising;
 /// <param name="Address">Of the first choice; null if there is none.</param>
 internal sealed record Advice(
     int Schema, Need Need, string Workload, IReadOnlyList<string> Evidence, IReadOnlyList<Ranked> Ranking, IReadOnlyList<Excluded> Excluded,
-    string? Address, string? ServerLines, string? ClientLines);
+    string? Address, string? ServerLines, string? ClientLines)
+{
+    /// <summary>When the figures were written; null if there are none.</summary>
+    public DateTimeOffset? Measured { get; init; }
+
+    /// <summary>Whether programs measured them that are not those here now.</summary>
+    public bool OtherBuilds { get; init; }
+}
 
 /// <summary>One candidate with its figures.</summary>
 /// <param name="Ratio">Of its p50 by the first one's, with <paramref name="RatioCi"/>; null for the first.</param>

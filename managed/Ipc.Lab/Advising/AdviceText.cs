@@ -9,7 +9,10 @@ internal static class AdviceText
     {
         var need = advice.Need;
         output.WriteLine($"{need.Pattern}, {need.Pair}, measured at workload {advice.Workload}"
-            + $"{(advice.Evidence.Count > 0 ? $" in {advice.Evidence[0]}" : "")}");
+            + $"{(advice.Evidence.Count > 0 ? $" in {advice.Evidence[0]}" : "")}"
+            + $"{(advice.Measured is { } at ? $" on {at.ToLocalTime():yyyy-MM-dd}" : "")}");
+        if (advice.OtherBuilds)
+            TextLines.Write(output, "", "These figures are of other builds of the programs than those here; --measure measures again.");
         output.WriteLine();
         var width = advice.Ranking.Count > 0 ? advice.Ranking.Max(r => r.Transport.Length) : 0;
         foreach (var r in advice.Ranking)

@@ -1,6 +1,7 @@
 using Ipc.Lab.Machine;
 using Ipc.Lab.Planning;
 using Ipc.Lab.Results;
+using Ipc.Lab.Running;
 
 namespace Ipc.Lab.Advising;
 
@@ -9,14 +10,13 @@ internal static class Evidence
 {
     private const int MostRuns = 20;
 
-    /// <summary>The candidates' cells of the newest run that has them all, of this machine and with an interval, and its folder: at the sizes asked for, or
-    /// else at the nearest of the registry. Null if there is no such run.</summary>
+    /// <summary>The candidates' cells of the newest run that has them all, of this machine and with an interval: at the sizes asked for, or else at the
+    /// nearest of the registry. Null if there is no such run.</summary>
     /// <remarks>Of one run only: two runs differ by what the machine did between them.</remarks>
-    public static (string Folder, IReadOnlyList<CellResult> Cells)? Find(string folder, Need need, IReadOnlyList<Candidate> candidates, MachineRecord machine,
-        Pins pins)
+    public static Measured? Find(string folder, Need need, IReadOnlyList<Candidate> candidates, MachineRecord machine, Pins pins)
     {
         var (own, nearest) = (need.OwnWorkload.Id, need.Workload.Id);
-        (string, IReadOnlyList<CellResult>)? atNearest = null;
+        Measured? atNearest = null;
         foreach (var run in RunsIn(folder).Take(MostRuns))
         {
             if (TryRead(run) is not { } results || results.Run is not { Build: "release", Awake: false } || results.Run.Pins.ToString() != pins.ToString()
@@ -24,11 +24,28 @@ internal static class Evidence
                     machine.Kernel, machine.Wine))
                 continue;
             if (CellsOf(results, need, own, candidates) is { } cells)
-                return (run, cells);
+                return new(run, results, cells);
             if (atNearest is null && CellsOf(results, need, nearest, candidates) is { } near)
-                atNearest = (run, near);
+                atNearest = new(run, results, near);
         }
         return atNearest;
+    }
+
+    /// <summary>A run's folder, its results, and those of its cells that the answer is made of.</summary>
+    internal sealed record Measured(string Folder, RunResults Results, IReadOnlyList<CellResult> Cells)
+    {
+        /// <summary>Whether the programs of these sides are here, and others than those that were measured.</summary>
+        public bool IsOfOtherBuilds(Need need, Programs programs)
+        {
+            try
+            {
+                return Programs.Hash([programs.Peer(need.Server), programs.Peer(need.Client)]).Except(Results.Machine.Binaries).Any();
+            }
+            catch (UserMistakeException)
+            {
+                return false; // they are not built here
+            }
+        }
     }
 
     private static List<CellResult>? CellsOf(RunResults results, Need need, string workload, IReadOnlyList<Candidate> candidates)

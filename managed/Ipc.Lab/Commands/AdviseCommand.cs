@@ -90,32 +90,37 @@ internal static class AdviseCommand
 
     private static async Task<Advice> AdviseAsync(Need need, string from, bool measure, CancellationToken stop)
     {
-        var (candidates, excluded) = Candidates.Of(need, Programs.OfThisTree());
-        IReadOnlyList<CellResult> cells = [];
-        string? evidence = null;
+        var programs = Programs.OfThisTree();
+        var (candidates, excluded) = Candidates.Of(need, programs);
+        Evidence.Measured? evidence = null;
         if (candidates.Count > 0)
         {
             var topology = CpuTopology.Read(SystemFiles.Real);
             var earlier = measure ? null
                 : Evidence.Find(from, need, candidates, MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
-            (evidence, cells) = earlier ?? await MeasureAsync(need, candidates, stop).ConfigureAwait(false);
+            evidence = earlier ?? await MeasureAsync(need, candidates, stop).ConfigureAwait(false);
         }
+        var cells = evidence?.Cells ?? [];
         var (ranking, fell) = Ranking.Of(need, candidates, cells);
         var address = ranking.Count > 0 ? AddressOf(ranking[0].Transport) : null;
         // From other machines a listener is reached at another address than 127.0.0.1, and nothing tells whose the client is.
         var listening = need.Network ? address?.Replace("127.0.0.1", "0.0.0.0", StringComparison.Ordinal) + "?users=any" : address;
         var kind = address is null ? "" : Registry.Transport(TransportSpec.IdOf(ranking[0].Transport)).Kind;
         return new Advice(
-            1, need, cells.Count > 0 ? cells[0].Workload : need.OwnWorkload.Id, evidence is null ? [] : [evidence], ranking, [.. excluded, .. fell], address,
+            1, need, cells.Count > 0 ? cells[0].Workload : need.OwnWorkload.Id, evidence is null ? [] : [evidence.Folder], ranking, [.. excluded, .. fell],
+            address,
             address is null ? null : UsageLines.For(kind, need.Scenario, "server", need.Server, listening!),
-            address is null ? null : UsageLines.For(kind, need.Scenario, "client", need.Client, address));
+            address is null ? null : UsageLines.For(kind, need.Scenario, "client", need.Client, address))
+        {
+            Measured = evidence?.Results.Run.Written,
+            OtherBuilds = evidence?.IsOfOtherBuilds(need, programs) == true,
+        };
     }
 
     private static string AddressOf(string spec) => TransportSpec.ToAddress(spec, "orders").Replace("127.0.0.1:0", "127.0.0.1:5055", StringComparison.Ordinal);
 
     // About a minute: every candidate by six short launches, in shuffled rounds as every run.
-    private static async Task<(string Folder, IReadOnlyList<CellResult> Cells)> MeasureAsync(Need need, IReadOnlyList<Candidate> candidates,
-        CancellationToken stop)
+    private static async Task<Evidence.Measured> MeasureAsync(Need need, IReadOnlyList<Candidate> candidates, CancellationToken stop)
     {
         var folder = Path.GetFullPath(Path.Combine("results",
             "advise-" + DateTime.Now.ToString("yyyyMMdd-HHmmss", System.Globalization.CultureInfo.InvariantCulture)));
@@ -140,6 +145,7 @@ internal static class AdviseCommand
         if (!await session.RunAsync(stop).ConfigureAwait(false))
             throw new OperationCanceledException(stop);
         progress.Finish();
-        return (folder, session.WriteResults().Cells);
+        var results = session.WriteResults();
+        return new Evidence.Measured(folder, results, results.Cells);
     }
 }

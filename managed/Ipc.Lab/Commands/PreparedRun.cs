@@ -121,7 +121,7 @@ internal sealed record PreparedRun(ResultsFolder Folder, KeptPlan Kept, Programs
 
     // The floors are this tree's in any case: one yardstick for both.
     private static List<ProgramFile> Needed(Plan plan, Programs programs) =>
-        [.. SidesOf(plan).Select(programs.Peer).Append(Programs.OfThisTree().Floors()).DistinctBy(p => p.Path)];
+        [.. SidesOf(plan).Select(programs.Peer).Append(Programs.OfThisTree().Floors())];
 
     private static IEnumerable<string> SidesOf(Plan plan) =>
         plan.Runnable().Select(i => plan.Cells[i].Cell).SelectMany(c => (string[])[c.ServerSide, c.ClientSide]).Distinct();

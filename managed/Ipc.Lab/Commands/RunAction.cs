@@ -50,7 +50,19 @@ internal static class RunAction
             progress.Note(PlanText.DescribeTurns(run.Kept.Plan, other.Kept.Plan));
         using var awake = run.Kept.Plan.Awake ? AwakeProcessors.Hold() : null;
         using var daemon = StartDaemon(run.Kept.Plan, progress);
-        var finished = await session.RunAsync(stop).ConfigureAwait(false);
+        bool finished;
+        try
+        {
+            finished = await session.RunAsync(stop).ConfigureAwait(false);
+        }
+        catch (UserMistakeException gone)
+        {
+            // A program that is being built anew, say.
+            progress.Finish();
+            session.WriteResults();
+            twin?.WriteResults();
+            throw new UserMistakeException($"{gone.Message}; what was measured is kept, go on with: ipc run --resume '{folder}'");
+        }
         progress.Finish();
         var results = session.WriteResults();
         var otherResults = twin?.WriteResults();

@@ -104,11 +104,11 @@ internal sealed partial class ChildProcess : IAsyncDisposable
         return _process.ExitCode;
     }
 
-    /// <summary>The end of what it wrote to standard error, on one line; "" if nothing.</summary>
+    /// <summary>For the end of an error message: the end of what it wrote to standard error, on one line; "" if nothing.</summary>
     public string LastWords()
     {
         lock (_lastWords)
-            return ErrorMessage.OneLine(_lastWords.ToString());
+            return _lastWords.Length > 0 ? $"; its last words: {ErrorMessage.OneLine(_lastWords.ToString())}" : "";
     }
 
     /// <summary>Kills every process of ours that still runs.</summary>

@@ -24,7 +24,10 @@ internal sealed class FloorsProgram(ProgramFile program, TimeSpan bound)
             var text = await ReadAsync(process, stop).ConfigureAwait(false);
             var code = await process.WaitAsync(TimeSpan.FromSeconds(2)).ConfigureAwait(false);
             if (code != 0)
-                return new FloorRecord(round, null, $"the floors program ended with exit code {code}; its last words: {process.LastWords()}");
+            {
+                var how = code is null ? "did not end after it had ended its output" : $"ended with exit code {code}";
+                return new FloorRecord(round, null, $"the floors program {how}{process.LastWords()}");
+            }
             return new FloorRecord(round, JsonSerializer.Deserialize<FloorFigures>(text, LabJson.Line), null);
         }
         catch (JsonException e)

@@ -94,7 +94,7 @@ internal sealed class Peer : IAsyncDisposable
             case 0:
                 return;
             case { } code:
-                throw new PeerFailure("ENDED_BADLY", $"the {Who} ended with exit code {code} after its work was done{LastWords()}");
+                throw new PeerFailure("ENDED_BADLY", $"the {Who} ended with exit code {code} after its work was done{_process.LastWords()}");
         }
     }
 
@@ -148,14 +148,12 @@ internal sealed class Peer : IAsyncDisposable
         {
             var code = await _process.WaitAsync(TimeSpan.FromSeconds(1)).ConfigureAwait(false);
             throw new PeerFailure("ENDED_EARLY",
-                $"the {Who} ended {(code is null ? "its output" : $"with exit code {code}")} before '{_lastEvent}'{LastWords()}");
+                $"the {Who} ended {(code is null ? "its output" : $"with exit code {code}")} before '{_lastEvent}'{_process.LastWords()}");
         }
     }
 
     private static string ReasonOf(PeerEvent failed) =>
         failed.Text("reason") is { Length: > 0 } reason ? ErrorMessage.OneLine(reason) : "(no reason given)";
 
-    private PeerFailure EndedBefore(string names) => new("ENDED_EARLY", $"the {Who} ended without saying '{names}'{LastWords()}");
-
-    private string LastWords() => _process.LastWords() is { Length: > 0 } words ? $"; its last words: {words}" : "";
+    private PeerFailure EndedBefore(string names) => new("ENDED_EARLY", $"the {Who} ended without saying '{names}'{_process.LastWords()}");
 }

@@ -30,6 +30,10 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
         ? "this package of the lab carries programs for Linux on x64 only: measure from a built source tree"
         : "build it with `dotnet build ipc.sln -c Release`";
 
+    // Which no solution builds.
+    private const string HowToBuildAot = "build it with scripts/native-aot.sh";
+    private const string HowToBuildX86 = "build it with `scripts/native.sh linux-x86`";
+
     /// <summary>Those that the package of the tool carries, or else of the tree the lab was built in.</summary>
     /// <param name="foreign">Peers of somebody else's, each a side by its name.</param>
     public static Programs OfThisTree(IReadOnlyList<ForeignPeer>? foreign = null) =>
@@ -94,12 +98,12 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     public ProgramFile AotPeer()
     {
         var path = AotPath();
-        MustExist("peer compiled ahead of time", path, AotVariable);
+        MustExist("peer compiled ahead of time", path, AotVariable, HowToBuildAot);
         return new ProgramFile("ahead-of-time peer", path, [path], [path]);
     }
 
     /// <summary>The native peer as a 32-bit process.</summary>
-    public ProgramFile X86Peer() => Native("32-bit native peer", X86Variable, X86Path());
+    public ProgramFile X86Peer() => Native("32-bit native peer", X86Variable, X86Path(), HowToBuildX86);
 
     /// <summary>An error message saying why no program can play this side here, or null. Only of the sides that need what not every machine has.</summary>
     public string? WhyCannotPlay(string side)
@@ -114,14 +118,12 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
         if (runtime == "aot")
         {
             return File.Exists(AotPath()) ? null
-                : $"the peer compiled ahead of time '{AotPath()}' is not there: build it with scripts/native-aot.sh, or name one with the environment "
-                    + $"variable {AotVariable}";
+                : $"the peer compiled ahead of time '{AotPath()}' is not there: {HowToBuildAot}, or name one with the environment variable {AotVariable}";
         }
         if (runtime == "x86")
         {
             return !File.Exists(X86Path())
-                ? $"the 32-bit native peer '{X86Path()}' is not there: build it with `scripts/native.sh linux-x86`, or name one with the environment "
-                    + $"variable {X86Variable}"
+                ? $"the 32-bit native peer '{X86Path()}' is not there: {HowToBuildX86}, or name one with the environment variable {X86Variable}"
                 : CannotStartX86 ? $"the 32-bit native peer '{X86Path()}' does not start: this system runs no 32-bit programs" : null;
         }
         if (runtime != "netfx")
@@ -186,7 +188,7 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
 
     /// <summary>Hashes of everything these programs consist of that the project builds, each file once.</summary>
     public static IReadOnlyList<BinaryHash> Hash(IEnumerable<ProgramFile> programs) =>
-        [.. programs.SelectMany(p => p.HashedFiles).Distinct().Select(BinaryHash.Of)];
+        [.. programs.DistinctBy(p => p.Path).SelectMany(p => p.HashedFiles).Distinct().Select(BinaryHash.Of)];
 
     // What the command names and can be found is hashed: the interpreter is not, its script is.
     private static ProgramFile Foreign(ForeignPeer peer)
@@ -195,9 +197,9 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
         return new ProgramFile($"peer {peer.Side}", peer.Command, words, [.. words.Where(File.Exists).Select(Path.GetFullPath)]);
     }
 
-    private ProgramFile Native(string name, string variable, string path)
+    private ProgramFile Native(string name, string variable, string path, string? howToBuild = null)
     {
-        MustExist(name, path, variable);
+        MustExist(name, path, variable, howToBuild);
         if (root == s_carried && !OperatingSystem.IsWindows())
             MakeExecutable(path);
         return new ProgramFile(name, path, [path], [path, .. LibraryIn(Path.Combine(path, LibraryFromProgram))]);
@@ -260,9 +262,10 @@ internal sealed class Programs(string? root, Func<string, string?> environment, 
     private static string DotnetHost() =>
         Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") is { Length: > 0 } host ? host : "dotnet";
 
-    private void MustExist(string name, string path, string variable)
+    private void MustExist(string name, string path, string variable, string? howToBuild = null)
     {
         if (!File.Exists(path))
-            throw new UserMistakeException($"the {name} '{path}' does not exist; {HowToBuild}, or name another with the environment variable {variable}");
+            throw new UserMistakeException(
+                $"the {name} '{path}' does not exist; {howToBuild ?? HowToBuild}, or name another with the environment variable {variable}");
     }
 }

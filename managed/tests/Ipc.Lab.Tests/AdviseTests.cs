@@ -202,6 +202,14 @@ public sealed class AdviseTests : IDisposable
         Assert.Contains("ipc::Server server(\"tcp://0.0.0.0:5055?users=any\"", again.Output, StringComparison.Ordinal);
         Assert.Contains("ManagedIpc.Connect(\"tcp://127.0.0.1:5055\"", again.Output, StringComparison.Ordinal);
         Assert.Equal(started, Fakes.StartedPeers(_folder).Count);
+        Assert.DoesNotContain("other builds", again.Output, StringComparison.Ordinal);
+
+        // Whoever has built the programs anew since is told so.
+        var built = _folder.WriteProgram("built-anew", $"#!/bin/bash\nexec '{Fakes.FakePeer}'\n");
+        using var since = CommandUnderTest.Start(_folder, "right", ["env", $"IPC_NATIVE_PEER={built}"], need[..^1]);
+        var (_, told, _) = await CommandUnderTest.EndAsync(since);
+        Assert.Contains("These figures are of other builds of the programs than those here; --measure", told, StringComparison.Ordinal);
+        Assert.Equal(started, Fakes.StartedPeers(_folder).Count);
 
         // Other sizes: the nearest will do, until somebody has measured them.
         string[] other = ["advise", "--request", "60", "--reply", "70", "--any-user", "--network", "--json"];

@@ -121,6 +121,24 @@ public sealed class CommandTests : IDisposable
         Assert.Equal(20, (int?)JsonNode.Parse(await File.ReadAllTextAsync(Path.Combine(Results, "results.json")))!["cells"]![0]!["launches"]);
     }
 
+    // Whoever builds the programs anew meanwhile loses nothing.
+    [Fact]
+    public async Task AProgramThatGoesInTheMiddleOfARunEndsItAndWhatWasMeasuredIsKept()
+    {
+        // The log has a line for each of the two peers of a launch.
+        var peer = _folder.WriteProgram("peer", $"#!/bin/bash\n[ -f \"$FAKE_PEER_LOG\" ] && [ \"$(wc -l < \"$FAKE_PEER_LOG\")\" -ge 5 ] && rm -f \"$0\"\n"
+            + $"exec '{Fakes.FakePeer}'\n");
+        using var process = CommandUnderTest.Start(_folder, "right", ["env", $"IPC_NATIVE_PEER={peer}"], [.. OneCell().Select(a => a == "2" ? "20" : a)]);
+        var (code, _, errors) = await CommandUnderTest.EndAsync(process);
+
+        Assert.True(code == ExitCodes.UserMistake, errors);
+        Assert.Contains($"native peer '{peer}' does not exist", errors, StringComparison.Ordinal);
+        Assert.Contains($"go on with: ipc run --resume '{Results}'", errors, StringComparison.Ordinal);
+        var cell = JsonNode.Parse(await File.ReadAllTextAsync(Path.Combine(Results, "results.json")))!["cells"]![0]!;
+        Assert.InRange((int)cell["launches"]!, 1, 3);
+        Assert.All(Fakes.StartedPeers(_folder), id => Assert.False(Directory.Exists($"/proc/{id}"), $"peer {id} still runs"));
+    }
+
     [Fact]
     public async Task ASecondCtrlCEndsAtOnce()
     {

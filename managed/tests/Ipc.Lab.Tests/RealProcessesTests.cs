@@ -78,8 +78,12 @@ public sealed class RealProcessesTests : RealPeers
         }
     }
 
+    // Also while the 32-bit peer is not built: then the launches say so.
     public static TheoryData<string> PairsOfTwoWordSizes { get; } =
-        [.. Choices.ScenarioEntry("bitness").Pairs!.Where(pair => pair.Contains("native-x86", StringComparison.Ordinal) && IsPlayable(pair))];
+        [.. Choices.ScenarioEntry("bitness").Pairs!.Where(pair => pair.Contains(X86, StringComparison.Ordinal)
+            && pair.Split(':').All(side => side == X86 || IsPlayable(side)))];
+
+    private const string X86 = "native-x86";
 
     // Each call has a connection of its own, and the last, of nothing, tells the server that it is done.
     [Theory]

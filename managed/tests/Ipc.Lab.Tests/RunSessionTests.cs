@@ -103,16 +103,18 @@ public sealed class RunSessionTests : IDisposable
         Assert.Equal("failed", Assert.Single(session.WriteResults().Cells).Status);
     }
 
-    [Fact]
-    public async Task BrokenFloorsAreSaidAndCellsAreMeasuredAllTheSame()
+    [Theory]
+    [InlineData("broken", "the floors program ended with exit code 4; its last words: no second CPU")]
+    [InlineData("lingering", "the floors program did not end after it had ended its output")]
+    public async Task BrokenFloorsAreSaidAndCellsAreMeasuredAllTheSame(string floors, string reason)
     {
         var kept = Fakes.Kept(Fakes.Plan(s_call));
-        var session = Fakes.Session(NewResults(kept), kept, Fakes.Programs(_folder, floors: "broken"));
+        var session = Fakes.Session(NewResults(kept), kept, Fakes.Programs(_folder, floors: floors));
 
         await session.RunAsync(CancellationToken.None);
         var results = session.WriteResults();
 
-        Assert.Equal("the floors program ended with exit code 4; its last words: no second CPU", results.FloorsReason);
+        Assert.Equal(reason, results.FloorsReason);
         Assert.Equal(("ok", null), (results.Cells[0].Status, results.Cells[0].FloorRatio));
     }
 
