@@ -172,7 +172,10 @@ public sealed class HostingTests : IDisposable
         public void Dispose()
         {
             _process.StandardInput.Close();
-            Assert.True(_process.WaitForExit(Patience));
+            var ended = _process.WaitForExit(Patience);
+            if (!ended)
+                _process.Kill();
+            Assert.True(ended, "the server did not end");
             Assert.Equal(0, _process.ExitCode);
             _process.Dispose();
         }

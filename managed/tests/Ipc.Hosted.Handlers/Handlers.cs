@@ -37,13 +37,13 @@ public static class Handlers
         return (_, reply) => reply.Reserve(1)[0] = (byte)++calls;
     }
 
-    /// <summary>The request names a folder: makes file "entered" there, and replies once there is a file "go".</summary>
+    /// <summary>The request names a folder: makes file "entered" there, and replies once there is a file "go", or after 20 s.</summary>
     public static void WhenTold(ReadOnlySpan<byte> request, ReplyWriter reply)
     {
         ArgumentNullException.ThrowIfNull(reply);
         var folder = Encoding.UTF8.GetString(request);
         File.WriteAllText(Path.Combine(folder, "entered"), "");
-        SpinWait.SpinUntil(() => File.Exists(Path.Combine(folder, "go")));
+        SpinWait.SpinUntil(() => File.Exists(Path.Combine(folder, "go")), 20_000);
         reply.Reserve(1);
     }
 
