@@ -50,22 +50,21 @@ internal static class RunAction
             progress.Note(PlanText.DescribeTurns(run.Kept.Plan, other.Kept.Plan));
         using var awake = run.Kept.Plan.Awake ? AwakeProcessors.Hold() : null;
         using var daemon = StartDaemon(run.Kept.Plan, progress);
-        bool finished;
+        var finished = false;
+        UserMistakeException? mistake = null; // a program is gone, say, because it is being built anew
         try
         {
             finished = await session.RunAsync(stop).ConfigureAwait(false);
         }
-        catch (UserMistakeException gone)
+        catch (UserMistakeException e)
         {
-            // A program that is being built anew, say.
-            progress.Finish();
-            session.WriteResults();
-            twin?.WriteResults();
-            throw new UserMistakeException($"{gone.Message}; what was measured is kept, go on with: ipc run --resume '{folder}'");
+            mistake = e;
         }
         progress.Finish();
         var results = session.WriteResults();
         var otherResults = twin?.WriteResults();
+        if (mistake is not null)
+            throw new UserMistakeException($"{mistake.Message}; what was measured is kept, go on with: ipc run --resume '{folder}'");
         var machine = Report(run, results);
         if (other is null)
         {

@@ -108,7 +108,7 @@ internal sealed partial class ChildProcess : IAsyncDisposable
     public string LastWords()
     {
         lock (_lastWords)
-            return _lastWords.Length > 0 ? $"; its last words: {ErrorMessage.OneLine(_lastWords.ToString())}" : "";
+            return ErrorMessage.OneLine(_lastWords.ToString()) is { Length: > 0 } words ? $"; its last words: {words}" : "";
     }
 
     /// <summary>Kills every process of ours that still runs.</summary>

@@ -165,7 +165,7 @@ internal sealed unsafe class HostedHandler
         }
 
         internal override bool IsEndOfChannel(Exception exception) =>
-            exception is IpcException { Status: IpcStatus.PeerClosed or IpcStatus.Closed or IpcStatus.Truncated } end && end.Status == _refused;
+            exception is IpcException refused && refused.Status == _refused && IsEndOfChannel(_refused);
 
         public override Span<byte> Reserve(int length)
         {

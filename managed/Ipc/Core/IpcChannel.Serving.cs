@@ -18,6 +18,9 @@ public abstract class ReplyWriter
     /// <summary>Whether what came out of the handler says that its client's channel has ended, which is no failure of the handler's.</summary>
     internal virtual bool IsEndOfChannel(Exception exception) => false;
 
+    /// <summary>Whether a reservation that was refused for this was refused because the channel has ended.</summary>
+    private protected static bool IsEndOfChannel(IpcStatus refused) => refused is IpcStatus.PeerClosed or IpcStatus.Closed or IpcStatus.Truncated;
+
     /// <summary>The same exception, which is one of these from here on; to be thrown.</summary>
     internal virtual Exception EndChannelWith(Exception exception) => exception;
 }
@@ -142,8 +145,7 @@ public abstract partial class IpcChannel
         }
 
         internal override bool IsEndOfChannel(Exception exception) =>
-            exception == _end
-            || (_reserved == Refused && exception is IpcException { Status: IpcStatus.PeerClosed or IpcStatus.Closed or IpcStatus.Truncated });
+            exception == _end || (_reserved == Refused && exception is IpcException refused && IsEndOfChannel(refused.Status));
 
         internal override Exception EndChannelWith(Exception exception) => _end = exception;
 

@@ -68,6 +68,7 @@ public sealed class LaunchTests : IDisposable
 
     [Theory]
     [InlineData("dead-server", "ENDED_EARLY", "the server ended with exit code 7 before 'served'; its last words: out of luck")]
+    [InlineData("speechless-server", "ENDED_EARLY", "the server ended with exit code 7 before 'served'")]
     [InlineData("dead-client", "ENDED_EARLY", "the client ended with exit code 7 before 'measured'; its last words: out of luck")]
     [InlineData("failed-server", "WRONG_CONTENT", "the server says: exchange 3 came twice")]
     [InlineData("failed-client", "WRONG_CONTENT", "the client says: exchange 3 came twice")]

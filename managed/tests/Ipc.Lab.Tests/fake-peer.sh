@@ -3,21 +3,22 @@
 # FAKE_PEER picks how it misbehaves, FAKE_PEER_SLOW which transport is how much slower (FAKE_PEER_PERCENT); FAKE_PEER_LOG, if set, gets one line per start.
 mode=${FAKE_PEER:-right}
 say() { printf '%s\n' "$1"; }
-# These set a variable: a subshell for each of them would take longer than all the rest.
+# These set a variable, number and field one of the name that the cell has: a subshell for each of them would take longer than all the rest.
 usage_to() {
   printf -v "$1" '"cpu_ns":%d,"voluntary_switches":%d,"involuntary_switches":0,"minor_faults":0,"major_faults":0,"memory_bytes":4096,%s' "$2" "$3" \
     '"allocated_bytes":null,"collections":null'
 }
-number_to() { local rest=${cell#*\"$2\":}; printf -v "$1" '%s' "${rest%%[,\}]*}"; }
-field_to() { local rest=${cell#*\"$2\":\"}; printf -v "$1" '%s' "${rest%%\"*}"; }
+number() { local rest=${cell#*\"$1\":}; printf -v "$1" '%s' "${rest%%[,\}]*}"; }
+field() { local rest=${cell#*\"$1\":\"}; printf -v "$1" '%s' "${rest%%\"*}"; }
 usage_to unused 0 0
 
 [ "$mode" = silent ] && { while read -r line; do :; done; exit 0; }
 say "{\"event\":\"environment\",\"runtime\":\"fake\",\"compiler\":\"bash\",\"build\":\"${FAKE_PEER_BUILD:-release}\",\"library\":\"none\"}"
 read -r cell || exit 1
-for name in role scenario address samples; do field_to "$name" "$name"; done
+for name in role scenario address samples; do field "$name"; done
 [ -n "$FAKE_PEER_LOG" ] && printf '%s %s %s\n' "$$" "$role" "$cell" >> "$FAKE_PEER_LOG"
 [ "$mode" = "dead-$role" ] && { echo "out of luck" >&2; exit 7; }
+[ "$mode" = "speechless-$role" ] && { echo >&2; exit 7; }
 [ "$mode" = "garbage-$role" ] && { say 'Hello, world'; sleep 60; }
 [ "$mode" = "endless-$role" ] && { exec cat /dev/zero; }
 [ "$mode" = "hang-$role" ] && { trap '' TERM INT; while :; do sleep 1; done; }
@@ -31,7 +32,7 @@ case $scenario in
     usage_to used 4000 0
     received() { say "{\"event\":\"received\",\"operations\":$1,\"elapsed_ns\":20,\"bytes\":320,\"lost\":0,\"usage_before\":{$unused},\"usage_after\":{$used}}"; }
     if [ "$role" = server ]; then
-      number_to clients clients
+      number clients
       odd=0; [ "$mode" = losing-server ] && odd=-1; [ "$mode" = doubling-server ] && odd=1
       warm_odd=0; [ "$mode" = losing-early ] && warm_odd=-1
       say "{\"event\":\"ready\",\"address\":\"$address\"}"
@@ -43,7 +44,7 @@ case $scenario in
       while read -r line; do :; done
       exit 0
     fi
-    number_to client client
+    number client
     [ "$mode" = dead-second ] && [ "$client" = 1 ] && { echo "out of luck" >&2; exit 7; }
     say '{"event":"warm","operations":3,"cold_ns":70000}'
     usage_to used 1000 20
