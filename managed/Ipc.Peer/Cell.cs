@@ -17,6 +17,8 @@ internal sealed record Cell(
     private const int MostInFlight = 256;
 
     private const int MostPoolBytes = 1 << 30;
+    private const int MostIds = 10_000_000;
+    private const int MostMessageBytes = 1_000_000_000;
 
     private static readonly string s_managedSide = "managed" + RuntimeFacts.SideSuffix;
     private static readonly string s_boundSide = "bound" + RuntimeFacts.SideSuffix;
@@ -72,19 +74,31 @@ internal sealed record Cell(
         Require(Role == "alone" == (Scenario == "serialize"), "role", Role, "alone in scenario serialize, server or client in every other");
         Require(Role == "alone" || !string.IsNullOrEmpty(Address), "address", Address, "an address such as shm://name");
         Require(double.IsFinite(WarmupSeconds) && WarmupSeconds is >= 0 and <= 3600, "warmup_seconds", WarmupSeconds, "0 to 3600");
+        Require(SettleSeconds is >= 0 and <= 86400, "settle_seconds", SettleSeconds, "0 to 86400");
         Require(Clients is >= 1 and <= MostClients, "clients", Clients, $"1 to {MostClients}");
         Require(Threads is null or (>= 1 and <= MostClients), "threads", Threads, $"1 to {MostClients}");
-        Require(Client >= 0 && (Client + 1) * SendingThreads <= Clients, "client", Client, "a number from 0, below clients by threads");
+        Require(Client >= 0 && (Client + 1L) * SendingThreads <= Clients, "client", Client, "a number from 0, below clients by threads");
         Require(Portion is null or (>= 1 and <= 1_000_000), "portion", Portion, "1 to 1000000");
         Require(Batch is null or (>= 1 and <= 65_536), "batch", Batch, "1 to 65536");
         Require(InFlight is null or (>= 1 and <= MostInFlight), "in_flight", InFlight, $"1 to {MostInFlight}");
         Require(PoolBytes is null or (>= 1 and <= MostPoolBytes), "pool_bytes", PoolBytes, $"1 to {MostPoolBytes}");
         Require(Order is null or "random" or "memory", "order", Order, "random or memory");
         Require(PauseUs is null or (>= 0 and <= 1_000_000), "pause_us", PauseUs, "0 to 1000000");
+        CheckWorkload();
         if (Role == "server")
             return;
         Require(Count is not null || Seconds is > 0 and <= 86400, "seconds", Seconds, "above 0 and at most 86400, or give count");
         Require(Count is null or > 0, "count", Count, "above 0, or give seconds");
+    }
+
+    private void CheckWorkload()
+    {
+        Require(Workload.N is >= 0 and <= MostIds, "workload's n", Workload.N, $"0 to {MostIds}");
+        Require(Workload.RequestBytes is >= 0 and <= MostMessageBytes, "workload's request_bytes", Workload.RequestBytes, $"0 to {MostMessageBytes}");
+        Require(Workload.ReplyBytes is >= 0 and <= MostMessageBytes, "workload's reply_bytes", Workload.ReplyBytes, $"0 to {MostMessageBytes}");
+        Require(Workload.Bucket is >= 1 and <= 1_000_000, "workload's bucket", Workload.Bucket, "1 to 1000000");
+        Require(Workload.Rate is 0 or (>= 1 and <= 1e9), "workload's rate", Workload.Rate, "1 to 1000000000 a second, or 0 for as fast as they go");
+        Require(Workload.Text is null or { Count: 0 or 2 }, "workload's text", Workload.Text?.Count, "two texts, question and answer");
     }
 
     private static void Require(bool good, string field, object? value, string wanted)

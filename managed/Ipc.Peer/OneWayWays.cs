@@ -47,7 +47,7 @@ internal readonly struct QueueSource(IpcQueue queue, int length) : ISource
 
 internal struct BatchSource(IpcChannel channel, int length, int batch) : ISource
 {
-    private readonly byte[] _buffer = new byte[length * batch];
+    private readonly byte[] _buffer = new byte[(long)length * batch];
     private readonly int[] _lengths = new int[batch];
     private int _count;
     private int _at;
@@ -255,7 +255,7 @@ internal struct BatchSink : ISink
 
     public BatchSink(IpcChannel channel, int length, int batch)
     {
-        (_channel, _length, _messages, _lengths) = (channel, length, new byte[length * batch], new int[batch]);
+        (_channel, _length, _messages, _lengths) = (channel, length, new byte[(long)length * batch], new int[batch]);
         Array.Fill(_lengths, length);
     }
 

@@ -8,7 +8,7 @@ internal sealed class RawPayloads
 {
     public RawPayloads(WorkloadEntry workload, ulong seed)
     {
-        IsSequenced = workload.Text is null;
+        IsSequenced = workload.Text is not { Count: 2 };
         Request = IsSequenced ? PayloadData.Raw(seed, workload.RequestBytes) : Encoding.UTF8.GetBytes(workload.Text![0]);
         Reply = IsSequenced ? PayloadData.Raw(unchecked(seed + 1), workload.ReplyBytes) : Encoding.UTF8.GetBytes(workload.Text![1]);
     }

@@ -3,7 +3,10 @@
 #include "failure.hpp"
 #include "ipc/ipc.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
 
 namespace ipc::peer {
 namespace {
@@ -12,6 +15,21 @@ using nlohmann::json;
 
 constexpr const char* own_side = sizeof(void*) == 4 ? "native-x86" : "native";
 constexpr size_t most_pool_bytes = size_t{1} << 30;
+constexpr size_t most_ids = 10'000'000;
+constexpr size_t most_message_bytes = 1'000'000'000;
+
+// Whether a number of the line is a Value as it stands: the JSON library would cut 1.5 to 1 and turn -1 into the largest.
+template <class Value>
+bool fits(const json& value) {
+    if constexpr (std::is_floating_point_v<Value>) {
+        return value.is_number();
+    } else if constexpr (std::is_integral_v<Value>) {
+        if (value.is_number_unsigned()) return std::in_range<Value>(value.get<uint64_t>());
+        return value.is_number_integer() && std::in_range<Value>(value.get<int64_t>());
+    } else {
+        return true;
+    }
+}
 
 // A field of the line, or `otherwise` where it is missing or null.
 template <class Value>
@@ -19,11 +37,12 @@ Value field_or(const json& object, const char* name, Value otherwise) {
     const auto found = object.find(name);
     if (found == object.end() || found->is_null()) return otherwise;
     try {
-        return found->get<Value>();
+        if (fits<Value>(*found)) return found->get<Value>();
     } catch (const json::exception&) {
-        fail_bad_cell("field '" + std::string(name) + "' of the cell holds " + found->dump() +
-                      ": see docs/peer-protocol.md for what it takes");
+        // said below
     }
+    fail_bad_cell("field '" + std::string(name) + "' of the cell holds " + found->dump() +
+                  ": see docs/peer-protocol.md for what it takes");
 }
 
 template <class Value>
@@ -79,10 +98,20 @@ Workload parse_workload(const json& object) {
     workload.request_bytes = field_or<uint32_t>(object, "request_bytes", 0);
     workload.reply_bytes = field_or<uint32_t>(object, "reply_bytes", 0);
     workload.bucket = field_or<uint32_t>(object, "bucket", 1);
+    if (workload.ids > most_ids)
+        fail_bad_cell("workload '" + workload.id + "' has n " + std::to_string(workload.ids) + ": give 0 to " +
+                      std::to_string(most_ids));
+    if (std::max(workload.request_bytes, workload.reply_bytes) > most_message_bytes)
+        fail_bad_cell("workload '" + workload.id + "' has request_bytes " + std::to_string(workload.request_bytes) +
+                      " and reply_bytes " + std::to_string(workload.reply_bytes) + ": give 0 to " +
+                      std::to_string(most_message_bytes));
     if (workload.bucket < 1 || workload.bucket > 1'000'000)
         fail_bad_cell("workload '" + workload.id + "' has buckets of " + std::to_string(workload.bucket) +
                       " objects: give 1 to 1000000");
     workload.rate = field_or<double>(object, "rate", 0);
+    if (workload.rate != 0 && !(workload.rate >= 1 && workload.rate <= 1e9))
+        fail_bad_cell("workload '" + workload.id + "' has the rate " + object["rate"].dump() +
+                      ": give 1 to 1000000000 a second, or 0 for as fast as they go");
     workload.text = field_or<std::vector<std::string>>(object, "text", {});
     if (!workload.text.empty() && workload.text.size() != 2)
         fail_bad_cell("workload '" + workload.id + "' has " + std::to_string(workload.text.size()) +
@@ -95,13 +124,14 @@ Workload parse_workload(const json& object) {
 void check_bounds(const Cell& cell) {
     if (cell.role != Role::alone && cell.address.empty())
         fail_bad_cell("the cell has no address: give one such as unix://lab-1");
-    if (cell.warmup_seconds < 0 || cell.seconds < 0)
-        fail_bad_cell("the cell measures for less than no time: give seconds of 0 or more");
+    if (!(cell.warmup_seconds >= 0 && cell.warmup_seconds <= 3600 && cell.seconds >= 0 && cell.seconds <= 86'400))
+        fail_bad_cell(
+            "the cell's seconds are out of bounds: give warmup_seconds of 0 to 3600 and seconds of 0 to 86400");
     if (cell.count == 0) fail_bad_cell("the cell counts 0 operations: give a count of 1 or more, or null");
     if (cell.threads < 1 || cell.threads > most_clients)
         fail_bad_cell("the cell has " + std::to_string(cell.threads) + " threads: give 1 to " +
                       std::to_string(most_clients));
-    if (cell.clients < 1 || cell.clients > most_clients || (cell.client + 1) * cell.threads > cell.clients)
+    if (cell.clients < 1 || cell.clients > most_clients || (uint64_t{cell.client} + 1) * cell.threads > cell.clients)
         fail_bad_cell("the cell's client " + std::to_string(cell.client) + " of " + std::to_string(cell.clients) +
                       " does not exist: give 1 to " + std::to_string(most_clients) + " clients, numbered from 0");
     if (cell.portion < 1 || cell.portion > 1'000'000 || cell.batch < 1 || cell.batch > 65'536)

@@ -12,8 +12,14 @@ internal static class Options
 
     public static Option<bool> Flag(string name, string help) => new(name) { Description = help };
 
-    /// <summary>A list separated by commas.</summary>
-    public static Option<string?> List(string name, string help) => new(name) { Description = help + ", separated by commas", HelpName = "LIST" };
+    /// <summary>A list separated by commas; whoever gives the option several times means all of them.</summary>
+    public static Option<string?> List(string name, string help) => new(name)
+    {
+        Description = help + "; separate several by commas",
+        HelpName = "LIST",
+        Arity = ArgumentArity.OneOrMore,
+        CustomParser = result => string.Join(',', result.Tokens.Select(token => token.Value)),
+    };
 
     /// <summary>A file or folder. A script's empty variable is not one.</summary>
     public static Option<string?> File(string name, string help, bool valueMayBeMissing = false, string value = "DIR")

@@ -125,6 +125,16 @@ public sealed class CommandLineTests : IDisposable
     }
 
     [Fact]
+    public async Task AListGivenInPartsIsTheWholeList()
+    {
+        var (code, _, errors) = await RunAsync("run", "--transport", "shm", "--transport", "unix,tcp", "--pair", "native:native",
+            "--pair", "native:managed", "--workload", "64", "--launches", "1", "--seconds", "0.01", "--out", "results");
+
+        Assert.Equal(0, code);
+        Assert.Contains("6 cells x 1 launch", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task ATableIsPlayedByHandToo()
     {
         var file = _folder.Write("prices.csv", "id,bid,ask\nEURUSD,1,2\n");
