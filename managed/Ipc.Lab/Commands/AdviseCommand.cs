@@ -48,7 +48,7 @@ internal static class AdviseCommand
             using var interruption = new Interruption();
             try
             {
-                var advice = await AdviseAsync(need, parsed.GetValue(s_from) ?? "results", parsed.GetValue(s_measure), interruption.Stop).ConfigureAwait(false);
+                var advice = await AdviseAsync(need, parsed.GetValue(s_from), parsed.GetValue(s_measure), interruption.Stop).ConfigureAwait(false);
                 if (parsed.GetValue(s_json))
                     Console.Out.WriteLine(JsonSerializer.Serialize(advice, LabJson.Indented));
                 else
@@ -88,8 +88,12 @@ internal static class AdviseCommand
             console.Confirm("May a processor be kept busy while nothing happens?", defaultValue: false));
     }
 
-    private static async Task<Advice> AdviseAsync(Need need, string from, bool measure, CancellationToken stop)
+    private static async Task<Advice> AdviseAsync(Need need, string? from, bool measure, CancellationToken stop)
     {
+        if (from is not null && !Directory.Exists(from))
+            throw new UserMistakeException($"--from '{from}' is no folder; name that of a run, or one that holds runs");
+        if (from is not null && ResultsReader.HasResults(from))
+            ResultsReader.Read(from); // of many runs one may be of another version; one that is named by itself must be readable
         var programs = Programs.OfThisTree();
         var (candidates, excluded) = Candidates.Of(need, programs);
         Evidence.Measured? evidence = null;
@@ -97,7 +101,9 @@ internal static class AdviseCommand
         {
             var topology = CpuTopology.Read(SystemFiles.Real);
             var earlier = measure ? null
-                : Evidence.Find(from, need, candidates, MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
+                : Evidence.Find(from ?? "results", need, candidates, MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
+            if (earlier is null && from is not null && !measure)
+                Console.Error.WriteLine($"no run in '{from}' answers this for this machine, so it is measured now:");
             evidence = earlier ?? await MeasureAsync(need, candidates, stop).ConfigureAwait(false);
         }
         var cells = evidence?.Cells ?? [];

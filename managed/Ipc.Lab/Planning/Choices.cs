@@ -23,18 +23,28 @@ internal static class Choices
 
     public static string Pair(string text, IReadOnlyList<ForeignPeer> foreign)
     {
-        var sides = text.Split(':');
-        if (sides.Length != 2)
-            throw new UserMistakeException($"pair '{text}' is not of the form server:client, e.g. native:managed");
-        return $"{Side(sides[0], foreign)}:{Side(sides[1], foreign)}";
+        var (server, client) = SidesOf(text);
+        return $"{Side(server, foreign)}:{Side(client, foreign)}";
     }
+
+    private static (string Server, string Client) SidesOf(string pair) =>
+        pair.Split(':') is [{ Length: > 0 } server, { Length: > 0 } client]
+            ? (server, client)
+            : throw new UserMistakeException($"pair '{pair}' is not of the form server:client, e.g. native:managed");
 
     /// <summary>A cell that may come from a file: every word of it is one of the registry's.</summary>
     public static void Check(Cell cell, IReadOnlyList<ForeignPeer> foreign)
     {
+        CheckWords(cell);
+        Pair(cell.Pair, foreign);
+    }
+
+    /// <summary>The same, but for its sides, which may be anybody's peers.</summary>
+    public static void CheckWords(Cell cell)
+    {
         if (!cell.IsAlone)
             TransportSpec.Check(cell.Transport);
-        Pair(cell.Pair, foreign);
+        SidesOf(cell.Pair);
         Codec(cell.Codec);
         Scenario(cell.Scenario);
         Workload(cell.Workload);

@@ -58,11 +58,11 @@ internal sealed class ResultsFolder(string path)
     {
         try
         {
-            var text = File.ReadAllText(PlanFile);
-            if (SchemaOf(text) is { } schema && schema != Plan.CurrentSchema)
+            using var document = JsonDocument.Parse(File.ReadAllText(PlanFile));
+            if (SchemaOf(document.RootElement) is { } schema && schema != Plan.CurrentSchema)
                 throw new UserMistakeException(
                     $"'{PlanFile}' was written by another version of the lab (schema {schema}, this one has {Plan.CurrentSchema}); start a new run");
-            var kept = JsonSerializer.Deserialize<KeptPlan>(text, LabJson.Complete) ?? throw new JsonException("it is empty");
+            var kept = LabJson.Read<KeptPlan>(document.RootElement, LabJson.Complete);
             foreach (var planned in kept.Plan.Cells)
                 Choices.Check(planned.Cell, kept.Plan.Peers);
             return kept;
@@ -82,14 +82,8 @@ internal sealed class ResultsFolder(string path)
         }
     }
 
-    // Looked at before anything else is: what another version wrote need not have this one's fields.
-    private static int? SchemaOf(string text)
-    {
-        using var document = JsonDocument.Parse(text);
-        return document.RootElement.ValueKind == JsonValueKind.Object
-            && document.RootElement.TryGetProperty("plan", out var plan) && plan.ValueKind == JsonValueKind.Object
-            && plan.TryGetProperty("schema", out var schema) && schema.TryGetInt32(out var number) ? number : null;
-    }
+    private static int? SchemaOf(JsonElement root) =>
+        root.ValueKind == JsonValueKind.Object && root.TryGetProperty("plan", out var plan) ? LabJson.SchemaOf(plan) : null;
 
     public void Add(LaunchRecord launch) => Append(LaunchesFile, launch);
 
@@ -117,7 +111,7 @@ internal sealed class ResultsFolder(string path)
         File.AppendAllText(file, JsonSerializer.Serialize(record, LabJson.Line) + "\n");
 
     // A run that was cut off hard may have left half a last line: it never happened, and is cut off so that the next line stands alone.
-    private static List<T> ReadLines<T>(string file)
+    private static List<T> ReadLines<T>(string file) where T : class
     {
         if (!File.Exists(file))
             return [];
@@ -128,11 +122,12 @@ internal sealed class ResultsFolder(string path)
         return [.. whole.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select((line, index) => ReadLine<T>(file, line, index + 1))];
     }
 
-    private static T ReadLine<T>(string file, string line, int number)
+    private static T ReadLine<T>(string file, string line, int number) where T : class
     {
         try
         {
-            return JsonSerializer.Deserialize<T>(line, LabJson.Complete) ?? throw new JsonException("it is empty");
+            using var document = JsonDocument.Parse(line);
+            return LabJson.Read<T>(document.RootElement, LabJson.Complete);
         }
         catch (JsonException e)
         {

@@ -1,5 +1,6 @@
 using System.IO.Compression;
 using System.Text.Json;
+using Ipc.Lab.Planning;
 
 namespace Ipc.Lab.Results;
 
@@ -24,12 +25,14 @@ internal static class ResultsReader
         {
             using var text = Open(file);
             using var json = JsonDocument.Parse(text);
-            if (json.RootElement.ValueKind != JsonValueKind.Object || !json.RootElement.TryGetProperty("schema", out var schema)
-                || !schema.TryGetInt32(out var number))
-                throw new UserMistakeException($"'{file}' is not a results.json of this lab");
+            var number = LabJson.SchemaOf(json.RootElement)
+                ?? throw new UserMistakeException($"'{file}' is not a results.json of this lab: it has no schema");
             if (number != RunResults.CurrentSchema)
                 throw new UserMistakeException($"'{file}' has schema {number} and this lab reads schema {RunResults.CurrentSchema}; measure again");
-            return json.RootElement.Deserialize<RunResults>(LabJson.Indented)!;
+            var results = LabJson.Read<RunResults>(json.RootElement, LabJson.Results);
+            foreach (var cell in results.Cells)
+                Check(cell.Cell, file);
+            return results;
         }
         catch (Exception e) when (e is FileNotFoundException or DirectoryNotFoundException)
         {
@@ -42,6 +45,19 @@ internal static class ResultsReader
         catch (Exception e) when (e is IOException or UnauthorizedAccessException or InvalidDataException)
         {
             throw new UserMistakeException($"'{file}' cannot be read as results: {ErrorMessage.Of(e)}");
+        }
+    }
+
+    // What tables and charts ask the registry of a cell.
+    private static void Check(Cell cell, string file)
+    {
+        try
+        {
+            Choices.CheckWords(cell);
+        }
+        catch (UserMistakeException e)
+        {
+            throw new UserMistakeException($"'{file}' has a cell that this lab does not know: {e.Message}");
         }
     }
 

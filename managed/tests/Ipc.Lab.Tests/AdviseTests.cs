@@ -220,6 +220,15 @@ public sealed class AdviseTests : IDisposable
         Assert.Equal("60-70", await WorkloadOfAdviceAsync(other));
         Assert.Equal(started, Fakes.StartedPeers(_folder).Count);
 
+        // What is named is used, or the user is told.
+        Directory.CreateDirectory(Path.Combine(_folder.Path, "empty"));
+        var measured = await CommandUnderTest.RunAsync(_folder, "right", [.. other, "--from", "empty"]);
+        Assert.Contains("no run in 'empty' answers this for this machine, so it is measured now:", measured.Errors, StringComparison.Ordinal);
+        _folder.Write("broken/results.json", "{}");
+        var refused = await CommandUnderTest.RunAsync(_folder, "right", [.. other, "--from", "broken"]);
+        Assert.Equal(2, refused.Code);
+        Assert.Contains("is not a results.json of this lab", refused.Errors, StringComparison.Ordinal);
+
         Assert.Equal(1, (await CommandUnderTest.RunAsync(_folder, "right", "advise", "--network")).Code);
         Assert.Equal(2, (await CommandUnderTest.RunAsync(_folder, "right", "advise", "--pattern", "gossip")).Code);
     }

@@ -23,6 +23,8 @@ public sealed class CommandLineTests : IDisposable
     [InlineData("{}")]
     [InlineData("{\"plan\": null, \"machine\": null}")]
     [InlineData("{\"plan\": {\"schema\": 1}, \"machine\": {}}")]
+    [InlineData("{\"plan\": {\"schema\": \"1\"}, \"machine\": {}}")]
+    [InlineData("{\"plan\": {\"cells\": [null]}, \"machine\": {}}")]
     [InlineData("[1, 2]")]
     [InlineData("null")]
     [InlineData("Dear diary")]

@@ -182,6 +182,7 @@ public sealed class CommandTests : IDisposable
     [InlineData("advise --rate NaN", "--rate 'NaN' is not a number")]
     [InlineData("advise --rate Infinity", "--rate 'Infinity' is not a number")]
     [InlineData("run --seconds 0,5", "--seconds '0,5' is not a number; write its decimals after a point, as in 0.5")]
+    [InlineData("advise --from nowhere", "--from 'nowhere' is no folder; name that of a run, or one that holds runs")]
     [InlineData("run --out EMPTY", "--out names nothing; omit it or name one")]
     [InlineData("run --resume EMPTY", "--resume names nothing; omit it or name one")]
     [InlineData("run --table EMPTY", "--table names nothing; omit it or name one")]
