@@ -100,9 +100,10 @@ TEST_P(FrameStreamSend, SendToAPeerThatLeftSaysSoAndLeavesWhatItSent) {
 TEST_P(FrameStreamSend, CloseInterruptsReceiveAndSendFromAnotherThread) {
     const auto message = pattern(limit);
     for (const int32_t timeout_ms : {test::forever, 60000}) {
-        // A busy machine may keep a thread waiting for its processor; not three times in a row.
+        // A busy machine may keep a thread waiting for its processor; not ten times in a row.
+        constexpr int64_t promised_ms = 100;
         int64_t quickest_ms = INT64_MAX;
-        for (int round = 0; round < 3; ++round) {
+        for (int round = 0; round < 10 && quickest_ms >= promised_ms; ++round) {
             SetUp();
             Status received = IPC_OK;
             Status sent = IPC_OK;
@@ -123,7 +124,7 @@ TEST_P(FrameStreamSend, CloseInterruptsReceiveAndSendFromAnotherThread) {
             EXPECT_EQ(test::send(*channel_, pattern(1)), IPC_CLOSED);
             channel_->close();
         }
-        EXPECT_LT(quickest_ms, 100);
+        EXPECT_LT(quickest_ms, promised_ms);
     }
 }
 

@@ -98,9 +98,10 @@ TEST_P(StreamTransport, AcceptTimesOut) {
 }
 
 TEST_P(StreamTransport, ClosingInterruptsEveryAccept) {
-    // A busy machine may keep a thread waiting for its processor; not three times in a row.
+    // A busy machine may keep a thread waiting for its processor; not ten times in a row.
+    constexpr int64_t promised_ms = 100;
     int64_t quickest_ms = INT64_MAX;
-    for (int round = 0; round < 3; ++round) {
+    for (int round = 0; round < 10 && quickest_ms >= promised_ms; ++round) {
         ASSERT_EQ(test::listen(fresh_address(), &listener_), IPC_OK);
         Status results[3] = {};
         std::vector<std::thread> threads;
@@ -116,7 +117,7 @@ TEST_P(StreamTransport, ClosingInterruptsEveryAccept) {
         quickest_ms = std::min(quickest_ms, stopwatch.ms());
         for (const Status result : results) EXPECT_EQ(result, IPC_CLOSED);
     }
-    EXPECT_LT(quickest_ms, 100);
+    EXPECT_LT(quickest_ms, promised_ms);
 }
 
 TEST_P(StreamTransport, SeveralThreadsAcceptSeveralClients) {
