@@ -143,12 +143,20 @@ internal sealed unsafe partial class PipePeer : SharedMemoryPeer
         lock (_lock)
         {
             uint got = 0;
-            if (_hungUp || !_watched || Win32.GetOverlappedResult(_pipe, _watching, &got, 0) != 0 ||
-                Win32.LastError != Win32.ERROR_OPERATION_ABORTED)
+            if (_hungUp || !_watched || Win32.GetOverlappedResult(_pipe, _watching, &got, 0) != 0)
                 return _isGone = true;
-            // The system cancels what a thread began when that thread ends, as the one that accepted may have: begin anew.
-            Watch();
-            return _isGone = !_watched;
+            switch (Win32.LastError)
+            {
+                case Win32.ERROR_OPERATION_ABORTED:
+                    // The system cancels what a thread began when that thread ends, as the one that accepted may have: begin anew.
+                    Watch();
+                    return _isGone = !_watched;
+                case Win32.ERROR_IO_INCOMPLETE:
+                    // Another thread that saw the same alarm has done so meanwhile.
+                    return false;
+                default:
+                    return _isGone = true;
+            }
         }
     }
 

@@ -57,6 +57,30 @@ public class ConnectionTests
         }
     });
 
+    // Windows cancels what a thread began when that thread ends, and two who use the channel may notice at once.
+    [Theory, MemberData(nameof(Pairs.Sides), MemberType = typeof(Pairs))]
+    public Task TheThreadThatAcceptedMayEndWhileOthersUseTheChannel(string transport, string side) => Stage.Run(transport, side, side, async stage =>
+    {
+        await stage.Listen();
+        for (var round = 0; round < 6; round++)
+        {
+            // Both wait when the thread ends, or one, or none.
+            var lingering = round * 10;
+            var connecting = stage.Client.Give("connect", $"connect c {stage.Address} 10000");
+            await stage.Server.Ok($"accept-and-end l c 10000 {lingering}");
+            (await connecting).Ok();
+            var receiving = stage.Server.Give("receive", "receive c 100 7 1 10000");
+            var sending = stage.Server.Give("send", "send-many c 100 100000 1 10000 copy");
+            await Task.Delay(lingering + 10);
+            await stage.Client.Ok("send c 100 7 1 10000");
+            (await receiving).Ok(100);
+            await stage.Client.Ok("receive-many c 100 100000 1 10000 copy");
+            (await sending).Ok();
+            await stage.Client.Ok("free c");
+            await stage.Server.Ok("free c");
+        }
+    });
+
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
     public Task ATakenNameIsInUse(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {

@@ -23,6 +23,7 @@ internal static class ConnectionVerbs
             return "";
         });
         verbs.Add("accept", Accept);
+        verbs.Add("accept-and-end", AcceptAndEnd);
         verbs.Add("limit", (handles, command) => handles.Channel(command.Word()).MaxMessageLength.ToString(CultureInfo.InvariantCulture));
         verbs.Add("close", Close);
         verbs.Add("free", Free);
@@ -34,6 +35,30 @@ internal static class ConnectionVerbs
         var listener = handles.Listener(command.Word());
         var name = command.Word();
         handles.Add(name, listener.Accept(command.Timeout()));
+        return "";
+    }
+
+    // On a thread of its own, which ends some milliseconds later.
+    private static string AcceptAndEnd(Handles handles, Command command)
+    {
+        var listener = handles.Listener(command.Word());
+        var name = command.Word();
+        var timeout = command.Timeout();
+        var lingering = command.Timeout();
+        var accepted = new TaskCompletionSource<IpcChannel>();
+        new Thread(() =>
+        {
+            try
+            {
+                accepted.SetResult(listener.Accept(timeout));
+            }
+            catch (IpcException e)
+            {
+                accepted.SetException(e);
+            }
+            Thread.Sleep(lingering);
+        }) { IsBackground = true }.Start();
+        handles.Add(name, accepted.Task.GetAwaiter().GetResult());
         return "";
     }
 

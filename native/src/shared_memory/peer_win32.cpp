@@ -185,18 +185,23 @@ void Peer::sleep_on(const Header& header) {
 Status Peer::look(const Deadline&) {
     if (WaitForSingleObject(system_->alarm.get(), 0) == WAIT_TIMEOUT) return IPC_OK;
     const std::lock_guard lock(system_->mutex);
-    if (system_->hung_up) return IPC_PEER_CLOSED;
+    if (system_->hung_up || !system_->watched) return IPC_PEER_CLOSED;
     DWORD got = 0;
-    if (system_->watched && GetOverlappedResult(system_->pipe.get(), &system_->watching, &got, FALSE)) {
-        if (got > 0)
-            return fail(IPC_NOT_OUR_PROTOCOL, "the peer sent bytes where shared memory alone should carry them");
-    } else if (system_->watched && GetLastError() == ERROR_OPERATION_ABORTED) {
+    const bool over = GetOverlappedResult(system_->pipe.get(), &system_->watching, &got, FALSE) != FALSE;
+    if (over && got > 0)
+        return fail(IPC_NOT_OUR_PROTOCOL, "the peer sent bytes where shared memory alone should carry them");
+    switch (over ? ERROR_SUCCESS : GetLastError()) {
+    case ERROR_OPERATION_ABORTED:
         // The system cancels what a thread began when that thread ends, as the one that accepted may have: begin anew.
         ResetEvent(system_->alarm.get());
         system_->watch();
         return IPC_OK;
+    case ERROR_IO_INCOMPLETE:
+        // Another thread that saw the same alarm has done so meanwhile.
+        return IPC_OK;
+    default:
+        return IPC_PEER_CLOSED;
     }
-    return IPC_PEER_CLOSED;
 }
 
 void Peer::hang_up() {

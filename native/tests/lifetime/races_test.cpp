@@ -2,6 +2,7 @@
 #include "blocked_call.hpp"
 #include "support.hpp"
 
+#include <future>
 #include <map>
 
 using namespace lifetime;
@@ -76,6 +77,50 @@ TEST_P(Races, AnyNumberOfThreadsCloseWhileOneFrees) {
         const ipc_status status = ipc_receive(pair.client, buffer, sizeof buffer, &length, IPC_FOREVER);
         EXPECT_TRUE(status == IPC_CLOSED || status == IPC_PEER_CLOSED) << ipc_last_error();
         for (std::thread& closer : closers) closer.join();
+    }
+}
+
+// Windows cancels what a thread began when that thread ends, and two who use the channel may notice at once.
+TEST_P(Races, TheThreadThatAcceptedMayEndWhileOthersUseTheChannel) {
+    constexpr int messages = 100;
+    const std::string message(50'000, 'x'); // together more than any transport holds
+    for (int round = 0; round < rounds(10); ++round) {
+        std::promise<ipc_channel*> accepted;
+        std::promise<void> may_end;
+        std::thread accepting([&] {
+            ipc_channel* channel = nullptr;
+            EXPECT_EQ(ipc_accept(listener_, patience_ms, &channel), IPC_OK) << ipc_last_error();
+            accepted.set_value(channel);
+            may_end.get_future().wait();
+        });
+        ipc_channel* client = nullptr;
+        EXPECT_EQ(ipc_connect(ipc_listener_address(listener_), patience_ms, &client), IPC_OK) << ipc_last_error();
+        ipc_channel* const server = accepted.get_future().get();
+        char buffer[8];
+        size_t length = 0;
+        std::thread receiving([&] {
+            EXPECT_EQ(ipc_receive(server, buffer, sizeof buffer, &length, patience_ms), IPC_OK) << ipc_last_error();
+        });
+        std::thread sending([&] {
+            for (int i = 0; i < messages; ++i)
+                ASSERT_EQ(ipc_send(server, message.data(), message.size(), patience_ms), IPC_OK) << ipc_last_error();
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(round)); // both wait, or one, or none
+        may_end.set_value();
+        accepting.join();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        EXPECT_EQ(ipc_send(client, "end", 3, patience_ms), IPC_OK) << ipc_last_error();
+        std::string received(message.size(), ' ');
+        for (int i = 0; i < messages && !HasFailure(); ++i) {
+            size_t size = 0;
+            EXPECT_EQ(ipc_receive(client, received.data(), received.size(), &size, patience_ms), IPC_OK)
+                << ipc_last_error();
+        }
+        receiving.join();
+        ipc_channel_free(client);
+        sending.join();
+        ipc_channel_free(server);
+        if (HasFailure()) break;
     }
 }
 

@@ -1,5 +1,9 @@
 #include "verbs.hpp"
 
+#include <chrono>
+#include <future>
+#include <thread>
+
 namespace puppet {
 namespace {
 
@@ -17,6 +21,28 @@ std::string accept(Handles& handles, Command& command) {
     ipc_channel* channel;
     require(ipc_accept(listener, command.timeout(), &channel));
     handles.add(name, channel);
+    return "";
+}
+
+// On a thread of its own, which ends some milliseconds later.
+std::string accept_and_end(Handles& handles, Command& command) {
+    auto* listener = handles.listener(command.word());
+    auto name = command.word();
+    const int32_t timeout = command.timeout();
+    const std::chrono::milliseconds lingering(command.timeout());
+    std::promise<ipc_channel*> accepted;
+    auto channel = accepted.get_future();
+    std::thread([=, accepted = std::move(accepted)]() mutable {
+        try {
+            ipc_channel* its = nullptr;
+            require(ipc_accept(listener, timeout, &its));
+            accepted.set_value(its);
+        } catch (const Refused&) {
+            accepted.set_exception(std::current_exception());
+        }
+        std::this_thread::sleep_for(lingering);
+    }).detach();
+    handles.add(name, channel.get());
     return "";
 }
 
@@ -53,6 +79,7 @@ std::string reset(Handles& handles, Command&) {
 void add_connection_verbs(Verbs* verbs) {
     verbs->insert({{"listen", listen},
                    {"accept", accept},
+                   {"accept-and-end", accept_and_end},
                    {"connect", connect},
                    {"limit", limit},
                    {"close", close},
