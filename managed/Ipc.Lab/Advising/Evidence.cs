@@ -12,14 +12,18 @@ internal static class Evidence
 
     /// <summary>The candidates' cells of the newest run that has them all, of this machine and with an interval: at the sizes asked for, or else at the
     /// nearest of the registry. Null if there is no such run.</summary>
+    /// <param name="from">The folder of a run, or one that holds runs; null: ./results.</param>
+    /// <exception cref="UserMistakeException">There is no such folder; or it is of a run by itself, whose results cannot be read. Of many, those that
+    /// cannot be read are passed over.</exception>
     /// <remarks>Of one run only: two runs differ by what the machine did between them.</remarks>
-    public static Measured? Find(string folder, Need need, IReadOnlyList<Candidate> candidates, MachineRecord machine, Pins pins)
+    public static Measured? Find(string? from, Need need, IReadOnlyList<Candidate> candidates, MachineRecord machine, Pins pins)
     {
         var (own, nearest) = (need.OwnWorkload.Id, need.Workload.Id);
         Measured? atNearest = null;
-        foreach (var run in RunsIn(folder).Take(MostRuns))
+        foreach (var run in RunsIn(from).Take(MostRuns))
         {
-            if (TryRead(run) is not { } results || results.Run is not { Build: "release", Awake: false } || results.Run.Pins.ToString() != pins.ToString()
+            var results = run == from ? ResultsReader.Read(run) : TryRead(run);
+            if (results is null || results.Run is not { Build: "release", Awake: false } || results.Run.Pins.ToString() != pins.ToString()
                 || (results.Machine.Name, results.Machine.Cpu.Model, results.Machine.Kernel, results.Machine.Wine) != (machine.Name, machine.Cpu.Model,
                     machine.Kernel, machine.Wine))
                 continue;
@@ -56,10 +60,15 @@ internal static class Evidence
         return cells.Count == candidates.Count ? cells : null;
     }
 
-    private static IEnumerable<string> RunsIn(string folder) =>
-        ResultsReader.HasResults(folder) ? [folder]
-        : Directory.Exists(folder) ? Directory.EnumerateDirectories(folder).Where(ResultsReader.HasResults).OrderByDescending(ResultsReader.WrittenUtc)
-        : [];
+    private static IEnumerable<string> RunsIn(string? from)
+    {
+        var folder = from ?? "results";
+        if (ResultsReader.HasResults(folder))
+            return [folder];
+        if (Directory.Exists(folder))
+            return Directory.EnumerateDirectories(folder).Where(ResultsReader.HasResults).OrderByDescending(ResultsReader.WrittenUtc);
+        return from is null ? [] : throw new UserMistakeException($"--from '{from}' is no folder; name that of a run, or one that holds runs");
+    }
 
     private static RunResults? TryRead(string folder)
     {

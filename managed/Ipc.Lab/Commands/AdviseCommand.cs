@@ -90,10 +90,8 @@ internal static class AdviseCommand
 
     private static async Task<Advice> AdviseAsync(Need need, string? from, bool measure, CancellationToken stop)
     {
-        if (from is not null && !Directory.Exists(from))
-            throw new UserMistakeException($"--from '{from}' is no folder; name that of a run, or one that holds runs");
-        if (from is not null && ResultsReader.HasResults(from))
-            ResultsReader.Read(from); // of many runs one may be of another version; one that is named by itself must be readable
+        if (measure && from is not null)
+            throw new UserMistakeException("--from takes earlier results and --measure takes none: leave one of them out");
         var programs = Programs.OfThisTree();
         var (candidates, excluded) = Candidates.Of(need, programs);
         Evidence.Measured? evidence = null;
@@ -101,7 +99,7 @@ internal static class AdviseCommand
         {
             var topology = CpuTopology.Read(SystemFiles.Real);
             var earlier = measure ? null
-                : Evidence.Find(from ?? "results", need, candidates, MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
+                : Evidence.Find(from, need, candidates, MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
             if (earlier is null && from is not null && !measure)
                 Console.Error.WriteLine($"no run in '{from}' answers this for this machine, so it is measured now:");
             evidence = earlier ?? await MeasureAsync(need, candidates, stop).ConfigureAwait(false);

@@ -57,7 +57,8 @@ internal static class ConnectionVerbs
                 accepted.SetException(e);
             }
             Thread.Sleep(lingering);
-        }) { IsBackground = true }.Start();
+        })
+        { IsBackground = true }.Start();
         handles.Add(name, accepted.Task.GetAwaiter().GetResult());
         return "";
     }

@@ -4,6 +4,7 @@
 #include "core/frame_channel.hpp"
 #include "core/registry.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -48,6 +49,15 @@ class Stopwatch {
   private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+// The least of the times in ms that `round` returns: of three rounds, and of up to ten while none keeps to `promised_ms`, because a busy
+// machine may keep a thread waiting for its processor.
+template <class Round>
+int64_t quickest_ms(int64_t promised_ms, Round round) {
+    int64_t quickest = INT64_MAX;
+    for (int i = 0; i < 3 || (i < 10 && quickest >= promised_ms); ++i) quickest = std::min<int64_t>(quickest, round());
+    return quickest;
+}
 
 inline Status listen(const std::string& text, std::unique_ptr<FrameListener>* listener) {
     Address address;

@@ -3,7 +3,6 @@ using System.Text.Json.Nodes;
 using Ipc.Lab.Comparing;
 using Ipc.Lab.Reporting;
 using Ipc.Lab.Reporting.Model;
-using Ipc.Lab.Reporting.Page;
 using Ipc.Lab.Results;
 using Spectre.Console;
 using Xunit;
