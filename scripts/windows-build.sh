@@ -10,9 +10,8 @@ publish() {
     local project
     # One after the other: they share references, whose intermediate files two builds would write at once.
     for project in managed/Ipc.Lab managed/Ipc.Peer managed/tests/Ipc.Puppet; do
-        # The analyzers look at the same files in build.sh. Not compiled ahead: the folder without a runtime identifier belongs to Linux' peer,
-        # which publishing so would replace.
-        dotnet publish "$root/$project" -c Release -f net10.0 -r win-x64 --self-contained -p:PublishReadyToRun=false -p:RunAnalyzers=false \
+        # The analyzers look at the same files in build.sh.
+        dotnet publish "$root/$project" -c Release -f net10.0 -r win-x64 --self-contained -p:RunAnalyzers=false \
             -o "$root/artifacts/windows/$(basename "$project")" -nologo -v quiet || return 1
     done
 }

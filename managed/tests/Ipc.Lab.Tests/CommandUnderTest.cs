@@ -5,21 +5,22 @@ namespace Ipc.Lab.Tests;
 /// <summary>The command as a process of its own, with fake peers that misbehave as their mode says.</summary>
 internal static class CommandUnderTest
 {
+    // The program itself, which is compiled ahead; beside the tests lies its assembly alone.
+    private static readonly string s_lab = Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../Ipc.Lab",
+        Path.GetFileName(Path.TrimEndingDirectorySeparator(AppContext.BaseDirectory)), "ipc-lab.dll"));
+
     public static Process Start(TemporaryFolder folder, string mode, params string[] arguments) => Start(folder, mode, [], arguments);
 
     /// <param name="prefix">A command that becomes the one under test.</param>
     public static Process Start(TemporaryFolder folder, string mode, string[] prefix, params string[] arguments)
     {
-        string[] words = [.. prefix, "dotnet", Path.Combine(AppContext.BaseDirectory, "ipc-lab.dll"), .. arguments];
+        string[] words = [.. prefix, "dotnet", s_lab, .. arguments];
         var start = new ProcessStartInfo(words[0], words[1..])
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,
             WorkingDirectory = folder.Path,
         };
-        // The lab has everything compiled at once, for the sake of what it measures: here it only has to do the right thing, and half of the time would go
-        // into compiling.
-        start.Environment["DOTNET_TieredCompilation"] = "1";
         start.Environment["IPC_NATIVE_PEER"] = start.Environment["IPC_MANAGED_PEER"] = Fakes.FakePeer;
         start.Environment["IPC_FLOORS"] = Fakes.FakeFloors;
         start.Environment["FAKE_PEER"] = mode;

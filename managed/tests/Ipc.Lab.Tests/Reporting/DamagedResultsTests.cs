@@ -9,7 +9,7 @@ using Xunit;
 
 namespace Ipc.Lab.Tests.Reporting;
 
-/// <summary>A results.json that somebody has edited, or another lab has written: it is refused with an error message, or everything can be made of it.</summary>
+/// <summary>A results.json that somebody has edited, or another lab has written: it is refused with an error message, or all is made of it.</summary>
 public sealed class DamagedResultsTests : IDisposable
 {
     // What a field holds instead; the last one is none at all.
