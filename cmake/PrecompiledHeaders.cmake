@@ -1,5 +1,5 @@
-# Builds sooner by compiling once what nearly all files include, and, with g++, several files of a target together (CMake's unity builds:
-# what is in an anonymous namespace then needs a name of its own within the target). IPC_PRECOMPILED_HEADERS is
+# Builds sooner by compiling once what nearly all files include, and, with g++ and clang++, several files of a target together (CMake's
+# unity builds: what is in an anonymous namespace then needs a name of its own within the target). IPC_PRECOMPILED_HEADERS is
 #   TESTS  (the default) the tests' programs and the lab's peer: preset release, which so proves that every file of the library includes what it uses
 #   ON     everything: the presets for sanitizers, fuzzers, 32 bits and Windows; what only Windows compiles is proved by Visual C++
 #   OFF    nothing
@@ -23,7 +23,7 @@ function(_ipc_trust_precompiled target)
 endfunction()
 
 function(_ipc_compile_together target files)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
   endif()
 endfunction()

@@ -21,7 +21,12 @@ else()
   endif()
 endif()
 
+# Each compiler has words of its own for which sanitizer is on.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[^ ]*address")
+  target_compile_definitions(ipc_warnings INTERFACE IPC_ADDRESS_SANITIZER)
+endif()
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  target_compile_definitions(ipc_warnings INTERFACE IPC_THREAD_SANITIZER)
   # The fence before looking whether the peer sleeps orders a store and a load; the sanitizer need not know of it, because
   # everything it checks is published by a release store and read by an acquire load.
   target_compile_options(ipc_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)

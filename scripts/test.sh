@@ -110,8 +110,9 @@ job native-32-bit suites 'build-native-32-bit install-windows-packages' native_3
 
 windows_jobs build-solution install-windows
 
-job build-native-sanitized compiler '' build build-native-sanitized "$root/scripts/native.sh" debug
-job build-native-threads compiler '' build build-native-threads "$root/scripts/native.sh" tsan --target shm_tests ring_tests queue_tests broadcast_tests
+job build-native-sanitized compiler install-test-packages build build-native-sanitized "$root/scripts/native.sh" debug
+job build-native-threads compiler install-test-packages build build-native-threads "$root/scripts/native.sh" tsan \
+    --target shm_tests ring_tests queue_tests broadcast_tests
 job build-adding-transport 'compiler msbuild' build-solution build build-adding-transport "$root/scripts/try-adding-transport.sh" --build
 job adding-transport suites build-adding-transport run_script adding-transport "$root/scripts/try-adding-transport.sh" --built
 job native-sanitized suites build-native-sanitized run_native native-sanitized debug

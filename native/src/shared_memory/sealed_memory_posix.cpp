@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(IPC_THREAD_SANITIZER)
 extern "C" void AnnotateIgnoreWritesBegin(const char* file, int line);
 extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
 #endif
@@ -19,7 +19,7 @@ namespace {
 // ThreadSanitizer takes mapping over memory for a write to all of it. It is none: the system swaps whole pages, and another
 // thread's atomic look finds a word of the old page or of the new one.
 struct LooksMeanwhileAreIntended {
-#if defined(__SANITIZE_THREAD__)
+#if defined(IPC_THREAD_SANITIZER)
     LooksMeanwhileAreIntended() {
         AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
     }

@@ -51,7 +51,7 @@ struct RawSubscriber {
 };
 
 TEST(BroadcastHostile, ASubscriberCannotWriteToTheMessages) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(IPC_THREAD_SANITIZER)
     GTEST_SKIP() << "this build has both ends share one mapping (one_mapping_tsan.cpp)";
 #endif
     const std::string where = fresh_address("size=64k");

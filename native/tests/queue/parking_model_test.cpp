@@ -27,7 +27,7 @@ struct Model {
     Clear clear;
     Look look;
 
-    enum Waiter : uint8_t { check, load, announce, check_again, sleep, asleep, woken, take, has_it };
+    enum Waiter : uint8_t { check, load, announce, check_again, sleep, asleep, woken, take_item, has_it };
     enum Waker : uint8_t { publish, see, wake_one, clear_bit, wake_rest, done };
 
     struct State {
@@ -94,7 +94,7 @@ struct Model {
         uint8_t& at = next.waiter[i];
         switch (at) {
         case check:
-            at = state.items > 0 ? take : load;
+            at = state.items > 0 ? take_item : load;
             break;
         case load:
             next.waiter_word[i] = state.word;
@@ -109,15 +109,15 @@ struct Model {
             }
             break;
         case check_again:
-            at = state.items > 0 ? take : sleep;
+            at = state.items > 0 ? take_item : sleep;
             break;
         case sleep:
             at = state.word == state.waiter_word[i] ? asleep : woken;
             break; // one step, as the kernel does it
         case woken:
-            at = state.items > 0 ? take : load;
+            at = state.items > 0 ? take_item : load;
             break;
-        case take: // under the lock, where another may have been faster
+        case take_item: // under the lock, where another may have been faster
             if (state.items > 0) {
                 --next.items;
                 at = has_it;

@@ -8,7 +8,7 @@ namespace ipc::ring::test {
 namespace {
 
 // Under a sanitizer the larger plans would take minutes and show nothing more: the explorer has one thread.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(IPC_ADDRESS_SANITIZER) || defined(IPC_THREAD_SANITIZER)
 constexpr bool only_small_plans = true;
 #else
 constexpr bool only_small_plans = false;

@@ -189,7 +189,7 @@ TEST_P(FloodOf, IsNotNoticedByGoodOnes) {
                 came.load(), descriptors, server.descriptors(), server.threads(), resident_kb, server.resident_kb());
     // Threads come and go; what the allocator keeps of them does not grow with their number. The address sanitizer keeps more for each
     // thread that there was at once.
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(IPC_ADDRESS_SANITIZER)
     constexpr size_t kept_kb = 120'000;
 #else
     constexpr size_t kept_kb = 40'000;

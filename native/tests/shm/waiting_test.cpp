@@ -125,7 +125,7 @@ TEST(WaitingIdle, AParkedSideCostsNoProcessorTime) {
             EXPECT_EQ(IPC_TIMED_OUT, pair.server->next(&info, ipc::Deadline(1000)));
             least = std::min(least, thread_time_us() - before);
         }
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(IPC_ADDRESS_SANITIZER) || defined(IPC_THREAD_SANITIZER)
         constexpr int most = 20'000; // the sanitizers' own work in twenty slices of sleep
 #else
         constexpr int most = 1000;
