@@ -81,6 +81,20 @@ public class ConnectionTests
         }
     });
 
+    [Theory, MemberData(nameof(Pairs.CallableSides), MemberType = typeof(Pairs))]
+    public Task TheThreadThatAcceptedMayEndBeforeTheChannelServes(string transport, string side) => Stage.Run(transport, side, side, async stage =>
+    {
+        await stage.Listen();
+        var connecting = stage.Client.Give("connect", $"connect c {stage.Address} 10000");
+        await stage.Server.Ok("accept-and-end l c 10000 0");
+        (await connecting).Ok();
+        await Task.Delay(20);
+        var serving = stage.Server.Give("serve", "serve c echo");
+        await stage.Client.Ok("call-many c 20 1000 1 10000 copy");
+        await stage.Client.Ok("free c");
+        (await serving).Ok();
+    });
+
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]
     public Task ATakenNameIsInUse(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {

@@ -24,6 +24,9 @@ public static class Pairs
     /// <summary>Transport and side.</summary>
     public static TheoryData<string, string> Sides() => SidesWhere(_ => true);
 
+    /// <summary>As <see cref="Sides"/>, of all that a client can call over.</summary>
+    public static TheoryData<string, string> CallableSides() => SidesOf(CallableTransports);
+
     /// <summary>Transport and side, of those that carry the frames of docs/wire-formats.md in a stream of bytes. A module's frames
     /// go through its foreign library, where no test can put bytes of its own.</summary>
     public static TheoryData<string, string> StreamSides() => SidesWhere(transport => !transport.ZeroCopy && transport.Module is null);
@@ -66,10 +69,12 @@ public static class Pairs
     private static IEnumerable<TransportEntry> OfKind(string kind) =>
         Registry.Transports.Where(transport => transport.Kind == kind && transport.Platforms.Contains(PuppetSystem.Platform) && Modules.AreHere(transport));
 
-    private static TheoryData<string, string> SidesWhere(Func<TransportEntry, bool> wanted)
+    private static TheoryData<string, string> SidesWhere(Func<TransportEntry, bool> wanted) => SidesOf(Transports.Where(wanted));
+
+    private static TheoryData<string, string> SidesOf(IEnumerable<TransportEntry> transports)
     {
         var data = new TheoryData<string, string>();
-        foreach (var transport in Transports.Where(wanted))
+        foreach (var transport in transports)
         {
             foreach (var side in SidesOf(transport))
                 data.Add(transport.Id, side);
