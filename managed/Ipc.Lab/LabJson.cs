@@ -14,8 +14,8 @@ internal static class LabJson
     /// <summary>For reading files that anybody may have written: what must be there is there, and is not null.</summary>
     public static JsonSerializerOptions Complete { get; } = Create(indented: false, complete: true);
 
-    /// <summary>The same for results.json, whose arrays of numbers are intervals.</summary>
-    public static JsonSerializerOptions Results { get; } = new(Complete) { Converters = { new IntervalConverter() } };
+    /// <summary>The same for results.json, whose arrays of numbers are intervals and whose texts go into reports.</summary>
+    public static JsonSerializerOptions Results { get; } = new(Complete) { Converters = { new IntervalConverter(), new VisibleTextConverter() } };
 
     /// <summary>The number of the schema that an object says it has, or null. Looked at before anything else: what another version wrote need not have this
     /// one's fields.</summary>

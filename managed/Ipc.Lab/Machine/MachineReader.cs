@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Runtime.InteropServices;
+using Ipc.Lab.Results;
 
 namespace Ipc.Lab.Machine;
 
@@ -11,7 +12,7 @@ internal static class MachineReader
 
     public static MachineRecord Read(SystemFiles files, CpuTopology topology) => new()
     {
-        Name = Environment.GetEnvironmentVariable(NameVariable) is { Length: > 0 } given ? given : Environment.MachineName,
+        Name = Environment.GetEnvironmentVariable(NameVariable) is { Length: > 0 } given ? VisibleText.Of(given) : Environment.MachineName,
         System = RuntimeInformation.OSDescription,
         Kernel = files.Read("proc/sys/kernel/osrelease") ?? Environment.OSVersion.VersionString,
         Architecture = RuntimeInformation.OSArchitecture.ToString(),

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Xml;
+using Ipc.Lab.Results;
 
 namespace Ipc.Lab.Reporting.Workbook;
 
@@ -148,8 +149,6 @@ internal sealed class Sheet(string name)
         }
     }
 
-    // A spreadsheet takes no control characters, and no more than 32,767 characters in a cell.
-    private static string Clean(string text) =>
-        string.Concat(text.Take(32_000)
-            .Select(c => char.IsControl(c) && c is not ('\n' or '\t') || c is '\uFFFE' or '\uFFFF' || char.IsSurrogate(c) ? '\uFFFD' : c));
+    // A spreadsheet takes no more than 32,767 characters in a cell.
+    private static string Clean(string text) => VisibleText.Of(text.Length > 32_000 ? text[..32_000] : text);
 }

@@ -16,7 +16,8 @@ public sealed class DamagedResultsTests : IDisposable
     private static readonly string?[] s_values =
     [
         "null", "\"\"", "\"x\"", "-1", "0", "1e308", "-1e308", "9223372036854775808", "[]", "{}", "[null]", "[1, 2, 3]", "[2, 1]", "true", "\"a:b:c\"",
-        "\"native\"", "\"shm?wait=never\"", "\"2026-13-45\"", "\"../../etc\"", "\"<script>|\"", null,
+        "\"native\"", "\"shm?wait=never\"", "\"2026-13-45\"", "\"../../etc\"", "\"<script>|\"",
+        "\"a\\u0001b\"", "\"\\u001b[2J\\uffff\"", null,
     ];
 
     private readonly TemporaryFolder _folder = new();
@@ -50,6 +51,18 @@ public sealed class DamagedResultsTests : IDisposable
             }
         }
         Assert.True(found.Count == 0, string.Join("\n", found));
+    }
+
+    [Fact]
+    public void TextsAreShownWithoutWhatATerminalWouldObey()
+    {
+        var text = JsonNode.Parse(JsonSerializer.Serialize(_whole, LabJson.Indented))!;
+        text["machine"]!["name"] = "a\u0001b \U0001F427";
+        text["machine"]!["cpu"]!["model"] = "c\u001b[2J\uFFFFd";
+        var results = ResultsReader.Read(_folder.Write("results.json", text.ToJsonString()));
+        Assert.Equal("a\uFFFDb \U0001F427", results.Machine.Name);
+        Assert.Equal("c\uFFFD[2J\uFFFDd", results.Machine.Cpu.Model);
+        MakeEverythingOf(results);
     }
 
     private void MakeEverythingOf(RunResults results)
