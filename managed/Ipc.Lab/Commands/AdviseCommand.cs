@@ -100,7 +100,7 @@ internal static class AdviseCommand
             var topology = CpuTopology.Read(SystemFiles.Real);
             var earlier = measure ? null
                 : Evidence.Find(from, need, candidates, MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
-            if (earlier is null && from is not null && !measure)
+            if (earlier is null && from is not null)
                 Console.Error.WriteLine($"no run in '{from}' answers this for this machine, so it is measured now:");
             evidence = earlier ?? await MeasureAsync(need, candidates, stop).ConfigureAwait(false);
         }

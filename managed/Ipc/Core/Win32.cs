@@ -39,7 +39,7 @@ internal static unsafe partial class Win32
     // Error numbers.
     public const int ERROR_FILE_NOT_FOUND = 2, ERROR_PATH_NOT_FOUND = 3, ERROR_ACCESS_DENIED = 5, ERROR_BROKEN_PIPE = 109, ERROR_PIPE_BUSY = 231,
         ERROR_NO_DATA = 232, ERROR_PIPE_NOT_CONNECTED = 233, ERROR_MORE_DATA = 234, ERROR_PIPE_CONNECTED = 535, ERROR_OPERATION_ABORTED = 995,
-        ERROR_IO_INCOMPLETE = 996, ERROR_IO_PENDING = 997;
+        ERROR_IO_PENDING = 997;
 
     /// <summary>What an operation's InternalLow is while it is under way (HasOverlappedIoCompleted).</summary>
     public const nint STATUS_PENDING = 0x103;

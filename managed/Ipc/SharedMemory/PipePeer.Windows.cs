@@ -17,7 +17,7 @@ internal sealed unsafe partial class PipePeer : SharedMemoryPeer
     // Set when the pipe has ended, or has brought what it should not: a read that is under way for as long as the segment stands.
     private readonly Win32Handle _alarm = Win32.CreateEvent();
     private readonly NativeOverlapped* _watching;
-    private readonly Lock _lock = new(); // guards the pipe and the read
+    private readonly Lock _lock = new(); // guards the pipe, the read, and looking at the alarm
     private Win32Handle? _section; // the server's keeps it for the client to copy
     private byte* _memory;
     private bool _watched;
@@ -138,25 +138,18 @@ internal sealed unsafe partial class PipePeer : SharedMemoryPeer
 
     public override bool HasDied()
     {
-        if (Win32.WaitForSingleObject(_alarm, 0) == Win32.WAIT_TIMEOUT)
-            return false;
+        // The alarm, too, with the lock: another thread that saw it may begin the read anew, which is no end.
         lock (_lock)
         {
+            if (Win32.WaitForSingleObject(_alarm, 0) == Win32.WAIT_TIMEOUT)
+                return false;
             uint got = 0;
-            if (_hungUp || !_watched || Win32.GetOverlappedResult(_pipe, _watching, &got, 0) != 0)
+            if (_hungUp || !_watched || Win32.GetOverlappedResult(_pipe, _watching, &got, 0) != 0 ||
+                Win32.LastError != Win32.ERROR_OPERATION_ABORTED)
                 return _isGone = true;
-            switch (Win32.LastError)
-            {
-                case Win32.ERROR_OPERATION_ABORTED:
-                    // The system cancels what a thread began when that thread ends, as the one that accepted may have: begin anew.
-                    Watch();
-                    return _isGone = !_watched;
-                case Win32.ERROR_IO_INCOMPLETE:
-                    // Another thread that saw the same alarm has done so meanwhile.
-                    return false;
-                default:
-                    return _isGone = true;
-            }
+            // The system cancels what a thread began when that thread ends, as the one that accepted may have: begin anew.
+            Watch();
+            return _isGone = !_watched;
         }
     }
 

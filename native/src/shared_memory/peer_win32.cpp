@@ -46,7 +46,7 @@ struct Peer::System {
     Handle events[word_count];
     // Set when the pipe has ended, or has brought what it should not: a read that is under way for as long as the segment stands.
     Handle alarm;
-    std::mutex mutex; // guards the pipe and the read
+    std::mutex mutex; // guards the pipe, the read, and looking at the alarm
     OVERLAPPED watching{};
     char unwanted = 0;
     bool watched = false;
@@ -183,25 +183,21 @@ void Peer::sleep_on(const Header& header) {
 }
 
 Status Peer::look(const Deadline&) {
-    if (WaitForSingleObject(system_->alarm.get(), 0) == WAIT_TIMEOUT) return IPC_OK;
+    // The alarm, too, with the mutex: another thread that saw it may begin the read anew, which is no end.
     const std::lock_guard lock(system_->mutex);
-    if (system_->hung_up || !system_->watched) return IPC_PEER_CLOSED;
+    if (WaitForSingleObject(system_->alarm.get(), 0) == WAIT_TIMEOUT) return IPC_OK;
+    if (system_->hung_up) return IPC_PEER_CLOSED;
     DWORD got = 0;
-    const bool over = GetOverlappedResult(system_->pipe.get(), &system_->watching, &got, FALSE) != FALSE;
-    if (over && got > 0)
-        return fail(IPC_NOT_OUR_PROTOCOL, "the peer sent bytes where shared memory alone should carry them");
-    switch (over ? ERROR_SUCCESS : GetLastError()) {
-    case ERROR_OPERATION_ABORTED:
+    if (system_->watched && GetOverlappedResult(system_->pipe.get(), &system_->watching, &got, FALSE)) {
+        if (got > 0)
+            return fail(IPC_NOT_OUR_PROTOCOL, "the peer sent bytes where shared memory alone should carry them");
+    } else if (system_->watched && GetLastError() == ERROR_OPERATION_ABORTED) {
         // The system cancels what a thread began when that thread ends, as the one that accepted may have: begin anew.
         ResetEvent(system_->alarm.get());
         system_->watch();
         return IPC_OK;
-    case ERROR_IO_INCOMPLETE:
-        // Another thread that saw the same alarm has done so meanwhile.
-        return IPC_OK;
-    default:
-        return IPC_PEER_CLOSED;
     }
+    return IPC_PEER_CLOSED;
 }
 
 void Peer::hang_up() {
