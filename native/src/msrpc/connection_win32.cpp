@@ -209,6 +209,9 @@ void Connection::open_session() {
     if (status != RPC_S_OK) return set_rpc_failure(status);
     if (opened.status == IPC_NO_SERVER)
         return set(IPC_NO_SERVER, "nobody listens at " + address_ + " any more: start the server first");
+    if (opened.status == IPC_NOT_AVAILABLE)
+        return set(IPC_PEER_CLOSED,
+                   "the server at " + address_ + " has too many clients that it has not accepted yet: try again");
     if (opened.status != IPC_OK || opened.answer != handshake_.answer)
         return set(IPC_NO_PERMISSION,
                    "the server at " + address_ + " refused this client, or is not the one that listens there");

@@ -280,5 +280,16 @@ TEST_F(MsRpcWire, AServerThatDoesNotKnowTheAnswerIsRefused) {
     answering.get();
 }
 
+TEST_F(MsRpcWire, AServerWithTooManyWaitingClientsSaysThatOneMayTryAgain) {
+    HandMadeServer server;
+    msrpc::HandshakeSection place;
+    meet_at(server.port(), &place);
+    auto answering =
+        std::async(std::launch::async, [&] { return server.answer({std::string(68, '\0') + u32(IPC_NOT_AVAILABLE)}); });
+    connect_to(address_text, IPC_PEER_CLOSED);
+    EXPECT_NE(std::string(ipc_last_error()).find("try again"), std::string::npos) << ipc_last_error();
+    answering.get();
+}
+
 } // namespace
 } // namespace ipc::test

@@ -278,6 +278,8 @@ internal sealed unsafe class RpcConnection(RpcHandshake handshake, IpcAddress ad
         var refused = (IpcStatus)BinaryPrimitives.ReadInt32LittleEndian(reply[68..]);
         if (refused == IpcStatus.NoServer)
             throw new IpcException(IpcStatus.NoServer, $"nobody listens at {address} any more: start the server first");
+        if (refused == IpcStatus.NotAvailable)
+            throw new IpcException(IpcStatus.PeerClosed, $"the server at {address} has too many clients that it has not accepted yet: try again");
         if (refused != IpcStatus.Ok || !reply[..RpcHandshake.SecretSize].SequenceEqual(handshake.Answer))
             throw new IpcException(IpcStatus.NoPermission, $"the server at {address} refused this client, or is not the one that listens there");
         reply.Slice(32, RpcCall.TokenSize).CopyTo(_token);
