@@ -12,15 +12,15 @@ internal static class Evidence
 
     /// <summary>The candidates' cells of the newest run that has them all, of this machine and with an interval: at the sizes asked for, or else at the
     /// nearest of the registry. Null if there is no such run.</summary>
-    /// <param name="from">The folder of a run, or one that holds runs; null: ./results.</param>
-    /// <exception cref="UserMistakeException">There is no such folder; or it is of a run by itself, whose results cannot be read. Of many, those that
-    /// cannot be read are passed over.</exception>
+    /// <param name="runs">Of <see cref="RunsIn"/>.</param>
+    /// <param name="from">The folder that the user named; if it is of a run by itself, its results must be readable. Of many runs those that cannot be
+    /// read are passed over.</param>
     /// <remarks>Of one run only: two runs differ by what the machine did between them.</remarks>
-    public static Measured? Find(string? from, Need need, IReadOnlyList<Candidate> candidates, MachineRecord machine, Pins pins)
+    public static Measured? Find(IEnumerable<string> runs, string? from, Need need, IReadOnlyList<Candidate> candidates, MachineRecord machine, Pins pins)
     {
         var (own, nearest) = (need.OwnWorkload.Id, need.Workload.Id);
         Measured? atNearest = null;
-        foreach (var run in RunsIn(from).Take(MostRuns))
+        foreach (var run in runs.Take(MostRuns))
         {
             var results = run == from ? ResultsReader.Read(run) : TryRead(run);
             if (results is null || results.Run is not { Build: "release", Awake: false } || results.Run.Pins.ToString() != pins.ToString()
@@ -60,7 +60,10 @@ internal static class Evidence
         return cells.Count == candidates.Count ? cells : null;
     }
 
-    private static IEnumerable<string> RunsIn(string? from)
+    /// <summary>The folders of runs, the latest first.</summary>
+    /// <param name="from">The folder of a run, or one that holds runs; null: ./results.</param>
+    /// <exception cref="UserMistakeException">There is no such folder.</exception>
+    public static IEnumerable<string> RunsIn(string? from)
     {
         var folder = from ?? "results";
         if (ResultsReader.HasResults(folder))

@@ -92,14 +92,15 @@ internal static class AdviseCommand
     {
         if (measure && from is not null)
             throw new UserMistakeException("--from takes earlier results and --measure takes none: leave one of them out");
+        var runs = measure ? null : Evidence.RunsIn(from);
         var programs = Programs.OfThisTree();
         var (candidates, excluded) = Candidates.Of(need, programs);
         Evidence.Measured? evidence = null;
         if (candidates.Count > 0)
         {
             var topology = CpuTopology.Read(SystemFiles.Real);
-            var earlier = measure ? null
-                : Evidence.Find(from, need, candidates, MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
+            var earlier = runs is null ? null
+                : Evidence.Find(runs, from, need, candidates, MachineReader.Read(SystemFiles.Real, topology), Pins.Choose(null, topology));
             if (earlier is null && from is not null)
                 Console.Error.WriteLine($"no run in '{from}' answers this for this machine, so it is measured now:");
             evidence = earlier ?? await MeasureAsync(need, candidates, stop).ConfigureAwait(false);

@@ -32,6 +32,8 @@ internal static class ResultsReader
             var results = LabJson.Read<RunResults>(json.RootElement, LabJson.Results);
             foreach (var cell in results.Cells)
                 Check(cell.Cell, file);
+            if (results.Cells.CountBy(c => c.Cell).FirstOrDefault(c => c.Value > 1).Key is { } twice)
+                throw new UserMistakeException($"'{file}' is not a results.json of this lab: it has the cell {twice} more than once");
             return results;
         }
         catch (Exception e) when (e is FileNotFoundException or DirectoryNotFoundException)

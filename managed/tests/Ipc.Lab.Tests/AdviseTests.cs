@@ -228,9 +228,13 @@ public sealed class AdviseTests : IDisposable
         var refused = await CommandUnderTest.RunAsync(_folder, "right", [.. other, "--from", "broken"]);
         Assert.Equal(2, refused.Code);
         Assert.Contains("is not a results.json of this lab", refused.Errors, StringComparison.Ordinal);
-        var missing = await CommandUnderTest.RunAsync(_folder, "right", [.. other, "--from", "nowhere"]);
-        Assert.Equal(2, missing.Code);
-        Assert.Contains("--from 'nowhere' is no folder", missing.Errors, StringComparison.Ordinal);
+        // Also where nothing would have been taken from it, because no transport does what is needed.
+        foreach (string[] asked in (string[][])[other, ["advise", "--network"]])
+        {
+            var missing = await CommandUnderTest.RunAsync(_folder, "right", [.. asked, "--from", "nowhere"]);
+            Assert.Equal(2, missing.Code);
+            Assert.Contains("--from 'nowhere' is no folder", missing.Errors, StringComparison.Ordinal);
+        }
         var both = await CommandUnderTest.RunAsync(_folder, "right", [.. other, "--from", "empty", "--measure"]);
         Assert.Equal(2, both.Code);
         Assert.Contains("leave one of them out", both.Errors, StringComparison.Ordinal);

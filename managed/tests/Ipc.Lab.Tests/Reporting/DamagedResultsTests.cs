@@ -54,6 +54,16 @@ public sealed class DamagedResultsTests : IDisposable
     }
 
     [Fact]
+    public void ACellThatIsThereTwiceIsRefused()
+    {
+        var text = JsonNode.Parse(JsonSerializer.Serialize(_whole, LabJson.Indented))!;
+        var cells = text["cells"]!.AsArray();
+        cells.Add(cells[0]!.DeepClone());
+        var refused = Assert.Throws<UserMistakeException>(() => ResultsReader.Read(_folder.Write("results.json", text.ToJsonString())));
+        Assert.Contains($"the cell {_whole.Cells[0].Cell} more than once", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void TextsAreShownWithoutWhatATerminalWouldObey()
     {
         var text = JsonNode.Parse(JsonSerializer.Serialize(_whole, LabJson.Indented))!;
