@@ -1,4 +1,4 @@
 #!/bin/sh
 # The managed client of transport fifo with codec protobuf; *fifoprotobufsrv is its other end.
 # Made by scripts/distribution.sh. Further arguments go to `ipc drive`, e.g. --workload; 1k-10k unless said.
-exec "$(dirname "$0")/../scripts/ipc" drive --side managed --address fifo://ipc-pair --codec protobuf "$@"
+exec "$(dirname "$(readlink -f "$0")")/../scripts/ipc" drive --side managed --address fifo://ipc-pair --codec protobuf "$@"

@@ -1,4 +1,4 @@
 #!/bin/sh
 # The managed server of transport pipe with codec custom; *pipescustomclient is its other end.
 # Made by scripts/distribution.sh. Further arguments go to `ipc serve`, e.g. --workload; 1k-10k unless said.
-exec "$(dirname "$0")/../scripts/ipc" serve --side managed --address pipe://ipc-pair --codec custom "$@"
+exec "$(dirname "$(readlink -f "$0")")/../scripts/ipc" serve --side managed --address pipe://ipc-pair --codec custom "$@"

@@ -1,4 +1,4 @@
 #!/bin/sh
 # The managed client of transport tcp with codec custom; *tcpcustomsrv is its other end.
 # Made by scripts/distribution.sh. Further arguments go to `ipc drive`, e.g. --workload; 1k-10k unless said.
-exec "$(dirname "$0")/../scripts/ipc" drive --side managed --address tcp://45454 --codec custom "$@"
+exec "$(dirname "$(readlink -f "$0")")/../scripts/ipc" drive --side managed --address tcp://45454 --codec custom "$@"

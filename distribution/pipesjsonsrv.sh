@@ -1,4 +1,4 @@
 #!/bin/sh
 # The native server of transport pipe with codec json; *pipesjsonclient is its other end.
 # Made by scripts/distribution.sh. Further arguments go to `ipc serve`, e.g. --workload; 1k-10k unless said.
-exec "$(dirname "$0")/../scripts/ipc" serve --side native --address pipe://ipc-pair --codec json "$@"
+exec "$(dirname "$(readlink -f "$0")")/../scripts/ipc" serve --side native --address pipe://ipc-pair --codec json "$@"

@@ -1,4 +1,4 @@
 #!/bin/sh
 # The native client of transport shm with codec custom; *shmcustomsrv is its other end.
 # Made by scripts/distribution.sh. Further arguments go to `ipc drive`, e.g. --workload; 1k-10k unless said.
-exec "$(dirname "$0")/../scripts/ipc" drive --side native --address shm://ipc-pair --codec custom "$@"
+exec "$(dirname "$(readlink -f "$0")")/../scripts/ipc" drive --side native --address shm://ipc-pair --codec custom "$@"

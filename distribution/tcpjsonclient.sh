@@ -1,4 +1,4 @@
 #!/bin/sh
 # The native client of transport tcp with codec json; *tcpjsonsrv is its other end.
 # Made by scripts/distribution.sh. Further arguments go to `ipc drive`, e.g. --workload; 1k-10k unless said.
-exec "$(dirname "$0")/../scripts/ipc" drive --side native --address tcp://45454 --codec json "$@"
+exec "$(dirname "$(readlink -f "$0")")/../scripts/ipc" drive --side native --address tcp://45454 --codec json "$@"

@@ -53,7 +53,7 @@ internal static class StartScripts
                 #!/bin/sh
                 # {what}
                 # Made by scripts/distribution.sh. Further arguments go to `ipc {command}`, e.g. --workload; {Workload} unless said.
-                exec "$(dirname "$0")/../scripts/ipc" {arguments} "$@"
+                exec "$(dirname "$(readlink -f "$0")")/../scripts/ipc" {arguments} "$@"
 
                 """.ReplaceLineEndings("\n")),
             new StartScript(name + ".bat", $"""

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Xunit;
 
 namespace Ipc.Distribution.Tests;
@@ -51,6 +52,24 @@ public sealed class StartScriptsTests : IDisposable
         Assert.Equal(StartScripts.All().Count, folder.Mend().Count);
         Assert.Empty(folder.Differences());
         Assert.Empty(folder.Mend());
+    }
+
+    [Fact]
+    public void A_script_finds_the_lab_from_elsewhere_and_through_a_link()
+    {
+        if (OperatingSystem.IsWindows())
+            return;
+        var scripts = Directory.CreateDirectory(Path.Combine(_folder, "distribution")).FullName;
+        new ScriptFolder(scripts, StartScripts.All()).Mend();
+        Directory.CreateDirectory(Path.Combine(_folder, "scripts"));
+        File.CreateSymbolicLink(Path.Combine(_folder, "scripts", "ipc"), "/bin/echo");
+        var link = Path.Combine(_folder, "server");
+        File.CreateSymbolicLink(link, Path.Combine(scripts, "shmbytessrv.sh"));
+
+        using var server = Process.Start(new ProcessStartInfo(link, ["--workload", "64"]) { RedirectStandardOutput = true, WorkingDirectory = "/" })!;
+        Assert.Equal("serve --side native --address shm://ipc-pair --codec raw --workload 64\n", server.StandardOutput.ReadToEnd());
+        server.WaitForExit();
+        Assert.Equal(0, server.ExitCode);
     }
 
     [Fact]
