@@ -21,4 +21,12 @@ public interface IPublisher : IDisposable
     /// <exception cref="IpcException">As for <see cref="TryEnqueue"/>.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled; nothing was put in.</exception>
     void Enqueue(ReadOnlySpan<byte> message, CancellationToken cancellation = default);
+
+    /// <summary>Puts a message in; waits, without blocking the caller, while the queue is full.</summary>
+    /// <param name="message">The message; it must stay as it is until the task has completed.</param>
+    /// <param name="cancellation">Ends the wait.</param>
+    /// <returns>A task that completes when the message is in the queue.</returns>
+    /// <exception cref="IpcException">As for <see cref="TryEnqueue"/>.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled; nothing was put in.</exception>
+    ValueTask EnqueueAsync(ReadOnlyMemory<byte> message, CancellationToken cancellation = default);
 }

@@ -41,4 +41,20 @@ public interface ISubscriber : IDisposable
     /// subscriber was disposed.</exception>
     /// <exception cref="OperationCanceledException">The token was cancelled; nothing was taken.</exception>
     ReadOnlyMemory<byte> Dequeue(Memory<byte> buffer, CancellationToken cancellation);
+
+    /// <summary>Takes the next message; waits, without blocking the caller, while the queue is empty.</summary>
+    /// <param name="cancellation">Ends the wait.</param>
+    /// <returns>The message.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.Closed"/>: this subscriber was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled; nothing was taken.</exception>
+    ValueTask<ReadOnlyMemory<byte>> DequeueAsync(CancellationToken cancellation = default);
+
+    /// <summary>Takes the next message into a buffer; waits, without blocking the caller, while the queue is empty.</summary>
+    /// <param name="buffer">Receives the message.</param>
+    /// <param name="cancellation">Ends the wait.</param>
+    /// <returns>The part of the buffer that holds the message.</returns>
+    /// <exception cref="IpcException"><see cref="IpcStatus.BufferTooSmall"/>: the message stays in the queue. <see cref="IpcStatus.Closed"/>: this
+    /// subscriber was disposed.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled; nothing was taken.</exception>
+    ValueTask<ReadOnlyMemory<byte>> DequeueAsync(Memory<byte> buffer, CancellationToken cancellation = default);
 }

@@ -15,5 +15,7 @@ internal sealed class QueuePublisher(IpcQueue queue) : IPublisher
             cancellation.ThrowIfCancellationRequested();
     }
 
+    public ValueTask EnqueueAsync(ReadOnlyMemory<byte> message, CancellationToken cancellation = default) => queue.EnqueueAsync(message, cancellation);
+
     public void Dispose() => queue.Dispose();
 }

@@ -46,6 +46,17 @@ internal sealed class QueueSubscriber(IpcQueue queue) : ISubscriber
         }
     }
 
+    public async ValueTask<ReadOnlyMemory<byte>> DequeueAsync(CancellationToken cancellation = default)
+    {
+        cancellation.ThrowIfCancellationRequested();
+        return TryTake(wait: false, cancellation, out var message)
+            ? message
+            : await BlockingThread.Run(() => Dequeue(cancellation), cancellation).ConfigureAwait(false);
+    }
+
+    public async ValueTask<ReadOnlyMemory<byte>> DequeueAsync(Memory<byte> buffer, CancellationToken cancellation = default) =>
+        buffer[..await queue.DequeueAsync(buffer, cancellation).ConfigureAwait(false)];
+
     public void Dispose() => queue.Dispose();
 
     private IpcStatus Take(Span<byte> buffer, out int length, bool wait, CancellationToken cancellation) =>

@@ -155,4 +155,46 @@ public class BoundAsyncTests
         server.Close();
         Assert.Equal(IpcStatus.Closed, (await Assert.ThrowsAsync<IpcException>(() => serving.WaitAsync(s_patience))).Status);
     }
+
+    [Fact]
+    public async Task QueuesAndBroadcasts()
+    {
+        var name = $"conformance-async-{Guid.NewGuid():N}";
+        var buffer = new byte[10];
+        using (var queue = NativeIpc.OpenQueue($"queue://{name}?size=64k"))
+        {
+            NativeIpc.RemoveQueue($"queue://{name}");
+            var waiting = queue.DequeueAsync(buffer).AsTask();
+            Assert.False(waiting.IsCompleted);
+            await queue.EnqueueAsync(new byte[] { 1, 2 }).AsTask().WaitAsync(s_patience);
+            Assert.Equal(2, await waiting.WaitAsync(s_patience));
+            await IsCancelled(token => queue.DequeueAsync(buffer, token).AsTask());
+            while (queue.TryEnqueue(new byte[1000]))
+            {
+            }
+            await IsCancelled(token => queue.EnqueueAsync(new byte[1000], token).AsTask());
+            await Assert.ThrowsAsync<IpcException>(() => queue.DequeueAsync(buffer).AsTask().WaitAsync(s_patience));
+        }
+        using var publisher = NativeIpc.Publish($"broadcast://{name}?size=64k");
+        using var subscriber = NativeIpc.Subscribe($"broadcast://{name}", 10_000);
+        var receiving = subscriber.ReceiveAsync(buffer).AsTask();
+        Assert.False(receiving.IsCompleted);
+        await publisher.PublishAsync(new byte[] { 3 }).AsTask().WaitAsync(s_patience);
+        Assert.Equal([3], (await receiving.WaitAsync(s_patience)).Bytes.ToArray());
+        await IsCancelled(token => subscriber.ReceiveAsync(buffer, token).AsTask());
+        await IsCancelled(async token =>
+        {
+            while (true)
+                await publisher.PublishAsync(new byte[1000], token);
+        });
+    }
+
+    private static async Task IsCancelled(Func<CancellationToken, Task> begin)
+    {
+        using var cancellation = new CancellationTokenSource();
+        var task = begin(cancellation.Token);
+        Assert.False(task.IsCompleted);
+        cancellation.Cancel();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => task.WaitAsync(s_patience));
+    }
 }
