@@ -34,12 +34,15 @@ trap end_suite EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# A command, with options, that the suite is to run within; none as a rule.
+within=()
+
 # run_limited LOG COMMAND...: timeout gives the suite a process group of its own and ends all of it.
 run_limited() {
     local log=$1 code=0
     shift
     suite_began=$SECONDS
-    timeout --kill-after=10 "$suite_limit" "$@" >"$log" 2>&1 </dev/null &
+    timeout --kill-after=10 "$suite_limit" "${within[@]}" "$@" >"$log" 2>&1 </dev/null &
     suite_process=$!
     wait "$suite_process" || code=$?
     suite_process=

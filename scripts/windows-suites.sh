@@ -2,6 +2,10 @@
 
 export WINEPREFIX=${WINEPREFIX:-$root/build/wine}
 
+# What starts programs under Wine has fixed addresses itself, so that none of its programs has to ask for them (scripts/wine.sh).
+fixed_addresses=()
+! setarch -R true 2>/dev/null || fixed_addresses=(setarch -R)
+
 # Calls over msrpc-tcp: under Wine one in some thousands stays unanswered (docs/windows.md, "Calls over MS-RPC's TCP"). So the native
 # tests of it are a suite in which one that fails is tried twice more; of the conformance suite, which has thousands of such calls, they
 # are left out (by hand: the filter 'DisplayName~msrpc-tcp').
@@ -54,16 +58,19 @@ begin_wine() {
 }
 
 windows_native() {
+    local within=("${fixed_addresses[@]}")
     GTEST_FILTER=$native_without_msrpc_tcp run_ctest windows-native windows-mingw "${whole_programs[@]}" --exclude-regex "$native_over_msrpc_tcp"
     run_ctest windows-native-msrpc-tcp windows-mingw --tests-regex "$native_over_msrpc_tcp" --repeat until-pass:3
 }
 
 windows_conformance() {
+    local within=("${fixed_addresses[@]}")
     # One class more at a time than on Linux: a quarter of the time everybody waits for Wine's server to start or end a process.
     IPC_PUPPETS=wine run_xunit Ipc.Conformance.Tests windows-conformance "system!=linux&$without_msrpc_tcp" 3
 }
 
 windows_lab() {
+    local within=("${fixed_addresses[@]}")
     local transports=pipe,tcp,shm,shm-event,mailslot,wm-copydata,com,msrpc-alpc,msrpc-np
     # Long payloads between every two sides are the conformance suite's; here each side plays them once.
     lab_suite windows-matrix --scenario call --workload 0.1k-1k --transport $transports \
