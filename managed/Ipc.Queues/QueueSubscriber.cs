@@ -32,18 +32,7 @@ internal sealed class QueueSubscriber(IpcQueue queue) : ISubscriber
     public ReadOnlyMemory<byte> Dequeue(Memory<byte> buffer, CancellationToken cancellation)
     {
         cancellation.ThrowIfCancellationRequested();
-        if (queue.TryDequeue(buffer.Span, out var length))
-            return buffer[..length];
-        switch (queue.Take(buffer.Span, out length, cancellation))
-        {
-            case IpcStatus.Ok:
-                return buffer[..length];
-            case IpcStatus.BufferTooSmall:
-                throw new IpcException(IpcStatus.BufferTooSmall,
-                    $"the message has {length} bytes and the buffer {buffer.Length}: it stays for whoever comes next");
-            default:
-                throw new OperationCanceledException(cancellation);
-        }
+        return buffer[..queue.Dequeue(buffer.Span, cancellation)];
     }
 
     public async ValueTask<ReadOnlyMemory<byte>> DequeueAsync(CancellationToken cancellation = default)

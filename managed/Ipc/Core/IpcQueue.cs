@@ -95,6 +95,22 @@ public abstract partial class IpcQueue : IDisposable
         return true;
     }
 
+    /// <summary>Takes the next message out; waits until it is cancelled, and then throws <see cref="OperationCanceledException"/>.</summary>
+    internal int Dequeue(Span<byte> buffer, CancellationToken cancellation)
+    {
+        int length;
+        // That the buffer is too small for the message is said by this attempt; by then another reader may have taken that message.
+        while (!TryDequeue(buffer, out length))
+        {
+            var status = Take(buffer, out length, cancellation);
+            if (status == IpcStatus.Ok)
+                break;
+            if (status == IpcStatus.TimedOut)
+                throw new OperationCanceledException(cancellation);
+        }
+        return length;
+    }
+
     /// <summary>Interrupts every operation on this handle. The queue itself, and its messages, remain.</summary>
     public abstract void Close();
 

@@ -30,15 +30,9 @@ public abstract partial class IpcQueue
     public async ValueTask<int> DequeueAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
-        int length;
-        // That the buffer is too small for the message is said by this attempt; by then another reader may have taken that message.
-        while (!TryDequeue(buffer.Span, out length))
-        {
-            (var status, length) = await BlockingThread.Run(() => TakeOrCancel(buffer, cancellationToken), cancellationToken).ConfigureAwait(false);
-            if (status == IpcStatus.Ok)
-                break;
-        }
-        return length;
+        return TryDequeue(buffer.Span, out var length)
+            ? length
+            : await BlockingThread.Run(() => Dequeue(buffer.Span, cancellationToken), cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Takes messages out, one after another and without an end. Each is valid until the next one is asked for.</summary>
