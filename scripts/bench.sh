@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The micro-benchmarks: every step of a message by itself, native (Google Benchmark) and managed (BenchmarkDotNet). Transports
-# are compared by `scripts/ipc run`; this is for finding out where their time goes (docs/performance.md).
+# are compared by `scripts/ipc run`; this is for finding out where their time goes (docs/experiments.md).
 #   scripts/bench.sh [native|managed] [that program's own arguments]
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"

@@ -52,7 +52,7 @@ export default defineConfig({
         },
         {
           text: 'Measure',
-          items: [page('How it is measured', '/measurement'), page('Where the time goes', '/performance'), page('Findings', '/findings'), page('The report', '/report'), page('results.json', '/results-schema')],
+          items: [page('How it is measured', '/measurement'), page('Where the time goes', '/performance'), page('Experiments', '/experiments'), page('Findings', '/findings'), page('The report', '/report'), page('results.json', '/results-schema')],
         },
         {
           text: 'Inside',

@@ -33,7 +33,7 @@ internal static class PlanText
         + (other.Schedule.Seconds != plan.Schedule.Seconds ? $", which are measured for {other.Schedule.Seconds:0.###} s" : "")
         + $": about {Units.Duration(Estimate(plan) + Estimate(other))} in all";
 
-    // What launches took on the machine of docs/performance.md beyond their warm-up and measurement: floors, starting, settling and ending; and how
+    // What launches took on the machine of docs/experiments.md beyond their warm-up and measurement: floors, starting, settling and ending; and how
     // many are made once more.
     private const double NativeOverheadSeconds = 0.25;
     private const double ManagedOverheadSeconds = 1.0;

@@ -56,7 +56,7 @@ internal abstract partial class FramedChannel(int limit) : IpcChannel
         if (_gate.Doors.Receiver.TryEnter())
         {
             var length = 0;
-            // The next message of a stream is there already. Not as a batch of one, which takes more steps: docs/performance.md.
+            // The next message of a stream is there already. Not as a batch of one, which takes more steps: docs/experiments.md.
             var received = MayReceive(timeoutMilliseconds) && TryTakeNext(FrameKind.Message, 0, false, buffer, out length);
             _gate.Doors.Receiver.Leave();
             if (received)

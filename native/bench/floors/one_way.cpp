@@ -24,7 +24,7 @@ constexpr size_t ring_bytes = size_t{1} << 18; // with its neighbours within a s
 constexpr uint64_t batch = 64;
 constexpr uint64_t portion = 1024; // messages between two looks at the clock
 // The consumer writes into the lines it has read, and tells of a quarter of the ring at a time: both are as in the product, where they were
-// found to pay (docs/performance.md, "Whose a line is" and "How often the reader tells its writer").
+// found to pay (docs/experiments.md, "Whose a line is" and "How often the reader tells its writer").
 constexpr uint64_t told_of = 4; // parts of a ring
 
 // Ahead of the messages, each on a line of its own.

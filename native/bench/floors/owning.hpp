@@ -7,7 +7,7 @@
 namespace floors {
 
 // What a reader does to the lines of a message that it has copied out. A line that the reader has only read is slow to write for the writer, who
-// uses it again; one that it has written is not (docs/performance.md, "Whose a line is").
+// uses it again; one that it has written is not (docs/experiments.md, "Whose a line is").
 inline void own(char* begin, size_t length) {
     constexpr uintptr_t line = 64;
     const auto first = reinterpret_cast<uintptr_t>(begin), end = first + length;

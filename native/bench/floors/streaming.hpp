@@ -26,7 +26,7 @@ inline bool worth_streaming(Sizes sizes) {
 }
 
 // Up to some pages hardly more than one: what overlapping saves is less than another line's journey costs. From there on an eighth of the
-// message, within what is worth such a journey and what leaves something to overlap (docs/performance.md, "The slot floor of large messages").
+// message, within what is worth such a journey and what leaves something to overlap (docs/experiments.md, "The slot floor of large messages").
 inline Pieces in_pieces(Sizes sizes) {
     constexpr size_t short_message = size_t{3} << 12, short_piece = size_t{1} << 13;
     constexpr size_t least_bytes = size_t{1} << 12, most_bytes = size_t{1} << 14, window = size_t{1} << 18;

@@ -12,7 +12,7 @@ namespace ipc {
 namespace detail {
 
 // As memcpy. From 129 bytes to 2 kB in blocks of 64, the last of which overlaps the one before it: a call of 1 kB over
-// shm takes 4 to 9 % less so than by glibc's memcpy (docs/performance.md, "Copying").
+// shm takes 4 to 9 % less so than by glibc's memcpy (docs/experiments.md, "Copying").
 inline void copy_into_room(std::byte* room, const void* data, size_t size) noexcept {
     const auto* from = static_cast<const std::byte*>(data);
     constexpr size_t block = 64, least = 129, most = 2048;

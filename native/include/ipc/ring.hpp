@@ -1,7 +1,7 @@
 // ring.hpp - a ring of slots from one writer to one reader, and nothing else: this header alone, C++17, no library to link.
 //
 // For who wants no boundary at all: two threads, or two processes that share memory already. A message takes fewer steps than over a
-// channel of `shm`, because nothing is called and nothing is checked; `scripts/bench.sh` measures both (docs/performance.md). What a
+// channel of `shm`, because nothing is called and nothing is checked; `scripts/bench.sh` measures both (docs/experiments.md). What a
 // channel does and a ring does not: waiting (a ring is asked again and again), noticing that the other side closed or died, messages
 // of any length, replies, handles that any thread may close, another language. A ring trusts its other side to keep to the rules: one
 // that does not can give wrong messages, though none from outside the ring's memory.

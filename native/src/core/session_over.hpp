@@ -59,7 +59,7 @@ class SessionOver final : public Session {
 
     IPC_IN_LINE Status receive(void* buffer, size_t capacity, size_t* length, const Deadline& deadline) {
         if (Status s = check_can_receive("ipc_receive")) return s;
-        // The next message of a stream is there already. Not as a batch of one, which takes more steps: docs/performance.md.
+        // The next message of a stream is there already. Not as a batch of one, which takes more steps: docs/experiments.md.
         if constexpr (requires { &Frames::take_next; }) {
             if (frames_->take_next(FrameKind::message, 0, false, buffer, capacity, length)) [[likely]]
                 return IPC_OK;

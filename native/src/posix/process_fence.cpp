@@ -23,7 +23,7 @@ bool register_for_membarrier() {
 
 #if __has_include(<sys/single_threaded.h>)
 // As soon as the library is there: in a process of one thread it costs nothing, in one of several the kernel makes the caller wait until each
-// processor has been through the scheduler. That took 10 to 30 ms of the first free (docs/performance.md, "Starting").
+// processor has been through the scheduler. That took 10 to 30 ms of the first free (docs/experiments.md, "Starting").
 [[maybe_unused]] const bool registered_early = __libc_single_threaded != 0 && register_for_membarrier();
 #endif
 

@@ -7,7 +7,7 @@ internal sealed unsafe partial class ShmRingReader
 {
     // Whether the writer can be told of this portion with a later one. It is far ahead then, all round the ring, and asks for the line with
     // the positions again and again as soon as the ring is full. Each time that it gets that line our stores wait until it is back here: far
-    // apart half of all time went into this (docs/performance.md, "One way"). But a slow reader tells of each portion, or its writer's
+    // apart half of all time went into this (docs/experiments.md, "One way"). But a slow reader tells of each portion, or its writer's
     // time-outs would pass although there is room; so does everyone whose writer sleeps.
     private bool MayKeepMore() =>
         (_slotPosition & (_memory.SlotCount - 1)) >= _memory.ShortLap && _slotPosition - _slotsGivenBack < _memory.SlotCount / 4
@@ -46,7 +46,7 @@ internal sealed unsafe partial class ShmRingReader
     }
 
     // A line that the reader has only read is slow to write for the writer a lap later; one that the reader has written is not. So the reader
-    // stores a word into each line that it gives back, which nobody reads: docs/performance.md, "Whose a line is". Not after calls of a line
+    // stores a word into each line that it gives back, which nobody reads: docs/experiments.md, "Whose a line is". Not after calls of a line
     // or two, which gain nothing. What is stored in a slot is this lap's sequence, which is due at no later one.
     private void OwnSlots()
     {

@@ -34,7 +34,7 @@ internal sealed unsafe partial class ShmRingWriter
     public void TurnCame() => Volatile.Write(ref _turnCame, true);
 
     // The reader waits where the next message will begin or soon will, so that line is at the reader: nothing is loaded from it, which would
-    // only make it cross twice more (docs/performance.md, "What a call waits for").
+    // only make it cross twice more (docs/experiments.md, "What a call waits for").
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void PutInTurn(uint kind, uint id, int length, ulong count)
     {

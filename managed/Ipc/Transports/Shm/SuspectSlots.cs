@@ -4,7 +4,7 @@ namespace Ipc;
 
 /// <summary>Which slots may hold a sequence that comes due although no record has been written there: what the writer of a ring knows of its
 /// own past, so that it need not look into the slot. That line is at the reader, which is waiting there or soon will be, and looking would fetch
-/// it right before a message is to go out (docs/performance.md, "What a call waits for"). Twin of native SuspectSlots.</summary>
+/// it right before a message is to go out (docs/experiments.md, "What a call waits for"). Twin of native SuspectSlots.</summary>
 /// <remarks>A slot is suspect after bytes of a message have gone through it, and whatever it holds is once in 2^31 slots, before sequences come
 /// again; a record that begins there ends the suspicion.</remarks>
 internal struct SuspectSlots

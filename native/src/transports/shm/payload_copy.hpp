@@ -62,7 +62,7 @@ __attribute__((target("avx2"), always_inline)) inline void copy_block(std::byte*
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 32), high);
 }
 // What needs two lines and no more than one vector of 64 goes by one move, of exactly so many bytes. In several moves, as memcpy makes them, calls
-// of 49 to 63 bytes take up to twice the time (docs/performance.md, "49 to 63 bytes"). Call only if has_vectors_of_64: on processors with
+// of 49 to 63 bytes take up to twice the time (docs/experiments.md, "49 to 63 bytes"). Call only if has_vectors_of_64: on processors with
 // vbmi2, because earlier ones become slower by such vectors.
 inline constexpr size_t most_bytes_in_one_move = 64;
 
@@ -75,7 +75,7 @@ __attribute__((target("avx512f,avx512bw"), noinline)) inline void copy_in_one_mo
     _mm512_mask_storeu_epi8(to, all, _mm512_maskz_loadu_epi8(all, from));
 }
 // Forward in blocks of 64 bytes, the last of which overlaps the one before it: no alignment first and no choice by length, which memcpy makes.
-// A call over shm takes 7 to 12 % less so (docs/performance.md, "Copying"). C#'s own copy is such a loop. Call only if has_vectors_of_32.
+// A call over shm takes 7 to 12 % less so (docs/experiments.md, "Copying"). C#'s own copy is such a loop. Call only if has_vectors_of_32.
 __attribute__((target("avx2"), noinline)) inline void copy_blocks(std::byte* to, const std::byte* from, size_t length) {
     const std::byte* const last = from + length - 64;
     std::byte* const last_to = to + length - 64;

@@ -69,7 +69,7 @@ struct RingMemory {
     static constexpr uint64_t slots_of_turns = 8;
 
     // The writer asks for the line so many slots ahead of the next message, if the reader has done with it. Measured,
-    // docs/performance.md.
+    // docs/experiments.md.
     static constexpr uint64_t slots_fetched_ahead = 16;
 
     // Of one run. Fewer than `fewest_of_run` go into slots of their own, where each is one line.

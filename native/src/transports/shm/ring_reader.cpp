@@ -5,7 +5,7 @@
 namespace ipc::shm {
 
 // A line that the reader has only read is slow to write for the writer a lap later; one that the reader has written is not. So the reader
-// stores a word into each line that it gives back, which nobody reads: docs/performance.md, "Whose a line is". Not after calls of a line or
+// stores a word into each line that it gives back, which nobody reads: docs/experiments.md, "Whose a line is". Not after calls of a line or
 // two, which gain nothing. What is stored in a slot is this lap's sequence, which is due at no later one.
 void RingReader::own_slots() {
     owns_ = false;
@@ -24,7 +24,7 @@ void RingReader::own_data(size_t length) {
 
 // Whether the writer can be told of this portion with a later one. It is far ahead then, all round the ring, and asks for the line with the
 // positions again and again as soon as the ring is full. Each time that it gets that line our stores wait until it is back here: far apart
-// half of all time went into this (docs/performance.md, "One way"). But a slow reader tells of each portion, or its writer's time-outs would
+// half of all time went into this (docs/experiments.md, "One way"). But a slow reader tells of each portion, or its writer's time-outs would
 // pass although there is room; so does everyone whose writer sleeps.
 bool RingReader::may_keep_more() const {
     const uint64_t in_ring = slot_position_ & (memory_.slot_count - 1);

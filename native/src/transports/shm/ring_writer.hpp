@@ -154,7 +154,7 @@ class RingWriter {
         }
     }
     // The reader waits where the next message will begin or soon will, so that line is at the reader: nothing is loaded from it, nor asked for
-    // ahead, which would only make it cross twice more (docs/performance.md, "What a call waits for").
+    // ahead, which would only make it cross twice more (docs/experiments.md, "What a call waits for").
     void put_in_turn(uint32_t kind, uint32_t id, size_t length, uint64_t count) {
         const uint64_t next = slot_position_ + count;
         // Everything before has been read, so the first slots are free by the time that the answer has come.

@@ -11,7 +11,7 @@ namespace ipc::shm {
 
 // Which slots may hold a sequence that comes due although no record has been written there: what the writer of a ring knows of its own
 // past, so that it need not look into the slot. That line is at the reader, which is waiting there or soon will be, and looking would fetch
-// it right before a message is to go out (docs/performance.md, "What a call waits for").
+// it right before a message is to go out (docs/experiments.md, "What a call waits for").
 //
 // A slot is suspect after bytes of a message have gone through it, and whatever it holds is once in 2^31 slots, before sequences come again;
 // a record that begins there ends the suspicion.
