@@ -173,6 +173,35 @@ class Channel {
     }
 #endif
 
+    // ---- batches of small messages: one publication and at most one wake-up for all of them
+
+    // Sends `count` messages that lie back to back, lengths[i] bytes each, in order. If it throws, some of them may have been sent:
+    // try_send_batch says how many.
+    void send_batch(const void* messages, const uint32_t* lengths, size_t count, int32_t timeout_ms = infinite) {
+        value_of(try_send_batch(messages, lengths, count, timeout_ms));
+    }
+    // How many were sent, whatever the status: those sent before a time-out stay sent.
+    Result<size_t> try_send_batch(const void* messages, const uint32_t* lengths, size_t count,
+                                  int32_t timeout_ms = 0) noexcept {
+        size_t sent = 0;
+        const ipc_status status = ipc_send_batch(handle_.get(), messages, lengths, count, &sent, timeout_ms);
+        return Result<size_t>(status, sent);
+    }
+    // Waits for a message, then takes it and those that have already arrived, at most max_count and as long as the next one fits: back
+    // to back in buffer, lengths[i] bytes each. Returns how many.
+    size_t receive_batch(void* buffer, size_t capacity, uint32_t* lengths, size_t max_count,
+                         int32_t timeout_ms = infinite) {
+        return value_of(try_receive_batch(buffer, capacity, lengths, max_count, timeout_ms));
+    }
+    // With IPC_BUFFER_TOO_SMALL not even the first one fits; it is kept, and lengths[0] is the room it needs.
+    Result<size_t> try_receive_batch(void* buffer, size_t capacity, uint32_t* lengths, size_t max_count,
+                                     int32_t timeout_ms = 0) noexcept {
+        size_t count = 0;
+        const ipc_status status =
+            ipc_receive_batch(handle_.get(), buffer, capacity, lengths, max_count, &count, timeout_ms);
+        return Result<size_t>(status, count);
+    }
+
     // ---- many calls in flight: ipc_submit, ipc_complete
 
     // Sends a request without waiting for its reply, which complete() returns together with the tag. At most IPC_MOST_IN_FLIGHT
@@ -198,7 +227,7 @@ class Channel {
 
     // ---- serving step by step
 
-    // The next request in place, until reply() answers it or defer_request() sets it aside.
+    // The next request in place, until it is answered, by reply(), commit_reply() or fail_request(), or set aside by defer_request().
     Bytes receive_request(int32_t timeout_ms = infinite) {
         return value_of(try_receive_request(timeout_ms));
     }
@@ -213,6 +242,29 @@ class Channel {
     }
     Result<void> try_reply(const void* reply, size_t size, int32_t timeout_ms = 0) noexcept {
         return Result<void>(ipc_reply(handle_.get(), reply, size, timeout_ms));
+    }
+    // Reserves room for a reply of at most `size` bytes, until commit_reply() or cancel().
+    std::byte* reserve_reply(size_t size, int32_t timeout_ms = infinite) {
+        return value_of(try_reserve_reply(size, timeout_ms));
+    }
+    Result<std::byte*> try_reserve_reply(size_t size, int32_t timeout_ms = 0) noexcept {
+        void* room = nullptr;
+        const ipc_status status = ipc_reserve_reply(handle_.get(), size, &room, timeout_ms);
+        return Result<std::byte*>(status, static_cast<std::byte*>(room));
+    }
+    // Answers the request by the first `size` bytes of the room. After a time-out the room is kept: commit again, or cancel.
+    void commit_reply(size_t size, int32_t timeout_ms = infinite) {
+        value_of(try_commit_reply(size, timeout_ms));
+    }
+    Result<void> try_commit_reply(size_t size, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_commit_reply(handle_.get(), size, timeout_ms));
+    }
+    // The client's call fails with IPC_HANDLER_FAILED and this text.
+    void fail_request(const std::string& text, int32_t timeout_ms = infinite) {
+        value_of(try_fail_request(text.c_str(), timeout_ms));
+    }
+    Result<void> try_fail_request(const char* text, int32_t timeout_ms = 0) noexcept {
+        return Result<void>(ipc_fail_request(handle_.get(), text, timeout_ms));
     }
     // Sets the request aside under a token and gives its memory back. The next request can then be received, and this one can be
     // answered later by any thread, as long as only one thread sends at a time.

@@ -9,6 +9,7 @@
 #include "ipc/ipc.h"
 #include "ipc/queue.hpp"
 #include "ipc/result.hpp"
+#include "ipc/transports.hpp"
 
 // Server and Client report failures by exceptions only.
 #if IPC_HAS_EXCEPTIONS

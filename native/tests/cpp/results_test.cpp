@@ -52,6 +52,64 @@ TEST_P(Results, RoomsAndMessagesInPlace) {
     EXPECT_TRUE(server_.try_release());
 }
 
+TEST_P(Results, Batches) {
+    const std::string messages = "onethree";
+    const std::array<uint32_t, 3> lengths{3, 0, 5};
+    // By a thread: one block of shm-event takes one message.
+    std::thread sending([this, &messages, &lengths] {
+        const Result<size_t> sent =
+            client_.try_send_batch(messages.data(), lengths.data(), lengths.size(), patience_ms);
+        EXPECT_TRUE(sent) << ipc_last_error();
+        EXPECT_EQ(*sent, lengths.size());
+    });
+    char buffer[16];
+    std::array<uint32_t, 4> received_lengths{};
+    const Result<size_t> too_small = server_.try_receive_batch(buffer, 2, received_lengths.data(), 4, patience_ms);
+    EXPECT_EQ(too_small.status(), IPC_BUFFER_TOO_SMALL);
+    EXPECT_EQ(received_lengths[0], 3u);
+    std::string received;
+    for (size_t count = 0; count < lengths.size();) {
+        const Result<size_t> more = server_.try_receive_batch(buffer, sizeof buffer, received_lengths.data(),
+                                                              received_lengths.size(), patience_ms);
+        EXPECT_TRUE(more) << ipc_last_error();
+        if (!more) break;
+        for (size_t i = 0, at = 0; i < *more && count < lengths.size(); ++i, ++count) {
+            EXPECT_EQ(received_lengths[i], lengths[count]) << "message " << count;
+            received.append(buffer + at, received_lengths[i]);
+            at += received_lengths[i];
+        }
+    }
+    sending.join();
+    EXPECT_EQ(received, messages);
+    EXPECT_TRUE(server_.try_receive_batch(buffer, sizeof buffer, received_lengths.data(), 4).timed_out());
+    server_.send_batch(messages.data(), lengths.data(), 1, patience_ms);
+    EXPECT_EQ(client_.receive_batch(buffer, sizeof buffer, received_lengths.data(), 4, patience_ms), 1u);
+    EXPECT_EQ(std::string_view(buffer, received_lengths[0]), "one");
+}
+
+TEST_P(Results, ServingStepByStep) {
+    char reply[16];
+    EXPECT_TRUE(server_.try_receive_request().timed_out());
+    EXPECT_EQ(server_.try_fail_request("there is none").status(), IPC_WRONG_STATE);
+    EXPECT_EQ(server_.try_reserve_reply(8).status(), IPC_WRONG_STATE);
+    EXPECT_EQ(server_.try_commit_reply(8).status(), IPC_WRONG_STATE);
+    std::thread serving([this] {
+        EXPECT_EQ(server_.receive_request(patience_ms).text(), "room");
+        std::byte* const room = server_.reserve_reply(8, patience_ms);
+        std::memcpy(room, "in place", 8);
+        server_.commit_reply(8, patience_ms);
+        EXPECT_EQ(server_.receive_request(patience_ms).text(), "fail");
+        server_.fail_request("not today", patience_ms);
+        EXPECT_EQ(server_.receive_request(patience_ms).text(), "copy");
+        EXPECT_TRUE(server_.try_reply("copied", 6, patience_ms));
+    });
+    EXPECT_EQ(client_.call("room", patience_ms), "in place");
+    EXPECT_EQ(client_.try_call("fail", 4, reply, sizeof reply, patience_ms).status(), IPC_HANDLER_FAILED);
+    EXPECT_STREQ(ipc_last_error(), "the server's handler failed: not today");
+    EXPECT_EQ(client_.call("copy", patience_ms), "copied");
+    serving.join();
+}
+
 TEST_P(Results, HandlersWriteRepliesOfEveryLength) {
     std::thread serving([this] {
         const Result<void> served = server_.try_serve(
@@ -126,6 +184,15 @@ TEST(Result, WhatCannotBeOpenedSaysWhy) {
     EXPECT_EQ(Channel::try_connect(fresh_address("shm")).status(), IPC_NO_SERVER);
     EXPECT_EQ(Queue::try_open("pipe://wrong-kind").status(), IPC_WRONG_STATE);
     EXPECT_EQ(Publisher::try_open("shm://wrong-kind").status(), IPC_WRONG_STATE);
+}
+
+TEST(Result, TheLibraryListsItsTransports) {
+    const std::vector<std::string_view> listed = transports();
+    ASSERT_EQ(listed.size(), static_cast<size_t>(ipc_transport_count()));
+    EXPECT_NE(std::find(listed.begin(), listed.end(), "shm"), listed.end());
+    for (const std::string_view transport : listed)
+        EXPECT_NE(describe(std::string(transport)).find(transport), std::string_view::npos) << transport;
+    EXPECT_TRUE(describe("carrier-pigeon").empty());
 }
 
 TEST(Result, Queues) {
