@@ -9,6 +9,9 @@ public sealed class IpcServerHostOptions
     /// <summary>The most clients served at once; 1024 by default. More wait in the system's queue until one leaves.</summary>
     public int MaxClients { get; set; } = 1024;
 
+    /// <inheritdoc cref="IpcAsyncServerOptions.CallsAtOnce"/>
+    public int CallsAtOnce { get; set; } = 1;
+
     /// <summary>How long requests in progress may take when the host stops, before their tokens are cancelled; 5 s by default.</summary>
     public TimeSpan StopTimeout { get; set; } = TimeSpan.FromSeconds(5);
 

@@ -28,6 +28,7 @@ public static class IpcServiceCollectionExtensions
         return services.AddOptions<IpcServerHostOptions>(name)
             .Validate(options => IsAddress(options.Address), $"server '{name}': Address is no address; give one such as unix://{name}")
             .Validate(options => options.MaxClients > 0, $"server '{name}': MaxClients must be 1 or more")
+            .Validate(options => options.CallsAtOnce > 0, $"server '{name}': CallsAtOnce must be 1 or more")
             .Validate(options => options.StopTimeout >= TimeSpan.Zero, $"server '{name}': StopTimeout must be 0 or more")
             .ValidateOnStart();
     }

@@ -52,8 +52,7 @@ public sealed partial class IpcServer : IDisposable
         ArgumentNullException.ThrowIfNull(handler);
         options ??= new IpcServerOptions();
         if (options.MaxClients < 1)
-            throw new IpcException(IpcStatus.InvalidArgument,
-                $"a server of at most {options.MaxClients} clients could serve none: give MaxClients a number from 1");
+            throw NoClients(options.MaxClients);
         (_listener, _handler, _error, _maxClients) = (listen(), handler, options.Error, options.MaxClients);
         _acceptor = new Thread(AcceptClients) { IsBackground = true, Name = "ipc server" };
         try
@@ -66,6 +65,9 @@ public sealed partial class IpcServer : IDisposable
             throw;
         }
     }
+
+    internal static IpcException NoClients(int most) =>
+        new(IpcStatus.InvalidArgument, $"a server of at most {most} clients could serve none: give MaxClients a number from 1");
 
     /// <summary>The address at which clients connect: the one given, completed by what the system chose, such as the port for
     /// <c>tcp://127.0.0.1:0</c>.</summary>

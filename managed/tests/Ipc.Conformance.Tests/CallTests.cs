@@ -25,10 +25,16 @@ public class CallTests
     {
         await stage.Open();
         var serving = stage.Server.Give("serve", "serve c echo");
-        foreach (var size in stage.HasChannel ? s_sizes.Append(16 << 20) : s_sizes)
+        foreach (var size in s_sizes)
         {
             await stage.Client.Ok($"call c {size} 5 9 {size} 10000", size);
             await stage.Client.Ok($"call-in-place c {size} 5 9 10000", size);
+            await stage.Client.Ok("release c");
+        }
+        if (stage.HasChannel)
+        {
+            const int longest = 16 << 20;
+            await stage.Client.Ok($"call-in-place c {longest} 5 9 10000", longest);
             await stage.Client.Ok("release c");
         }
         await stage.Client.Ok("close c");

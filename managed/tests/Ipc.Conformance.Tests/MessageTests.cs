@@ -67,8 +67,8 @@ public class MessageTests
     public Task LongMessagesInOrderBothWaysAtOnce(string transport, string server, string client) => Stage.Run(transport, server, client, async stage =>
     {
         await stage.Open();
-        await Many(stage, 100, 300_000, "copy");
-        await Many(stage, 100, 300_000, "loan");
+        await Many(stage, stage.Many(100), 300_000, "copy");
+        await Many(stage, stage.Many(100), 300_000, "loan");
     });
 
     [Theory, MemberData(nameof(Pairs.Channels), MemberType = typeof(Pairs))]

@@ -12,7 +12,7 @@ public sealed partial class FragmentTests : PastedPrograms
     public void Those_about_dotnet_compile()
     {
         var fragments = Fragments("docs/dotnet.md");
-        Assert.Equal(4, fragments.Count);
+        Assert.Equal(5, fragments.Count);
         var grpc = GrpcVersion().Match(File.ReadAllText(Checkout("Directory.Packages.props"))).Groups[1].Value;
         Save("fragments.cs", $$"""
             #:sdk Microsoft.NET.Sdk.Web
@@ -21,6 +21,8 @@ public sealed partial class FragmentTests : PastedPrograms
             #:package Ipc.AspNetCore@0.1.0
             #:package Grpc.Net.Client@{{grpc}}
             using System.Buffers;
+            using System.Text;
+            using System.Text.Json;
             using System.Text.Json.Serialization;
             using Grpc.Net.Client;
             using Ipc;
@@ -29,26 +31,32 @@ public sealed partial class FragmentTests : PastedPrograms
             using Microsoft.AspNetCore.Server.Kestrel.Core;
             using Microsoft.Extensions.DependencyInjection;
 
-            static async Task Call(CancellationToken cancellationToken)
+            static async Task Serve(Prices prices)
             {
             {{fragments[0]}}
             }
 
-            static void Host(WebApplicationBuilder builder)
+            static async Task Call(CancellationToken cancellationToken)
             {
             {{fragments[1]}}
             }
 
-            static void Listen(WebApplicationBuilder builder)
+            static void Host(WebApplicationBuilder builder)
             {
             {{fragments[2]}}
             }
 
-            static void Connect()
+            static void Listen(WebApplicationBuilder builder)
             {
             {{fragments[3]}}
             }
 
+            static void Connect()
+            {
+            {{fragments[4]}}
+            }
+
+            await Serve(new Prices());
             Func<CancellationToken, Task> call = Call;
             Action<WebApplicationBuilder>[] build = [Host, Listen];
             Action connect = Connect;
@@ -64,6 +72,8 @@ public sealed partial class FragmentTests : PastedPrograms
 
             internal sealed class Prices
             {
+                public Task<Answer> FindAsync(string name, CancellationToken cancellationToken) => Task.FromResult(new Answer(name.Length));
+
                 public ValueTask AnswerAsync(ReadOnlyMemory<byte> request, IBufferWriter<byte> reply, CancellationToken cancellationToken) =>
                     ValueTask.CompletedTask;
             }
