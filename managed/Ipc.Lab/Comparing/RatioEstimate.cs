@@ -58,7 +58,7 @@ internal sealed record RatioEstimate(double Ratio, double[] Interval, double Sta
             return null;
         // Deviations from the few launches' own mean are smaller than those from the true one.
         var scale = Math.Sqrt(deviations.Length / (double)degrees);
-        var random = new MersenneTwister(Seed);
+        var random = new MersenneTwister(Seed, threadSafe: false);
         double[] Drawn(int count) => [.. Enumerable.Range(0, count).Select(_ => scale * deviations[random.Next(deviations.Length)])];
         double Resampled() => Difference([.. used.Select(p => (Drawn(p.First.Length), Drawn(p.Second.Length)))]);
         var resampled = Enumerable.Range(0, Resamples).Select(_ => Resampled()).ToArray();
@@ -87,7 +87,7 @@ internal sealed record RatioEstimate(double Ratio, double[] Interval, double Sta
     /// <summary>The standard error of a median, by resampling whole launches: a launch's own figure carries the chance of its operations already.</summary>
     internal static double ErrorOfMedian(double[] figures, double resolution)
     {
-        var random = new MersenneTwister(Seed);
+        var random = new MersenneTwister(Seed, threadSafe: false);
         var drawn = new double[figures.Length];
         var medians = new double[Resamples];
         for (var i = 0; i < Resamples; i++)
