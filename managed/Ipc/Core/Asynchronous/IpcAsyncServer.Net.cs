@@ -10,7 +10,7 @@ namespace Ipc;
 /// <para>Clients beyond <see cref="IpcAsyncServerOptions.MaxClients"/> wait in the system's queue. Unlike <see cref="IpcServer"/>, it drops no client that
 /// says nothing. Any thread may use any member.</para>
 /// </remarks>
-[SuppressMessage("Reliability", "CA2213", Justification = "Sources without timers, and semaphores without handles, have nothing to give back.")]
+[SuppressMessage("Usage", "CA2213", Justification = "Sources without timers, and semaphores without handles, have nothing to give back.")]
 public sealed class IpcAsyncServer : IAsyncDisposable
 {
     private const int PauseMilliseconds = 100; // after a failure to accept, when the system is short of something
