@@ -17,6 +17,7 @@ internal sealed class IpcConnection : ConnectionContext, IConnectionIdFeature, I
     private readonly Pipe _input;
     private readonly Pipe _output;
     private readonly CancellationTokenSource _closed = new();
+    private readonly TaskCompletionSource _closedIsTold = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly Task _reading;
     private readonly Task _writing;
     private Exception? _abort;
@@ -72,6 +73,8 @@ internal sealed class IpcConnection : ConnectionContext, IConnectionIdFeature, I
         await _writing.ConfigureAwait(false);
         _stream.Channel.Close();
         await _reading.ConfigureAwait(false);
+        // A source that is disposed tells nobody any more.
+        await _closedIsTold.Task.ConfigureAwait(false);
         await _stream.DisposeAsync().ConfigureAwait(false);
         _closed.Dispose();
     }
@@ -139,10 +142,11 @@ internal sealed class IpcConnection : ConnectionContext, IConnectionIdFeature, I
         {
             _closed.Cancel();
         }
-        catch (ObjectDisposedException)
+        // What is registered for it has failed, which must not end the process.
+        catch (AggregateException)
         {
-            // Nobody waits for it any more.
         }
+        _closedIsTold.SetResult();
     }
 
     private sealed record Ends(PipeReader Input, PipeWriter Output) : IDuplexPipe;

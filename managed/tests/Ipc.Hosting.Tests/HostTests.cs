@@ -6,6 +6,7 @@ using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
 using Xunit;
 
@@ -60,6 +61,27 @@ public sealed class HostTests
         Assert.Equal(IpcStatus.NoServer, Assert.Throws<IpcException>(() => ManagedIpc.Connect(address)).Status);
         Assert.Contains($"ipc server prices listens at {address}", log);
         Assert.Contains("ipc server prices has stopped", log);
+    }
+
+    // A disk that is full, say: whoever serves must not end with his log.
+    [Fact]
+    public async Task ALogThatFailsHarmsNoClient()
+    {
+        var address = NewAddress();
+        var builder = NewHost(address);
+        builder.Services.AddSingleton<ILoggerProvider>(new FailingLog());
+        builder.Services.AddIpcServer("prices", _ => (request, reply, cancellationToken) =>
+            request.Length == 0 ? throw new InvalidOperationException("nothing is asked") : Echo(request, reply, cancellationToken))
+            .Bind(builder.Configuration.GetSection("Prices"));
+        using var host = builder.Build();
+        await host.StartAsync().WaitAsync(s_patience);
+        for (var i = 0; i < 5; i++) // more than two, which is the most at a time
+        {
+            using var client = ManagedIpc.Connect(address, 10_000);
+            Assert.Equal(IpcStatus.HandlerFailed, Assert.Throws<IpcException>(() => client.Call([], new byte[10], 10_000)).Status);
+            Assert.Equal(1, client.Call([1], new byte[10], 10_000));
+        }
+        await host.StopAsync().WaitAsync(s_patience);
     }
 
     [Theory]
@@ -256,6 +278,19 @@ public sealed class HostTests
             }
             if (Equals(server, name))
                 measured.Enqueue((instrument.Name, error));
+        }
+    }
+
+    /// <summary>Fails when a server says something of its clients. A host whose own log fails does not start.</summary>
+    private sealed class FailingLog : ILoggerProvider, ILogger
+    {
+        public ILogger CreateLogger(string categoryName) => categoryName.StartsWith("Ipc.", StringComparison.Ordinal) ? this : NullLogger.Instance;
+        public IDisposable? BeginScope<TState>(TState state) where TState : notnull => null;
+        public bool IsEnabled(LogLevel logLevel) => logLevel != LogLevel.Information;
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+            throw new IOException("no space left");
+        public void Dispose()
+        {
         }
     }
 

@@ -6,8 +6,10 @@ using Grpc.Net.Client;
 using Ipc.AspNetCore;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Http.Features;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -119,6 +121,32 @@ public sealed class WebTests
             await begun.Task.WaitAsync(s_patience);
         }
         await noticed.Task.WaitAsync(s_patience);
+    }
+
+    // It would be thrown on a thread of the pool, and end the process.
+    [Fact]
+    public async Task WhatIsRegisteredForAConnectionsEndMayFail()
+    {
+        var address = NewAddress("unix");
+        var ended = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using var app = await StartAsync(address, HttpProtocols.Http1, app =>
+        {
+            app.MapGet("/register", (HttpContext context) =>
+            {
+                context.Features.GetRequiredFeature<IConnectionLifetimeFeature>().ConnectionClosed.Register(() =>
+                {
+                    ended.SetResult();
+                    throw new InvalidOperationException("from the registration");
+                });
+                return "registered";
+            });
+            app.MapGet("/", () => "here");
+        });
+        using (var leaving = NewClient(address))
+            Assert.Equal("registered", await leaving.GetStringAsync("/register"));
+        await ended.Task.WaitAsync(s_patience);
+        using var other = NewClient(address);
+        Assert.Equal("here", await other.GetStringAsync("/"));
     }
 
     [Theory, MemberData(nameof(Transports))]

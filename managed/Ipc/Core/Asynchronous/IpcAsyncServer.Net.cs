@@ -15,6 +15,9 @@ public sealed class IpcAsyncServer : IAsyncDisposable
 {
     private const int PauseMilliseconds = 100; // after a failure to accept, when the system is short of something
 
+    // For handlers that heed their tokens to tell their clients so before these are cut off.
+    private static readonly TimeSpan s_lastWord = TimeSpan.FromMilliseconds(100);
+
     // The client whose request the code that runs now answers.
     private static readonly AsyncLocal<Client?> s_served = new();
 
@@ -102,13 +105,7 @@ public sealed class IpcAsyncServer : IAsyncDisposable
             // Each client is served until the reply to its request has gone, which may be long after the handler has made it.
             await Task.WhenAll(awaited.Select(client => client.Serving)).WaitAsync(patience, cancellationToken)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            var allAnswered = true;
-            foreach (var client in awaited.Where(client => !client.Serving.IsCompleted))
-            {
-                allAnswered = false;
-                client.CutOff();
-            }
-            return allAnswered;
+            return !await CutOffAsync(awaited).ConfigureAwait(false);
         }
         finally
         {
@@ -125,7 +122,10 @@ public sealed class IpcAsyncServer : IAsyncDisposable
         lock (_lock)
             clients = [.. _clients];
         foreach (var client in clients)
-            client.CutOff();
+        {
+            _ = client.CancelAsync();
+            client.Channel.Close();
+        }
     }
 
     /// <summary>Stops without giving any time, then waits for handlers that are still running, which heed their tokens or end by themselves, and releases
@@ -134,8 +134,7 @@ public sealed class IpcAsyncServer : IAsyncDisposable
     {
         await StopReceivingAsync().ConfigureAwait(false);
         var (own, awaited) = BeginToStop();
-        foreach (var client in awaited)
-            client.CutOff();
+        await CutOffAsync(awaited).ConfigureAwait(false);
         await Task.WhenAll(awaited.Select(client => client.Serving)).ConfigureAwait(false);
         EndToStop(own);
         _listener.Dispose();
@@ -146,6 +145,17 @@ public sealed class IpcAsyncServer : IAsyncDisposable
         await _stopping.CancelAsync().ConfigureAwait(false);
         _listener.Close();
         await _accepting.ConfigureAwait(false);
+    }
+
+    // Whether there was any to cut off.
+    private static async Task<bool> CutOffAsync(Client[] clients)
+    {
+        Client[] left = [.. clients.Where(client => !client.Serving.IsCompleted)];
+        // What a handler does by its token may take long, or fail.
+        await Task.WhenAll(left.Select(client => client.CancelAsync())).WaitAsync(s_lastWord).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        foreach (var client in left)
+            client.Channel.Close();
+        return left.Length > 0;
     }
 
     // The client whose handler this is, if it is one of this server's, and those to wait for: two handlers that stop the server would wait for each other
@@ -195,7 +205,7 @@ public sealed class IpcAsyncServer : IAsyncDisposable
             catch (Exception e)
             {
                 _room.Release();
-                _events.AcceptFailed(e);
+                Tell(() => _events.AcceptFailed(e));
                 await Task.Delay(PauseMilliseconds, _stopping.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             }
         }
@@ -204,7 +214,7 @@ public sealed class IpcAsyncServer : IAsyncDisposable
     private async Task ServeAsync(Client client)
     {
         s_served.Value = client;
-        _events.ClientConnected();
+        Tell(_events.ClientConnected);
         try
         {
             // The token of ServeAsync only ends the wait for requests.
@@ -223,17 +233,29 @@ public sealed class IpcAsyncServer : IAsyncDisposable
         // It is only this client's session that ends, whatever happened to it.
         catch (Exception e)
         {
-            _events.ChannelFailed(e);
+            Tell(() => _events.ChannelFailed(e));
         }
         lock (_lock)
             _clients.Remove(client);
         client.Dispose();
         _room.Release();
-        _events.ClientLeft();
+        Tell(_events.ClientLeft);
     }
 
     private void TellFailure(Client client, Exception exception) =>
-        _events.HandlerFailed(exception, wasCancelled: exception is OperationCanceledException && client.IsCutOff);
+        Tell(() => _events.HandlerFailed(exception, wasCancelled: exception is OperationCanceledException && client.IsCutOff));
+
+    private static void Tell(Action tell)
+    {
+        try
+        {
+            tell();
+        }
+        // Nobody is left to tell, and no failure of a log ends a server.
+        catch (Exception)
+        {
+        }
+    }
 
     private sealed class Client(IpcChannel channel) : IDisposable
     {
@@ -253,11 +275,7 @@ public sealed class IpcAsyncServer : IAsyncDisposable
             return handler(request, reply, _cutOff.Token);
         };
 
-        public void CutOff()
-        {
-            _cutOff.Cancel();
-            channel.Close();
-        }
+        public Task CancelAsync() => _cutOff.CancelAsync();
 
         public void Dispose() => channel.Dispose();
     }
@@ -272,27 +290,16 @@ public sealed class IpcAsyncServer : IAsyncDisposable
         {
         }
 
-        public void AcceptFailed(Exception exception) => Tell(IpcServerErrorSource.Accept, exception);
+        public void AcceptFailed(Exception exception) => error?.Invoke(new IpcServerError(IpcServerErrorSource.Accept, exception));
 
-        public void ChannelFailed(Exception exception) => Tell(IpcServerErrorSource.Channel, exception);
+        public void ChannelFailed(Exception exception) => error?.Invoke(new IpcServerError(IpcServerErrorSource.Channel, exception));
 
-        public void HandlerFailed(Exception exception, bool wasCancelled) => Tell(IpcServerErrorSource.Handler, exception);
-
-        private void Tell(IpcServerErrorSource source, Exception exception)
-        {
-            try
-            {
-                error?.Invoke(new IpcServerError(source, exception));
-            }
-            // Nobody is left to tell.
-            catch (Exception)
-            {
-            }
-        }
+        public void HandlerFailed(Exception exception, bool wasCancelled) => error?.Invoke(new IpcServerError(IpcServerErrorSource.Handler, exception));
     }
 }
 
-/// <summary>What happens at an <see cref="IpcAsyncServer"/>, for the logs and counts of a host. Called by several threads at once; must not throw.</summary>
+/// <summary>What happens at an <see cref="IpcAsyncServer"/>, for the logs and counts of a host. Called by several threads at once; what it throws is
+/// ignored.</summary>
 internal interface IAsyncServerEvents
 {
     void ClientConnected();

@@ -155,6 +155,39 @@ public sealed class IpcAsyncServerTests
         Assert.Contains(await StatusOfAsync(waiting), new[] { IpcStatus.HandlerFailed, IpcStatus.PeerClosed });
     }
 
+    // What a handler registers with its token may do anything: others are cut off all the same, and nobody waits for it.
+    [Theory, InlineData(false), InlineData(true)]
+    public async Task WhatATokenBringsAboutHoldsUpNobody(bool closes)
+    {
+        using var mayGo = new ManualResetEventSlim();
+        using var entered = new CountdownEvent(3);
+        await using var server = Server("unix", async (request, _, cancellationToken) =>
+        {
+            var what = Text(request);
+            using var registration = cancellationToken.Register(() =>
+            {
+                if (what == "fails")
+                    throw new InvalidOperationException("from the registration");
+                if (what == "blocks")
+                    mayGo.Wait(s_patience, CancellationToken.None);
+            });
+            entered.Signal();
+            await Task.Run(() => mayGo.Wait(s_patience, CancellationToken.None), CancellationToken.None);
+        });
+        using var failing = await ConnectAsync(server);
+        using var blocking = await ConnectAsync(server);
+        using var other = await ConnectAsync(server);
+        Task<string>[] calls = [CallAsync(failing, "fails"), CallAsync(blocking, "blocks"), CallAsync(other, "other")];
+        Assert.True(entered.Wait(s_patience));
+        if (closes)
+            await Task.Run(server.Close).WaitAsync(s_patience);
+        else
+            Assert.False(await server.StopAsync(TimeSpan.Zero).WaitAsync(s_patience));
+        foreach (var call in calls)
+            Assert.Equal(IpcStatus.PeerClosed, await StatusOfAsync(call));
+        mayGo.Set();
+    }
+
     [Theory, MemberData(nameof(TransportsAndCallsAtOnce))]
     public async Task HandlersMayStopTheirServer(string transport, int callsAtOnce)
     {
