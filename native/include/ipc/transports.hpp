@@ -13,7 +13,7 @@
 namespace ipc {
 
 // The first words of addresses, in the registry's order; also of transports that exist on other systems only.
-inline std::vector<std::string_view> transports() {
+inline std::vector<std::string_view> transport_ids() {
     const int32_t count = ipc_transport_count();
     std::vector<std::string_view> all;
     all.reserve(static_cast<size_t>(count));
@@ -22,7 +22,7 @@ inline std::vector<std::string_view> transports() {
 }
 
 // One transport's registry entry as JSON text (UTF-8): its systems, options and limits. Empty if there is no such transport.
-inline std::string_view describe(const std::string& transport) {
+inline std::string_view describe_transport(const std::string& transport) {
     const char* const entry = ipc_transport_describe(transport.c_str());
     return entry ? std::string_view(entry) : std::string_view();
 }

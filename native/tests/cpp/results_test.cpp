@@ -187,12 +187,12 @@ TEST(Result, WhatCannotBeOpenedSaysWhy) {
 }
 
 TEST(Result, TheLibraryListsItsTransports) {
-    const std::vector<std::string_view> listed = transports();
+    const std::vector<std::string_view> listed = transport_ids();
     ASSERT_EQ(listed.size(), static_cast<size_t>(ipc_transport_count()));
     EXPECT_NE(std::find(listed.begin(), listed.end(), "shm"), listed.end());
     for (const std::string_view transport : listed)
-        EXPECT_NE(describe(std::string(transport)).find(transport), std::string_view::npos) << transport;
-    EXPECT_TRUE(describe("carrier-pigeon").empty());
+        EXPECT_NE(describe_transport(std::string(transport)).find(transport), std::string_view::npos) << transport;
+    EXPECT_TRUE(describe_transport("carrier-pigeon").empty());
 }
 
 TEST(Result, Queues) {

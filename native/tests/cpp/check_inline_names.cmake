@@ -1,0 +1,30 @@
+cmake_minimum_required(VERSION 3.25)
+
+# No function of the public headers may have the name of one inside the library: a program that is linked to the static library would
+# call the wrong one. Both are in namespace ipc, and a return type is no part of a name.
+#   cmake -DNM=nm -DHEADERS=OBJECT-FILE -DLIBRARY=FILE -P check_inline_names.cmake
+function(names_of_ipc file result)
+  execute_process(COMMAND ${NM} --defined-only ${file} OUTPUT_VARIABLE symbols ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "_ZNK?3ipc[A-Za-z0-9_]+" names "${symbols}")
+  list(REMOVE_DUPLICATES names)
+  set(${result} ${names} PARENT_SCOPE)
+endfunction()
+
+names_of_ipc(${HEADERS} public)
+names_of_ipc(${LIBRARY} internal)
+list(LENGTH public public_count)
+list(LENGTH internal internal_count)
+if(public_count LESS 100 OR internal_count LESS 100)
+  message(FATAL_ERROR "only ${public_count} names in ${HEADERS} and ${internal_count} in ${LIBRARY}: nothing was compared")
+endif()
+set(both)
+foreach(name IN LISTS public)
+  if(name IN_LIST internal)
+    list(APPEND both ${name})
+  endif()
+endforeach()
+if(both)
+  list(JOIN both "\n  " both)
+  message(FATAL_ERROR "these names stand in a public header and inside the library (c++filt reads them):\n  ${both}")
+endif()
+message(STATUS "${public_count} public names, ${internal_count} internal ones, none in common")
