@@ -6,7 +6,7 @@ public sealed class IpcServerHostOptions
     /// <summary>The address at which the server listens, for example <c>unix://prices</c>.</summary>
     public string Address { get; set; } = "";
 
-    /// <summary>The most clients served at once; 1024 by default. More wait in the system's queue until one leaves.</summary>
+    /// <inheritdoc cref="IpcAsyncServerOptions.MaxClients"/>
     public int MaxClients { get; set; } = 1024;
 
     /// <inheritdoc cref="IpcAsyncServerOptions.CallsAtOnce"/>

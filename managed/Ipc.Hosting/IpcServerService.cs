@@ -18,8 +18,8 @@ internal sealed partial class IpcServerService(
     {
         var options = monitor.Get(name);
         _stopTimeout = options.StopTimeout;
-        _server = new IpcAsyncServer(() => options.Implementation.Listen(options.Address), AnswerAsync,
-            new IpcAsyncServerOptions { MaxClients = options.MaxClients, CallsAtOnce = options.CallsAtOnce }, this);
+        _server = new IpcAsyncServer(options.Address, AnswerAsync,
+            new IpcAsyncServerOptions { MaxClients = options.MaxClients, CallsAtOnce = options.CallsAtOnce, Implementation = options.Implementation }, this);
         LogListening(name, _server.Address);
         return Task.CompletedTask;
     }

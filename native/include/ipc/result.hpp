@@ -83,7 +83,8 @@ template <class Value>
 class [[nodiscard]] Result {
   public:
     Result(Value value) noexcept : value_(std::move(value)) {}
-    // The value is meaningful if the status is IPC_OK, or IPC_BUFFER_TOO_SMALL: then it is the length required.
+    // The value is meaningful if the status is IPC_OK, or IPC_BUFFER_TOO_SMALL: then it is the length required, unless the function that
+    // returns it says otherwise.
     Result(ipc_status status, Value value) noexcept : status_(status), value_(std::move(value)) {}
 
     explicit operator bool() const noexcept { return status_ == IPC_OK; }

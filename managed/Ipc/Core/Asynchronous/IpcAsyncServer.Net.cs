@@ -40,7 +40,7 @@ public sealed class IpcAsyncServer : IAsyncDisposable
     /// <exception cref="IpcException">As for <see cref="IIpc.Listen"/>; <see cref="IpcStatus.InvalidArgument"/> for fewer than one client or call at
     /// once.</exception>
     public IpcAsyncServer(string address, AsyncRequestHandler handler, IpcAsyncServerOptions? options = null)
-        : this(() => (options?.Implementation ?? ManagedIpc.Instance).Listen(address), handler, options ?? new(), new ErrorsOnly(options?.Error))
+        : this(address, handler, options ?? new(), new ErrorsOnly(options?.Error))
     {
     }
 
@@ -55,8 +55,13 @@ public sealed class IpcAsyncServer : IAsyncDisposable
     {
     }
 
+    internal IpcAsyncServer(string address, AsyncRequestHandler handler, IpcAsyncServerOptions options, IAsyncServerEvents events)
+        : this(() => (options.Implementation ?? ManagedIpc.Instance).Listen(address), handler, options, events)
+    {
+    }
+
     // Listens when all else is known to be right, so that what is refused leaves no name taken.
-    internal IpcAsyncServer(Func<IpcListener> listen, AsyncRequestHandler handler, IpcAsyncServerOptions options, IAsyncServerEvents events)
+    private IpcAsyncServer(Func<IpcListener> listen, AsyncRequestHandler handler, IpcAsyncServerOptions options, IAsyncServerEvents events)
     {
         ArgumentNullException.ThrowIfNull(handler);
         if (options.MaxClients < 1)
@@ -218,10 +223,9 @@ public sealed class IpcAsyncServer : IAsyncDisposable
         try
         {
             // The token of ServeAsync only ends the wait for requests.
-            if (_callsAtOnce == 1)
-                await client.Channel.ServeAsync(client.Answer(_handler), e => TellFailure(client, e), _stopping.Token).ConfigureAwait(false);
-            else
-                await client.Channel.ServeAsync(client.Answer(_handler), _callsAtOnce, e => TellFailure(client, e), _stopping.Token).ConfigureAwait(false);
+            var (channel, answer, stop) = (client.Channel, client.Answer(_handler), _stopping.Token);
+            void Failed(Exception e) => TellFailure(client, e);
+            await (_callsAtOnce == 1 ? channel.ServeAsync(answer, Failed, stop) : channel.ServeAsync(answer, _callsAtOnce, Failed, stop)).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (_stopping.IsCancellationRequested)
         {
